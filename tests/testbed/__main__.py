@@ -1,0 +1,78 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line of the test bed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .build import BuildError, build
+from .control_plane import ControlPlane, ControlPlaneError
+from .processes import ProcessError
+from .progress import say
+from .versions import DEFAULT, version
+
+
+def main() -> int:
+    """Run one command; the exit status."""
+    arguments = _parser().parse_args()
+    try:
+        return int(arguments.run(arguments))
+    except (BuildError, ControlPlaneError, ProcessError, ValueError) as error:
+        say(f"error: {error}")
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="testbed", description="A Kubernetes control plane with simulated kubelets.")
+    commands = parser.add_subparsers(required=True)
+    for name, run in (("build", _build), ("up", _up), ("down", _down), ("status", _status)):
+        command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
+        command.set_defaults(run=run)
+        if run in (_build, _up):
+            command.add_argument("--kubernetes", default=DEFAULT, help="1.30, 1.34, 1.36, oldest or newest")
+        if run is not _build:
+            command.add_argument("--dir", type=Path, required=True, help="where the control plane has its files")
+        if run is _up:
+            command.add_argument("--crd", type=Path, nargs="*", default=[], help="files of CRDs to install")
+    return parser
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    """Build the programs of a Kubernetes version, if they are not in the cache."""
+    print(build(version(arguments.kubernetes)).kubernetes)
+    return 0
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    """Start a control plane that runs until it is taken down."""
+    plane = ControlPlane.find(arguments.dir)
+    if plane is None:
+        plane = ControlPlane.start(arguments.dir, arguments.kubernetes, arguments.crd, detached=True)
+    elif plane.kubernetes != version(arguments.kubernetes):
+        raise ControlPlaneError(
+            f"Kubernetes {plane.kubernetes.minor} already runs in {arguments.dir}; take it down first"
+        )
+    else:
+        say("already running")
+    print("\n".join(plane.describe()))
+    return 0
+
+
+def _down(arguments: argparse.Namespace) -> int:
+    """Stop a control plane and take its files away."""
+    say("stopped" if ControlPlane.remove(arguments.dir) else "nothing runs there")
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    """Tell what runs; the exit status is 1 if it is not a complete control plane."""
+    plane = ControlPlane.find(arguments.dir)
+    print("not running" if plane is None else "\n".join(plane.describe()))
+    return int(plane is None)
+
+
+sys.exit(main())

@@ -1,0 +1,75 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the audit log of the API server, so that tests can count requests by user and verb."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point in the log."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class AuditEvent:
+    """One request that the API server has answered (a watch: begun to answer)."""
+
+    user: str
+    verb: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    code: int
+    user_agent: str
+    uri: str
+    dry_run: bool
+
+
+class Audit:
+    """The audit log of one control plane."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def mark(self) -> Mark:
+        """The present end of the log."""
+        return Mark(self._path.stat().st_size)
+
+    def since(self, mark: Mark, user: str | None = None) -> list[AuditEvent]:
+        """The requests answered after the mark, of one user or of all, in the order of their answers."""
+        with self._path.open("rb") as log:
+            log.seek(mark.offset)
+            # the last line may be half written
+            lines = log.read().rpartition(b"\n")[0].splitlines()
+        events = map(event, map(json.loads, lines))
+        return [each for each in events if each is not None and user in (None, each.user)]
+
+
+def event(line: dict[str, Any]) -> AuditEvent | None:
+    """The request that a line of the log tells of, None if another line tells of it."""
+    # a watch has a line when it opens and one when it ends, which may be much later
+    if line["stage"] not in (("ResponseStarted",) if line["verb"] == "watch" else ("ResponseComplete", "Panic")):
+        return None
+    target = line.get("objectRef", {})
+    return AuditEvent(
+        user=line["user"]["username"],
+        verb=line["verb"],
+        resource=target.get("resource", ""),
+        subresource=target.get("subresource", ""),
+        namespace=target.get("namespace", ""),
+        name=target.get("name", ""),
+        code=line.get("responseStatus", {}).get("code", 0),
+        user_agent=line.get("userAgent", ""),
+        uri=line["requestURI"],
+        dry_run="dryRun" in parse_qs(urlsplit(line["requestURI"]).query),
+    )

@@ -1,0 +1,245 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts, finds and stops a control plane."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from . import components
+from .api import Api, ApiError
+from .audit import Audit
+from .build import Programs, build
+from .components import Layout
+from .objects import NODES, initial_objects
+from .ports import free_ports
+from .processes import Processes
+from .users import USERS, read_tokens, write_kubeconfig, write_tokens
+from .versions import DEFAULT, Version, version
+
+_STATE = "control-plane.json"
+_COMPONENTS = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+class ControlPlaneError(RuntimeError):
+    """A control plane could not be started or found."""
+
+
+class ControlPlane:
+    """A running control plane; leaving it as a context manager stops it."""
+
+    def __init__(self, layout: Layout, kubernetes: Version) -> None:
+        self.kubernetes = kubernetes
+        self.url = layout.url
+        self.ca_file = layout.authority
+        self.audit = Audit(layout.audit_log)
+        self._layout = layout
+        self._processes = Processes(layout.directory)
+
+    @classmethod
+    def start(
+        cls,
+        directory: Path,
+        kubernetes: str = DEFAULT,
+        crds: Iterable[Path] = (),
+        *,
+        detached: bool = False,
+        apiserver_arguments: Sequence[str] = (),
+    ) -> ControlPlane:
+        """A new control plane, ready for use; unless detached it ends with this process, however that ends."""
+        chosen = version(kubernetes)
+        programs = build(chosen)
+        plane = cls(Layout(_emptied(directory), *free_ports(4)), chosen)
+        try:
+            plane._prepare(programs)
+            plane._launch(programs, list(crds), detached=detached, apiserver_arguments=apiserver_arguments)
+        except BaseException:
+            plane._processes.kill()
+            raise
+        return plane
+
+    @classmethod
+    def find(cls, directory: Path) -> ControlPlane | None:
+        """The control plane that runs in this directory, complete, or None."""
+        plane = cls._recorded(directory)
+        if plane is None or _COMPONENTS != {process.name for process in plane._processes.running()}:
+            return None
+        return plane
+
+    @classmethod
+    def remove(cls, directory: Path) -> bool:
+        """Stop what runs in this directory and take the directory away; whether there was one."""
+        plane = cls._recorded(directory)
+        if plane is None:
+            return False
+        plane.stop()
+        shutil.rmtree(directory)
+        return True
+
+    @classmethod
+    def _recorded(cls, directory: Path) -> ControlPlane | None:
+        state = directory.resolve() / _STATE
+        if not state.exists():
+            return None
+        content = json.loads(state.read_text())
+        return cls(Layout(directory.resolve(), **content["ports"]), version(content["kubernetes"]))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Kill every component (the data are not worth a farewell) and drop the data."""
+        self._processes.kill()
+        shutil.rmtree(self._layout.directory / "etcd", ignore_errors=True)
+
+    def kubeconfig(self, user: str = "admin") -> Path:
+        """The kubeconfig of one of the users in users.py."""
+        path = self._layout.kubeconfig(user)
+        if not path.exists():
+            raise ControlPlaneError(f"no user {user}; there are {', '.join(each.name for each in USERS)}")
+        return path
+
+    def token(self, user: str = "admin") -> str:
+        """The bearer token of a user."""
+        return read_tokens(self._layout.tokens)[user]
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        user: str = "admin",
+        content_type: str = "application/json",
+    ) -> Any:
+        """The API server's decoded answer to this user; an ApiError if it refuses."""
+        return Api(self.url, self.ca_file, self.token(user)).request(method, path, body, content_type=content_type)
+
+    def describe(self) -> Iterator[str]:
+        """Lines for a person: version, address, components."""
+        yield f"Kubernetes {self.kubernetes.release} at {self.url}"
+        yield f"kubeconfig: {self.kubeconfig()}"
+        for process in self._processes.running():
+            yield f"{process.name}: pid {process.pid}"
+
+    def _prepare(self, programs: Programs) -> None:
+        layout = self._layout
+        ports = {name: value for name, value in asdict(layout).items() if name != "directory"}
+        state = {"kubernetes": self.kubernetes.minor, "ports": ports}
+        (layout.directory / _STATE).write_text(json.dumps(state))
+        subprocess.run(components.certificates(programs, layout), check=True)
+        write_tokens(layout.tokens)
+        for user, token in read_tokens(layout.tokens).items():
+            write_kubeconfig(layout.kubeconfig(user), layout.url, layout.authority.read_bytes(), user, token)
+        stages = (Path(__file__).parent / "stages.yaml").read_text()
+        layout.stages.write_text(stages.replace("KUBERNETES_RELEASE", self.kubernetes.release))
+        layout.audit_log.touch()
+
+    def _launch(
+        self, programs: Programs, crds: list[Path], *, detached: bool, apiserver_arguments: Sequence[str]
+    ) -> None:
+        def start(name: str, arguments: list[str]) -> None:
+            self._processes.start(name, arguments, detached=detached)
+
+        layout = self._layout
+        start("etcd", components.etcd(programs, layout))
+        # an API server whose first connection fails waits a second before its next
+        self._wait("a healthy etcd", lambda: _healthy(layout.etcd_url))
+        start("kube-apiserver", components.apiserver(programs, layout, apiserver_arguments))
+        self._wait("a ready API server", lambda: self.request("GET", "/readyz") == "ok")
+        # the garbage collector of a controller manager that is started later knows the CRDs at once, not after 30 s
+        self._install(crds)
+        start("kube-controller-manager", components.controller_manager(programs, layout))
+        start("kube-scheduler", components.scheduler(programs, layout))
+        start("kwok", components.kwok(programs, layout))
+        for path, body in initial_objects():
+            self.request("POST", path, body)
+        self._wait("ready nodes", self._nodes_ready)
+        self._wait("the default service account", self._service_account_exists)
+
+    def _install(self, crds: list[Path]) -> None:
+        documents = [document for file in crds for document in file.read_text().split("\n---")]
+        names = [
+            self.request("POST", _CRDS, document, content_type="application/yaml")["metadata"]["name"]
+            for document in documents
+            if "kind: CustomResourceDefinition" in document
+        ]
+        for name in names:
+            self._wait(f"the CRD {name}", partial(self._established, name))
+
+    def _established(self, name: str) -> bool:
+        return _has(self.request("GET", f"{_CRDS}/{name}"), "Established")
+
+    def _nodes_ready(self) -> bool:
+        nodes = self.request("GET", "/api/v1/nodes")["items"]
+        return len(nodes) == len(NODES) and all(
+            _has(node, "Ready") and not node["spec"].get("taints") for node in nodes
+        )
+
+    def _service_account_exists(self) -> bool:
+        return bool(self.request("GET", "/api/v1/namespaces/default/serviceaccounts/default"))
+
+    def _wait(self, what: str, condition: Callable[[], bool], patience: float = 120.0) -> None:
+        end = time.monotonic() + patience
+        reason = "not yet"
+        while time.monotonic() < end:
+            self._processes.ensure_running()
+            try:
+                if condition():
+                    return
+            except (ApiError, OSError) as error:
+                reason = str(error)
+            time.sleep(0.02)
+        last = self._processes.recorded()[-1].name
+        raise ControlPlaneError(
+            f"waited {patience:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self._processes.log_tail(last)}"
+        )
+
+
+@contextmanager
+def control_plane(
+    kubernetes: str = DEFAULT, crds: Iterable[Path] = (), apiserver_arguments: Sequence[str] = ()
+) -> Iterator[ControlPlane]:
+    """A control plane in a temporary directory."""
+    with (
+        tempfile.TemporaryDirectory(prefix="testbed-") as directory,
+        ControlPlane.start(Path(directory), kubernetes, crds, apiserver_arguments=apiserver_arguments) as plane,
+    ):
+        yield plane
+
+
+def _emptied(directory: Path) -> Path:
+    directory = directory.resolve()
+    ControlPlane.remove(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()):
+        raise ControlPlaneError(f"{directory} holds other files; choose an empty directory")
+    return directory
+
+
+def _healthy(url: str) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"{url}/health", timeout=1) as response:
+        return b"true" in response.read()
+
+
+def _has(resource: dict[str, Any], condition: str) -> bool:
+    conditions = resource.get("status", {}).get("conditions") or []
+    return any(each["type"] == condition and each["status"] == "True" for each in conditions)

@@ -1,0 +1,127 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Background processes of one directory, recorded so that none is lost and no other process is ever hit."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LOG_TAIL = 3000
+
+
+class ProcessError(RuntimeError):
+    """A process ended, or would not end."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A recorded process: its start time tells it from a later one with the same number."""
+
+    name: str
+    pid: int
+    started: int
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return start_time(self.pid) == self.started
+
+
+def start_time(pid: int) -> int | None:
+    """Clock ticks from boot to the start of the process, None if it does not run (any more)."""
+    try:
+        # the second field, the name, may hold blanks and brackets
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def die_with_parent() -> Callable[[], None]:
+    """What a child has to call before it executes its program, so that the kernel kills it when we die."""
+    if threading.current_thread() is not threading.main_thread():
+        # the kernel takes the end of the thread that forked for the end of the parent
+        raise ProcessError("processes that end with this one have to be started by its main thread")
+    parent = os.getpid()
+
+    def prepare() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare
+
+
+class Processes:
+    """The processes of one directory: their pid file and their logs are there."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._record = directory / "pids"
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def start(self, name: str, arguments: Sequence[str], *, detached: bool) -> None:
+        """Start a process in a session of its own; unless detached it cannot outlive this one."""
+        with self._log(name).open("wb") as log:
+            child = subprocess.Popen(
+                arguments,
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=None if detached else die_with_parent(),  # noqa: PLW1509 - calls two functions of libc
+            )
+        self._children.append(child)
+        with self._record.open("a") as record:
+            record.write(f"{name} {child.pid} {start_time(child.pid) or 0}\n")
+
+    def recorded(self) -> list[Process]:
+        """All that were started since the last kill, running or not."""
+        self._reap()
+        if not self._record.exists():
+            return []
+        lines = (line.split() for line in self._record.read_text().splitlines())
+        return [Process(name, int(pid), int(started)) for name, pid, started in lines]
+
+    def running(self) -> list[Process]:
+        """Those that run."""
+        return [process for process in self.recorded() if process.alive]
+
+    def ensure_running(self) -> None:
+        """Raise an error with the end of the log of the first process that has ended."""
+        for process in self.recorded():
+            if not process.alive:
+                raise ProcessError(f"{process.name} has ended; the end of its log:\n{self.log_tail(process.name)}")
+
+    def log_tail(self, name: str) -> str:
+        """The last lines of a process's log."""
+        return self._log(name).read_text(errors="replace")[-_LOG_TAIL:]
+
+    def kill(self, patience: float = 10.0) -> None:
+        """Kill all and return when none is left."""
+        for process in self.running():
+            os.kill(process.pid, signal.SIGKILL)
+        end = time.monotonic() + patience
+        while left := self.running():
+            if time.monotonic() > end:
+                raise ProcessError(f"still running after SIGKILL: {', '.join(f'{p.name} ({p.pid})' for p in left)}")
+            time.sleep(0.01)
+        self._record.unlink(missing_ok=True)
+
+    def _log(self, name: str) -> Path:
+        return self.directory / f"{name}.log"
+
+    def _reap(self) -> None:
+        self._children = [child for child in self._children if child.poll() is None]
