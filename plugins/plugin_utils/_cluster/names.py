@@ -1,0 +1,84 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every name, label and annotation of a Druid cluster, in one place.
+
+Running clusters depend on them: they are those of the Go operator, and those that start with ``app.kubernetes.io/``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+
+API_VERSION = "druid.apache.org/v1alpha1"
+KIND = "Druid"
+
+FIELD_MANAGER = "druidops"
+FINALIZER = "deletepvc.finalizers.druid.apache.org"
+
+IGNORED_ANNOTATION = "druid.apache.org/ignored"
+RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
+SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"
+
+CONFIGURATION_HASH_VARIABLE = "configMapSHA"
+COMMON_CONFIG_VOLUME = "common-config-volume"
+NODE_CONFIG_VOLUME = "nodetype-config-volume"
+DRUID_PORT = "druid-port"
+SERVICE_PORT = "service-port"
+
+APP_LABEL = "app"
+CLUSTER_LABEL = "druid_cr"
+GROUP_LABEL = "nodeSpecUniqueStr"
+COMPONENT_LABEL = "component"
+
+
+def common_config_map_name(cr: str) -> str:
+    """Return the name of the ConfigMap that all groups of the cluster mount."""
+    return f"{cr}-druid-common-config"
+
+
+def unique_name(cr: str, key: str) -> str:
+    """Return the name of a group's workload, main container, disruption budget, Ingress and autoscaler."""
+    return f"druid-{cr}-{key}"
+
+
+def node_config_map_name(unique: str) -> str:
+    """Return the name of a group's own ConfigMap."""
+    return f"{unique}-config"
+
+
+def service_name(template: str | None, unique: str) -> str:
+    """Return the name of a Service: the group's own, or the template with the group's name in place of ``%s``."""
+    return template.replace("%s", unique) if template else unique
+
+
+def cluster_labels(cr: str) -> dict[str, str]:
+    """Return the labels that all objects of the cluster carry."""
+    return {APP_LABEL: "druid", CLUSTER_LABEL: cr}
+
+
+def fixed_labels(group: Group) -> dict[str, str]:
+    """Return the four labels that tell a group's pods from all others; what a new workload selects by."""
+    return {
+        **cluster_labels(group.cluster.name),
+        GROUP_LABEL: group.unique_name,
+        COMPONENT_LABEL: group.node_type,
+    }
+
+
+def group_labels(group: Group) -> dict[str, str]:
+    """Return the labels of a group's objects: the user's podLabels below the four fixed ones."""
+    return {**group.merged("podLabels"), **fixed_labels(group)}
+
+
+def recommended_labels(cr: str, component: str | None = None) -> dict[str, str]:
+    """Return the labels that Kubernetes recommends; they are never part of a selector."""
+    labels = {
+        "app.kubernetes.io/name": "druid",
+        "app.kubernetes.io/instance": cr,
+        "app.kubernetes.io/managed-by": FIELD_MANAGER,
+    }
+    return {**labels, "app.kubernetes.io/component": component} if component else labels

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the specification of a cluster to the objects that Kubernetes shall have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import common_config_map, configuration_hash, node_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.deployment import deployment
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.duplicates import without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.horizontal_pod_autoscaler import horizontal_pod_autoscaler
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.ingress import ingress
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import Inherited, selector, template_labels
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.persistent_volume_claim import persistent_volume_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod_disruption_budget import pod_disruption_budget
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+
+__all__ = ["Desired", "Inherited", "render", "without_duplicates"]
+
+Manifest = dict[str, Any]
+
+_NOTHING: Mapping[str, Inherited] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Desired:
+    """All objects of a cluster, each group's in the order in which they are applied."""
+
+    common: tuple[Manifest, ...]
+    groups: Mapping[str, tuple[Manifest, ...]]
+    warnings: tuple[str, ...]
+
+    @property
+    def objects(self) -> tuple[Manifest, ...]:
+        """Every object, in the order in which they are applied."""
+        return (*self.common, *(manifest for group in self.groups.values() for manifest in group))
+
+
+def render(
+    cluster: Cluster,
+    inherited: Mapping[str, Inherited] = _NOTHING,
+    keep_duplicates: Collection[str] = frozenset(),
+) -> Desired:
+    """Return the objects of the cluster; groups that already run hand down what must not change."""
+    groups: dict[str, tuple[Manifest, ...]] = {}
+    warnings: list[str] = []
+    for group in cluster.groups:
+        kept = inherited.get(group.key, Inherited())
+        template, found = _template(group, kept, group.key in keep_duplicates)
+        groups[group.key] = _group_objects(group, selector(group, kept), template)
+        warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group))]
+    return Desired(common=(common_config_map(cluster),), groups=groups, warnings=tuple(warnings))
+
+
+def _template(group: Group, inherited: Inherited, keep_duplicates: bool) -> tuple[Manifest, tuple[str, ...]]:
+    live_hash = configuration_hash(group, inherited.configuration_hash)
+    template = pod_template(group, template_labels(group, inherited), live_hash)
+    return (template, ()) if keep_duplicates else without_duplicates(template, named_target_ports(group))
+
+
+def _group_objects(group: Group, selected: Mapping[str, str], template: Manifest) -> tuple[Manifest, ...]:
+    workload = deployment if group.is_deployment else stateful_set
+    return (
+        node_config_map(group),
+        *services(group, selected),
+        *persistent_volume_claims(group),
+        workload(group, selected, template),
+        *ingress(group),
+        *pod_disruption_budget(group, selected),
+        *horizontal_pod_autoscaler(group),
+    )
+
+
+def _warnings(group: Group) -> list[str]:
+    if group.node.get("replicas") is None and not group.autoscaled and not group.stopped:
+        return ["replicas is not set, so the group runs no pods"]
+    return []

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ConfigMaps: one for all groups, one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import cluster_manifest, group_manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+
+_PROPERTY_SOURCES = ("zookeeper", "metadataStore", "deepStorage")
+_COMMON_FILES = ("metricDimensions.json", "hdfs-site.xml", "core-site.xml")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The files of a ConfigMap and what the Go operator would have named and labelled it."""
+
+    name: str
+    namespace: str
+    labels: Mapping[str, str]
+    files: Mapping[str, str]
+
+    @property
+    def hashes(self) -> tuple[str, str]:
+        """The hash that new pods get, then the one that older Go operators write."""
+        return config_map_hashes(self.name, self.namespace, self.labels, self.files)
+
+    @property
+    def size(self) -> int:
+        """The bytes that count against the limit of Kubernetes."""
+        return sum(len(text.encode("utf-8", "surrogatepass")) for text in self.files.values())
+
+
+def common_configuration(cluster: Cluster) -> Configuration:
+    """Return the files that all groups read."""
+    return Configuration(
+        name=names.common_config_map_name(cluster.name),
+        namespace=cluster.namespace,
+        labels=names.cluster_labels(cluster.name),
+        files={"common.runtime.properties": _common_properties(cluster), **_common_files(cluster), **_extra(cluster)},
+    )
+
+
+def node_configuration(group: Group) -> Configuration:
+    """Return the files that only this group reads."""
+    return Configuration(
+        name=names.node_config_map_name(group.unique_name),
+        namespace=group.cluster.namespace,
+        labels=names.group_labels(group),
+        files=_node_files(group),
+    )
+
+
+def common_config_map(cluster: Cluster) -> dict[str, Any]:
+    """Return the ConfigMap of the whole cluster."""
+    configuration = common_configuration(cluster)
+    return cluster_manifest(cluster, "v1", "ConfigMap", _metadata(configuration), data=configuration.files)
+
+
+def node_config_map(group: Group) -> dict[str, Any]:
+    """Return the ConfigMap of a group."""
+    configuration = node_configuration(group)
+    return group_manifest(group, "v1", "ConfigMap", _metadata(configuration), data=configuration.files)
+
+
+def configuration_hash(group: Group, live: str | None) -> str:
+    """Return what pods carry about both ConfigMaps: the live text as long as it says the same."""
+    common = common_configuration(group.cluster).hashes
+    node = node_configuration(group).hashes
+    variants = [f"{left}-{right}" for left in common for right in node]
+    return live if live is not None and live in variants else variants[0]
+
+
+def _metadata(configuration: Configuration) -> dict[str, Any]:
+    return {"name": configuration.name, "labels": configuration.labels}
+
+
+def _common_properties(cluster: Cluster) -> str:
+    text = cluster.get("common.runtime.properties") or ""
+    for source in _PROPERTY_SOURCES:
+        if (extension := cluster.get(source)) is not None:
+            text += "\n" + ((extension.get("spec") or {}).get("properties") or "") + "\n"
+    return text
+
+
+def _common_files(cluster: Cluster) -> dict[str, str]:
+    return {name: cluster.get(name) for name in _COMMON_FILES if cluster.get(name)}
+
+
+def _extra(cluster: Cluster) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for key in cluster.config_map_references:
+        files.update((cluster.references.get(key) or {}).get("data") or {})
+    return files
+
+
+def _node_files(group: Group) -> dict[str, str]:
+    files = {
+        "runtime.properties": f"druid.port={group.port}\n{group.node.get('runtime.properties') or ''}",
+        "jvm.config": f"{group.first_non_empty('jvm.options')}\n{group.node.get('extra.jvm.options') or ''}",
+    }
+    logging = group.first_non_empty("log4j.config")
+    return {**files, "log4j2.xml": logging} if logging else files

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a group that already runs keeps, so that taking it over restarts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import overlay
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """What the live workload of a group has: matchLabels of its selector, labels of its template, its hash."""
+
+    selector: Mapping[str, str] | None = None
+    template_labels: Mapping[str, str] | None = None
+    configuration_hash: str | None = None
+
+    @classmethod
+    def from_workload(cls, workload: Mapping[str, Any]) -> Inherited:
+        """Return what a live StatefulSet or Deployment hands down."""
+        spec = workload["spec"]
+        return cls(
+            selector=spec.get("selector", {}).get("matchLabels"),
+            template_labels=spec["template"].get("metadata", {}).get("labels"),
+            configuration_hash=_configuration_hash(workload),
+        )
+
+
+def template_labels(group: Group, inherited: Inherited) -> dict[str, str]:
+    """Return the labels of the group's pods; no overlay can change the four that tell groups apart."""
+    labels = {**_recommended(group, inherited), **names.group_labels(group)}
+    wanted = ((group.node.get("podTemplate") or {}).get("metadata") or {}).get("labels") or {}
+    return {**overlay(labels, wanted), **names.fixed_labels(group)}
+
+
+def selector(group: Group, inherited: Inherited) -> dict[str, str]:
+    """Return what the group's workload selects by: as it runs, as long as the pods' labels still match that."""
+    labels = template_labels(group, inherited)
+    kept = inherited.selector
+    if kept and all(labels.get(key) == value for key, value in kept.items()):
+        return dict(kept)
+    return names.fixed_labels(group)
+
+
+def _recommended(group: Group, inherited: Inherited) -> dict[str, str]:
+    labels = names.recommended_labels(group.cluster.name, group.node_type)
+    if inherited.template_labels is None:
+        return labels
+    # A new label on the template would restart every pod of a group that runs.
+    return {key: value for key, value in labels.items() if key in inherited.template_labels}
+
+
+def _configuration_hash(workload: Mapping[str, Any]) -> str | None:
+    for container in workload["spec"]["template"]["spec"].get("containers") or []:
+        if container.get("name") == workload["metadata"]["name"]:
+            return _variable(container.get("env") or [], names.CONFIGURATION_HASH_VARIABLE)
+    return None
+
+
+def _variable(variables: list[Mapping[str, Any]], name: str) -> str | None:
+    values = [variable.get("value") for variable in variables if variable.get("name") == name]
+    return values[-1] if values else None

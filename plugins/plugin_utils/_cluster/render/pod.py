@@ -1,0 +1,82 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pod template of a group."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import overlay
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.container import additional_containers, main_container
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import stated
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+
+
+def pod_template(group: Group, labels: Mapping[str, str], configuration_hash: str) -> dict[str, Any]:
+    """Return the template of the group's pods, the user's overlay laid over it."""
+    template = stated({"metadata": {"annotations": _annotations(group)}, "spec": _spec(group, configuration_hash)})
+    complete = overlay(template, group.node.get("podTemplate") or {})
+    # Which labels a pod can have is decided together with the selector.
+    return stated({**complete, "metadata": {**complete["metadata"], "labels": labels}})
+
+
+def _annotations(group: Group) -> dict[str, str] | None:
+    annotations = dict(group.first_present("podAnnotations") or {})
+    if group.cluster.secret_references:
+        annotations[names.SECRET_HASH_ANNOTATION] = _secret_hash(group.cluster)
+    return annotations or None
+
+
+def _secret_hash(cluster: Cluster) -> str:
+    secrets = [cluster.references.get(key) or {} for key in cluster.secret_references]
+    content = [[(secret.get("metadata") or {}).get("uid"), secret.get("data")] for secret in secrets]
+    text = json.dumps(content, sort_keys=True)
+    return base64.b64encode(hashlib.sha256(text.encode("ascii")).digest()).decode("ascii")
+
+
+def _spec(group: Group, configuration_hash: str) -> dict[str, Any]:
+    initial, beside = additional_containers(group)
+    return {
+        "volumes": _volumes(group),
+        "initContainers": initial or None,
+        "containers": [main_container(group, configuration_hash), *beside],
+        "terminationGracePeriodSeconds": group.first_present("terminationGracePeriodSeconds"),
+        "dnsPolicy": group.first_non_empty("dnsPolicy") or None,
+        "dnsConfig": group.first_present("dnsConfig"),
+        "nodeSelector": group.first_present("nodeSelector") or None,
+        "serviceAccountName": group.first_non_empty("serviceAccountName", "serviceAccount") or None,
+        "securityContext": group.first_present("securityContext"),
+        "imagePullSecrets": group.first_present("imagePullSecrets") or None,
+        "affinity": _affinity(group),
+        "tolerations": group.concatenated("tolerations") or None,
+        "topologySpreadConstraints": group.first_present("topologySpreadConstraints") or None,
+        "priorityClassName": group.first_non_empty("priorityClassName") or None,
+    }
+
+
+def _affinity(group: Group) -> Mapping[str, Any]:
+    # An empty affinity is not the same as none: it is part of the template that running pods were made from.
+    affinity: Mapping[str, Any] = group.first_present("affinity") or {}
+    return affinity
+
+
+def _volumes(group: Group) -> list[Mapping[str, Any]]:
+    node = {"configMap": {"name": names.node_config_map_name(group.unique_name)}}
+    return [
+        {"name": names.COMMON_CONFIG_VOLUME, **_common_volume_source(group.cluster)},
+        {"name": names.NODE_CONFIG_VOLUME, **node},
+        *group.concatenated("volumes"),
+    ]
+
+
+def _common_volume_source(cluster: Cluster) -> dict[str, Any]:
+    config_map = {"configMap": {"name": names.common_config_map_name(cluster.name)}}
+    secrets = [{"secret": {"name": key.name}} for key in cluster.secret_references]
+    # Secrets are mounted, never copied: whoever may read ConfigMaps need not be allowed to read them.
+    return {"projected": {"sources": [config_map, *secrets]}} if secrets else config_map

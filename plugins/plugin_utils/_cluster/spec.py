@@ -1,0 +1,182 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Druid resource as the rest of the collection reads it: a cluster and its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+
+# The order in which Druid's documentation wants servers updated.
+ROLLOUT_ORDER = ("historical", "middleManager", "indexer", "broker", "router", "overlord", "coordinator")
+
+# What the API server fills in; a spec given by variable or planned from a file may come without.
+_DEFAULTS: Mapping[str, Any] = {
+    "commonConfigMountPath": "/opt/druid/conf/druid/cluster/_common",
+    "defaultProbes": True,
+    "imagePullPolicy": "IfNotPresent",
+    "startScript": "/druid.sh",
+}
+
+
+class ReferenceKey(NamedTuple):
+    """An object outside of the cluster's own that its specification refers to."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One Druid resource; `uid` is None when it is described by variables only."""
+
+    name: str
+    namespace: str
+    uid: str | None
+    generation: int | None
+    annotations: Mapping[str, str]
+    spec: Mapping[str, Any]
+    references: Mapping[ReferenceKey, Mapping[str, Any] | None] = field(default_factory=dict)
+
+    @classmethod
+    def from_resource(
+        cls,
+        resource: Mapping[str, Any],
+        references: Mapping[ReferenceKey, Mapping[str, Any] | None] | None = None,
+    ) -> Cluster:
+        """Return the cluster that a resource describes, with the objects that it refers to."""
+        metadata = resource["metadata"]
+        return cls(
+            name=metadata["name"],
+            namespace=metadata["namespace"],
+            uid=metadata.get("uid"),
+            generation=metadata.get("generation"),
+            annotations=metadata.get("annotations") or {},
+            spec=resource.get("spec") or {},
+            references=references or {},
+        )
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups in the order in which they are rolled out; within a node type by key."""
+        nodes = self.spec.get("nodes") or {}
+        return tuple(sorted((Group(key, node, self) for key, node in nodes.items()), key=_rollout_position))
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user wants no pods of the whole cluster."""
+        return bool(self.spec.get("stopped"))
+
+    @property
+    def config_map_references(self) -> tuple[ReferenceKey, ...]:
+        """The ConfigMaps whose files are copied into the common configuration."""
+        return tuple(key for key in _references(self.namespace, self.spec) if key.kind == "ConfigMap")
+
+    @property
+    def secret_references(self) -> tuple[ReferenceKey, ...]:
+        """The Secrets whose files lie beside the common configuration."""
+        return tuple(key for key in _references(self.namespace, self.spec) if key.kind == "Secret")
+
+    def get(self, name: str) -> Any:
+        """Return a field of the cluster level, or what the API server would have filled in."""
+        value = self.spec.get(name)
+        return _DEFAULTS.get(name) if value is None else value
+
+
+@dataclass(frozen=True)
+class Group:
+    """One entry of `spec.nodes`, read together with the cluster level that it falls back to."""
+
+    key: str
+    node: Mapping[str, Any]
+    cluster: Cluster = field(repr=False)
+
+    @property
+    def unique_name(self) -> str:
+        """The name of the workload and of most objects of the group."""
+        return names.unique_name(self.cluster.name, self.key)
+
+    @property
+    def node_type(self) -> str:
+        """The Druid service that the group runs."""
+        return str(self.node.get("nodeType", ""))
+
+    @property
+    def port(self) -> int:
+        """The port that Druid listens on."""
+        return int(self.node.get("druid.port") or 0)
+
+    @property
+    def is_deployment(self) -> bool:
+        """Whether the group is a Deployment; any other kind means a StatefulSet."""
+        return self.node.get("kind") == "Deployment"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the group's workload."""
+        return "Deployment" if self.is_deployment else "StatefulSet"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user wants no pods of this group for now."""
+        return self.cluster.stopped or bool(self.node.get("stopped"))
+
+    @property
+    def autoscaled(self) -> bool:
+        """Whether an autoscaler decides on the number of replicas."""
+        return self.node.get("hpAutoscaler") is not None and not self.stopped
+
+    @property
+    def replicas(self) -> int:
+        """The number of pods that the specification asks for."""
+        return 0 if self.stopped else int(self.node.get("replicas") or 0)
+
+    def first_present(self, name: str) -> Any:
+        """Return the group's value when it states one, also an empty one; else the cluster's (FNN)."""
+        value = self.node.get(name)
+        return self.cluster.get(name) if value is None else value
+
+    def first_non_empty(self, name: str, cluster_name: str | None = None) -> str:
+        """Return the group's text; when that is empty, the cluster's (FNE)."""
+        return self.node.get(name) or self.cluster.get(cluster_name or name) or ""
+
+    def concatenated(self, name: str) -> list[Any]:
+        """Return the cluster's list followed by the group's (CAT)."""
+        return [*(self.cluster.get(name) or []), *(self.node.get(name) or [])]
+
+    def merged(self, name: str) -> dict[str, Any]:
+        """Return the union of both mappings in which the group's keys win (MERGE)."""
+        return {**(self.cluster.get(name) or {}), **(self.node.get(name) or {})}
+
+
+def cluster_references(resource: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:
+    """Return the ConfigMaps and Secrets that a resource's extraCommonConfig names, in its order."""
+    return _references(resource["metadata"]["namespace"], resource.get("spec") or {})
+
+
+def missing_references(cluster: Cluster) -> tuple[ReferenceKey, ...]:
+    """Return what the cluster refers to but was not found."""
+    wanted = dict.fromkeys(_references(cluster.namespace, cluster.spec))
+    return tuple(key for key in wanted if cluster.references.get(key) is None)
+
+
+def _references(namespace: str, spec: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:
+    entries = spec.get("extraCommonConfig") or []
+    return tuple(_reference(namespace, entry) for entry in entries)
+
+
+def _reference(namespace: str, entry: Mapping[str, Any]) -> ReferenceKey:
+    # The Go operator never looked at the kind: everything that is not called a Secret is a ConfigMap.
+    kind = "Secret" if entry.get("kind") == "Secret" else "ConfigMap"
+    return ReferenceKey(kind, entry.get("namespace") or namespace, entry.get("name") or "")
+
+
+def _rollout_position(group: Group) -> tuple[int, str]:
+    known = group.node_type in ROLLOUT_ORDER
+    return (ROLLOUT_ORDER.index(group.node_type) if known else len(ROLLOUT_ORDER), group.key)
