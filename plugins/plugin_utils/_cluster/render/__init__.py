@@ -10,15 +10,29 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import common_config_map, configuration_hash, node_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
+    common_config_map,
+    configuration_hash,
+    node_config_map,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.deployment import deployment
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.duplicates import without_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.horizontal_pod_autoscaler import horizontal_pod_autoscaler
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.horizontal_pod_autoscaler import (
+    horizontal_pod_autoscaler,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.ingress import ingress
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import Inherited, selector, template_labels
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.persistent_volume_claim import persistent_volume_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import (
+    Inherited,
+    selector,
+    template_labels,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.persistent_volume_claim import (
+    persistent_volume_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod_disruption_budget import pod_disruption_budget
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod_disruption_budget import (
+    pod_disruption_budget,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group

@@ -11,7 +11,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import cluster_manifest, group_manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import (
+    cluster_manifest,
+    group_manifest,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 _PROPERTY_SOURCES = ("zookeeper", "metadataStore", "deepStorage")

@@ -26,13 +26,9 @@ def group_manifest(
     return _manifest(group.cluster, group.node_type, api_version, kind, metadata, content)
 
 
-def stated(value: Any) -> Any:
-    """Return a copy without the fields that state nothing."""
-    if isinstance(value, Mapping):
-        return {key: stated(item) for key, item in value.items() if item is not None}
-    if isinstance(value, (list, tuple)):
-        return [stated(item) for item in value]
-    return value
+def stated(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy, down to the last list, without the fields that state nothing."""
+    return {key: _stated(value) for key, value in mapping.items() if value is not None}
 
 
 def _manifest(
@@ -59,3 +55,9 @@ def _owner_references(cluster: Cluster) -> list[dict[str, Any]] | None:
         return None
     owner = {"apiVersion": names.API_VERSION, "kind": names.KIND, "name": cluster.name, "uid": cluster.uid}
     return [{**owner, "controller": True}]
+
+
+def _stated(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return stated(value)
+    return [_stated(item) for item in value] if isinstance(value, (list, tuple)) else value

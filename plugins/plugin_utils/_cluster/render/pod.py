@@ -13,7 +13,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import overlay
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.container import additional_containers, main_container
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.container import (
+    additional_containers,
+    main_container,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import stated
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 

@@ -1,0 +1,299 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with a cluster that neither the schema nor a cheap rule in the CRD can tell.
+
+Everything that runs today stays valid: only what Kubernetes would refuse, or what could never work, is a problem.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
+    Configuration,
+    common_configuration,
+    node_configuration,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ROLLOUT_ORDER, Cluster, Group
+
+# Container names, label values and the names of Services end here.
+_LONGEST_NAME = 63
+# A StatefulSet's pods carry the label controller-revision-hash: its name, a hyphen and up to ten characters. With a
+# longer name the pods are refused. (A Deployment's pods are named within their limit by Kubernetes.)
+_LONGEST_STATEFUL_SET_NAME = _LONGEST_NAME - 11
+_LARGEST_CONFIG_MAP = 1024 * 1024
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_LABEL_KEY = re.compile(
+    r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+)
+_QUANTITY = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?")
+
+_EXTENSIONS = ("zookeeper", "metadataStore", "deepStorage")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where, what, why, and what to do about it."""
+
+    field: str
+    value: Any
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        subject = "" if self.value is None else json.dumps(self.value, ensure_ascii=False, default=str) + " "
+        return f"{self.field}: {subject}{self.message}; {self.remedy}."
+
+
+def validate(cluster: Cluster) -> tuple[Problem, ...]:
+    """Return everything that is wrong with the cluster; nothing when it can be rendered and applied."""
+    problems = [problem for rule in _CLUSTER_RULES for problem in rule(cluster)]
+    problems += [problem for group in cluster.groups for rule in _GROUP_RULES for problem in rule(group)]
+    # What is wrong at the cluster's level is found once for each group that inherits it.
+    return tuple(problem for position, problem in enumerate(problems) if problem not in problems[:position])
+
+
+def _cluster_name(cluster: Cluster) -> Iterator[Problem]:
+    if not _is_label_value(cluster.name):
+        message = f"cannot be the value of a label: more than {_LONGEST_NAME} characters"
+        yield Problem("metadata.name", cluster.name, message, "choose a shorter name")
+
+
+def _extensions(cluster: Cluster) -> Iterator[Problem]:
+    for field in _EXTENSIONS:
+        extension = cluster.get(field)
+        if extension is not None and extension.get("type") != "default":
+            message = "is not a type that is known here"
+            yield Problem(f"spec.{field}.type", extension.get("type"), message, 'use "default"')
+
+
+def _secret_namespaces(cluster: Cluster) -> Iterator[Problem]:
+    for key in cluster.secret_references:
+        if key.namespace != cluster.namespace:
+            message = "is not the namespace of the cluster, and pods mount only Secrets of their own namespace"
+            remedy = f"copy Secret {key.name} to namespace {cluster.namespace}"
+            yield Problem("spec.extraCommonConfig", key.namespace, message, remedy)
+
+
+def _cluster_size(cluster: Cluster) -> Iterator[Problem]:
+    yield from _size("spec.common.runtime.properties", common_configuration(cluster))
+
+
+def _cluster_labels(cluster: Cluster) -> Iterator[Problem]:
+    yield from _labels("spec.podLabels", cluster.get("podLabels") or {})
+
+
+def _cluster_quantities(cluster: Cluster) -> Iterator[Problem]:
+    yield from _quantities("spec", cluster.spec)
+
+
+def _collisions(cluster: Cluster) -> Iterator[Problem]:
+    wanted = [(kind, name, key) for key, kind, name in _identities(cluster)]
+    for (kind, name), count in Counter((kind, name) for kind, name, _key in wanted).items():
+        if count > 1:
+            keys = [key for other, same, key in wanted if (other, same) == (kind, name)]
+            yield _collision(kind, name, keys)
+
+
+def _identities(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
+    desired = render(cluster)
+    for key, objects in (("", desired.common), *desired.groups.items()):
+        yield from ((key, manifest["kind"], manifest["metadata"]["name"]) for manifest in objects)
+
+
+def _collision(kind: str, name: str, keys: list[str]) -> Problem:
+    owners = " and ".join(dict.fromkeys(f"group {key}" if key else "the cluster itself" for key in keys))
+    message = f"is the name of {len(keys)} objects of kind {kind}, wanted by {owners}"
+    return Problem(f"spec.nodes[{keys[-1]}]", name, message, "name one of them differently")
+
+
+def _node_type(group: Group) -> Iterator[Problem]:
+    if group.node_type not in ROLLOUT_ORDER:
+        remedy = "use one of " + ", ".join(sorted(ROLLOUT_ORDER))
+        yield Problem(_path(group, "nodeType"), group.node_type, "is not a service of Druid", remedy)
+
+
+def _image(group: Group) -> Iterator[Problem]:
+    if not group.first_non_empty("image"):
+        message = "no image is named for the group, and none in spec.image"
+        yield Problem(_path(group, "image"), None, message, "set one of them")
+
+
+def _unique_name(group: Group) -> Iterator[Problem]:
+    limit = _LONGEST_NAME if group.is_deployment else _LONGEST_STATEFUL_SET_NAME
+    name = group.unique_name
+    if not _DNS_LABEL.fullmatch(name):
+        message = "cannot be the name of a container: only lower case letters, digits and hyphens are allowed"
+        yield Problem(f"spec.nodes[{group.key}]", name, message, "choose another key or another name for the cluster")
+    if len(name) > limit:
+        message = f"is {len(name)} characters long, and a {group.kind} here can have {limit}"
+        yield Problem(f"spec.nodes[{group.key}]", name, message, "choose a shorter key or name for the cluster")
+
+
+def _node_labels(group: Group) -> Iterator[Problem]:
+    yield from _labels(_path(group, "podLabels"), group.node.get("podLabels") or {})
+
+
+def _overlay_labels(group: Group) -> Iterator[Problem]:
+    metadata = (group.node.get("podTemplate") or {}).get("metadata") or {}
+    field = _path(group, "podTemplate.metadata.labels")
+    labels = metadata.get("labels") or {}
+    yield from _labels(field, {key: value for key, value in labels.items() if value is not None})
+    for key, value in names.fixed_labels(group).items():
+        if labels.get(key, value) != value:
+            yield Problem(f"{field}[{key}]", labels[key], f"has to be {value}: pods are found by it", "leave it out")
+
+
+def _overlay_containers(group: Group) -> Iterator[Problem]:
+    spec = (group.node.get("podTemplate") or {}).get("spec") or {}
+    for field in ("containers", "initContainers"):
+        for position, container in enumerate(spec.get(field) or []):
+            if not container.get("name"):
+                path = _path(group, f"podTemplate.spec.{field}[{position}].name")
+                remedy = f"name the container; Druid's own is {group.unique_name}"
+                yield Problem(path, None, "a container without a name cannot be laid over another", remedy)
+
+
+def _container_names(group: Group) -> Iterator[Problem]:
+    spec = pod_template(group, {}, "")["spec"]
+    containers = [*spec["containers"], *spec.get("initContainers", [])]
+    for name, count in Counter(container.get("name") for container in containers).items():
+        if count > 1:
+            message = f"is the name of {count} containers of group {group.key}"
+            yield Problem(_container_path(group, name), name, message, "give each container its own name")
+
+
+def _container_path(group: Group, name: Any) -> str:
+    for path, level in ((f"spec.nodes[{group.key}]", group.node), ("spec", group.cluster.spec)):
+        if name in [entry.get("containerName") for entry in level.get("additionalContainer") or []]:
+            return f"{path}.additionalContainer"
+    return _path(group, "podTemplate.spec")
+
+
+def _service_names(group: Group) -> Iterator[Problem]:
+    own = group.node.get("services") is not None
+    for position, entry in enumerate(group.first_present("services") or []):
+        field = f"services[{position}].metadata.name"
+        path = _path(group, field) if own else f"spec.{field}"
+        yield from _service_name(group, path, (entry.get("metadata") or {}).get("name"))
+
+
+def _service_name(group: Group, path: str, template: str | None) -> Iterator[Problem]:
+    if template and template.count("%s") != 1:
+        message = "does not contain %s exactly once, which stands for the name of the group"
+        yield Problem(path, template, message, "write for example %s-api")
+        return
+    name = names.service_name(template, group.unique_name)
+    if len(name) > _LONGEST_NAME or not _SERVICE_NAME.fullmatch(name):
+        message = f"cannot be the name of a Service: up to {_LONGEST_NAME} lower case letters, digits and hyphens"
+        yield Problem(path, name, message, "choose another name or another key for the group")
+
+
+def _autoscaler(group: Group) -> Iterator[Problem]:
+    autoscaler = group.node.get("hpAutoscaler")
+    if autoscaler is None:
+        return
+    target = autoscaler.get("scaleTargetRef") or {}
+    if (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):
+        value = f"{target.get('kind')} {target.get('name')}"
+        remedy = f"name {group.kind} {group.unique_name}"
+        path = _path(group, "hpAutoscaler.scaleTargetRef")
+        yield Problem(path, value, "is not the workload of the group", remedy)
+
+
+def _node_quantities(group: Group) -> Iterator[Problem]:
+    yield from _quantities(f"spec.nodes[{group.key}]", group.node)
+
+
+def _node_size(group: Group) -> Iterator[Problem]:
+    yield from _size(_path(group, "runtime.properties"), node_configuration(group))
+
+
+def _path(group: Group, field: str) -> str:
+    return f"spec.nodes[{group.key}].{field}"
+
+
+def _labels(path: str, labels: Mapping[str, Any]) -> Iterator[Problem]:
+    for key, value in labels.items():
+        if not _LABEL_KEY.fullmatch(key):
+            yield Problem(path, key, "cannot be the key of a label", "use letters, digits, -, _ and .")
+        if not _is_label_value(value):
+            message = f"cannot be the value of a label: up to {_LONGEST_NAME} letters, digits, -, _ and ."
+            yield Problem(f"{path}[{key}]", value, message, "choose another value, or use an annotation")
+
+
+def _is_label_value(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST_NAME and bool(_LABEL_VALUE.fullmatch(value))
+
+
+def _size(path: str, configuration: Configuration) -> Iterator[Problem]:
+    if configuration.size > _LARGEST_CONFIG_MAP:
+        message = (
+            f"is the size in bytes of the files in ConfigMap {configuration.name},"
+            f" and a ConfigMap can hold {_LARGEST_CONFIG_MAP}"
+        )
+        yield Problem(path, configuration.size, message, "move files to volumes or to a Secret")
+
+
+def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
+    for field, resources in _resources(level):
+        for section in ("requests", "limits"):
+            for name, quantity in (resources.get(section) or {}).items():
+                if quantity is not None and not _is_quantity(quantity):
+                    where = f"{path}.{field}.{section}[{name}]"
+                    yield Problem(where, quantity, "is not a quantity", "write for example 500m or 2Gi")
+
+
+def _resources(level: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield "resources", level.get("resources") or {}
+    yield from _listed_resources("additionalContainer", level.get("additionalContainer") or [], "")
+    for field in ("volumeClaimTemplates", "persistentVolumeClaim"):
+        claims = [claim.get("spec") or {} for claim in level.get(field) or []]
+        yield from _listed_resources(field, claims, "spec.")
+
+
+def _listed_resources(
+    field: str, items: Iterable[Mapping[str, Any]], prefix: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for position, item in enumerate(items):
+        yield f"{field}[{position}].{prefix}resources", item.get("resources") or {}
+
+
+def _is_quantity(value: Any) -> bool:
+    return not isinstance(value, bool) and bool(_QUANTITY.fullmatch(str(value)))
+
+
+_CLUSTER_RULES = (
+    _cluster_name,
+    _extensions,
+    _secret_namespaces,
+    _cluster_size,
+    _cluster_labels,
+    _cluster_quantities,
+    _collisions,
+)
+_GROUP_RULES = (
+    _node_type,
+    _image,
+    _unique_name,
+    _node_labels,
+    _overlay_labels,
+    _overlay_containers,
+    _container_names,
+    _service_names,
+    _autoscaler,
+    _node_quantities,
+    _node_size,
+)
