@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Mirror the sources into DESTINATION/ansible_collections/druidops/druid, with other collections beside them.
+
+Usage: collection_tree.py DESTINATION [COLLECTIONS_PATH ...]
+
+ansible-test and ansible-lint insist on such a tree; a checkout is none, and they refuse a symbolic link.
+What git tracks or would track is copied, as it is in the work tree; what is gone is removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import shutil
+import subprocess
+from pathlib import Path
+
+OUTPUT = Path("tests/output")  # of ansible-test
+
+
+def main() -> None:
+    """Bring the tree up to date."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("destination", type=Path)
+    parser.add_argument("collections", type=Path, nargs="*")
+    arguments = parser.parse_args()
+    root = arguments.destination / "ansible_collections"
+    mirror(Path.cwd(), root / "druidops" / "druid")
+    for path in arguments.collections:
+        link_collections(path / "ansible_collections", root)
+
+
+def mirror(checkout: Path, destination: Path) -> None:
+    """Make the destination hold the checkout's sources and nothing else."""
+    destination.mkdir(parents=True, exist_ok=True)
+    wanted = sources(checkout)
+    for stale in present(destination) - wanted:
+        (destination / stale).unlink()
+    for name in wanted:
+        copy(checkout / name, destination / name)
+    remove_empty_directories(destination)
+
+
+def sources(checkout: Path) -> set[Path]:
+    """Return the files that git tracks or would track, as far as they exist."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout
+    names = {Path(name) for name in listed.split("\0") if name}
+    return {name for name in names if (checkout / name).is_symlink() or (checkout / name).is_file()}
+
+
+def present(destination: Path) -> set[Path]:
+    """Return the files that an earlier run left in the destination."""
+    files = (path for path in destination.rglob("*") if path.is_symlink() or path.is_file())
+    names = {path.relative_to(destination) for path in files}
+    return {name for name in names if not name.is_relative_to(OUTPUT)}
+
+
+def copy(source: Path, destination: Path) -> None:
+    """Copy a file or a link unless it is there already, with the same content and mode."""
+    if same(source, destination):
+        return
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    destination.unlink(missing_ok=True)
+    shutil.copy2(source, destination, follow_symlinks=False)
+
+
+def same(source: Path, destination: Path) -> bool:
+    """Return whether copying would change nothing."""
+    if source.is_symlink() or destination.is_symlink() or not destination.exists():
+        return False
+    return source.stat().st_mode == destination.stat().st_mode and filecmp.cmp(source, destination, shallow=False)
+
+
+def remove_empty_directories(destination: Path) -> None:
+    """Remove the directories whose files are gone, from the leaves up."""
+    for directory in sorted((path for path in destination.rglob("*") if path.is_dir()), reverse=True):
+        if not directory.is_symlink() and not any(directory.iterdir()):
+            directory.rmdir()
+
+
+def link_collections(source: Path, root: Path) -> None:
+    """Show every collection of another collections path in the tree too."""
+    for collection in source.glob("*/*"):
+        link = root / collection.relative_to(source)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(collection)
+
+
+if __name__ == "__main__":
+    main()

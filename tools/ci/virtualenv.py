@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Make the virtual environment of one requirements file, unless it is there, and print its directory.
+
+Usage: virtualenv.py CACHE REQUIREMENTS_FILE [--path-only]
+
+The directory's name carries a hash of the requirements and of the Python, so a changed pin makes a new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+COMPLETE = ".complete"
+
+
+def main() -> None:
+    """Print the environment's directory, made first when needed."""
+    arguments = parse_arguments()
+    directory = directory_of(arguments.cache, arguments.requirements)
+    if not arguments.path_only:
+        make(directory, arguments.requirements)
+    print(directory)
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Return what the caller asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("requirements", type=Path)
+    parser.add_argument("--path-only", action="store_true", help="print where it would be and make nothing")
+    return parser.parse_args()
+
+
+def directory_of(cache: Path, requirements: Path) -> Path:
+    """Return where the environment for exactly these requirements and this Python lives."""
+    fingerprint = hashlib.sha256(requirements.read_bytes() + sys.version.encode() + sys.prefix.encode())
+    return cache / "venv" / f"{requirements.stem}-{fingerprint.hexdigest()[:12]}"
+
+
+def make(directory: Path, requirements: Path) -> None:
+    """Make the environment once, whoever else is trying to at the same time."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with directory.with_name(directory.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (directory / COMPLETE).exists():
+            install(directory, requirements)
+            (directory / COMPLETE).touch()
+
+
+def install(directory: Path, requirements: Path) -> None:
+    """Fill an empty environment, through whatever index and certificates pip is configured with."""
+    print(f"Installing {requirements.name} (once, up to a minute)", file=sys.stderr, flush=True)
+    shutil.rmtree(directory, ignore_errors=True)
+    venv.create(directory, with_pip=True, symlinks=True)
+    pip = [directory / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--requirement", requirements], check=True, stdout=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
