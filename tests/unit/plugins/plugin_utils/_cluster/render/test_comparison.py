@@ -1,0 +1,51 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The comparison with the recordings finds what it is there to find."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
+
+Manifest = dict[str, Any]
+
+
+def container(manifest: Manifest) -> Manifest:
+    found: Manifest = manifest["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+CHANGES: list[tuple[str, Callable[[Manifest], Any]]] = [
+    ("another value", lambda manifest: container(manifest).update(image="other")),
+    ("another quantity", lambda manifest: container(manifest)["resources"]["requests"].update(cpu="501m")),
+    ("another type", lambda manifest: container(manifest)["livenessProbe"]["httpGet"].update(port="8083")),
+    ("a field more", lambda manifest: container(manifest).update(workingDir="/")),
+    ("a field less", lambda manifest: container(manifest).pop("livenessProbe")),
+    ("a default changed", lambda manifest: manifest["spec"].update(revisionHistoryLimit=11)),
+    ("an item less", lambda manifest: container(manifest)["env"].pop()),
+    ("another order", lambda manifest: container(manifest)["env"].reverse()),
+    ("a label more", lambda manifest: manifest["metadata"]["labels"].update(a="b")),
+    ("another owner", lambda manifest: manifest["metadata"]["ownerReferences"][0].update(uid="other")),
+]
+
+
+@pytest.mark.parametrize("change", [change for _, change in CHANGES], ids=[name for name, _ in CHANGES])
+def test_notices(change: Callable[[Manifest], Any]) -> None:
+    recorded = recording.owned_objects("hand")["StatefulSet", "druid-hand-historicals-hot"]
+    ours = copy.deepcopy(recorded)
+    assert recording.differences(ours, recorded, "StatefulSet") == []
+    change(ours)
+    assert recording.differences(ours, recorded, "StatefulSet") != []
+
+
+def test_takes_another_notation_of_a_quantity() -> None:
+    recorded = recording.owned_objects("hand")["StatefulSet", "druid-hand-historicals-hot"]
+    ours = copy.deepcopy(recorded)
+    container(ours)["resources"]["requests"].update(cpu="0.5", memory="1.5Gi")
+    assert recording.differences(ours, recorded, "StatefulSet") == []

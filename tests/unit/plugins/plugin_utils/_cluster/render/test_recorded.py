@@ -1,0 +1,112 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every object is what the Go operator made of the same resource, but for what we add on purpose."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
+
+ALL_GROUPS = {name: frozenset(recording.resource(name)["spec"]["nodes"]) for name in recording.NAMES}
+
+
+def taken_over(name: str, form: str = "stored") -> Desired:
+    resource = recording.resource(name, form)
+    # What was applied has no identity yet; its objects have the one that it was stored with.
+    resource["metadata"]["uid"] = recording.resource(name)["metadata"]["uid"]
+    return render(Cluster.from_resource(resource), recording.inherited(name), ALL_GROUPS[name])
+
+
+def without_recommended_labels(manifest: dict[str, Any]) -> dict[str, Any]:
+    plain = copy.deepcopy(manifest)
+    labels = plain["metadata"]["labels"]
+    for label in names.recommended_labels("any", "any"):
+        labels.pop(label, None)
+    return plain
+
+
+@pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
+def test_renders_exactly_the_recorded_objects(name: str, form: str) -> None:
+    ours = [recording.identity(manifest) for manifest in taken_over(name, form).objects]
+    assert sorted(ours) == sorted(recording.owned_objects(name))
+
+
+@pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
+def test_renders_every_object_as_recorded(name: str, form: str) -> None:
+    objects = recording.owned_objects(name)
+    lines = []
+    for manifest in taken_over(name, form).objects:
+        found = objects[recording.identity(manifest)]
+        lines += recording.differences(without_recommended_labels(manifest), found, manifest["kind"])
+    # The autoscaler decides on the replicas, so we do not state them.
+    scaled = ["Deployment.spec.replicas: recorded 2, not ours"] if name == "hand" else []
+    assert lines == scaled
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_adds_the_recommended_labels_to_every_object(name: str) -> None:
+    for manifest in taken_over(name).objects:
+        labels = manifest["metadata"]["labels"]
+        assert labels["app.kubernetes.io/name"] == "druid"
+        assert labels["app.kubernetes.io/instance"] == name
+        assert labels["app.kubernetes.io/managed-by"] == "druidops"
+        assert labels.get("app.kubernetes.io/component") == component(name, manifest)
+
+
+def component(name: str, manifest: dict[str, Any]) -> str | None:
+    nodes = recording.resource(name)["spec"]["nodes"]
+    if manifest["metadata"]["name"] == names.common_config_map_name(name):
+        return None
+    if "component" in manifest["metadata"]["labels"]:
+        return str(manifest["metadata"]["labels"]["component"])
+    [key] = [key for key in nodes if names.unique_name(name, key) == manifest["metadata"]["name"]]
+    return str(nodes[key]["nodeType"])
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_adds_no_label_to_the_pods_and_selectors_that_run(name: str) -> None:
+    objects = recording.owned_objects(name)
+    for manifest in taken_over(name).objects:
+        if manifest["kind"] in ("StatefulSet", "Deployment"):
+            found = objects[recording.identity(manifest)]
+            assert manifest["spec"]["selector"] == found["spec"]["selector"]
+            assert manifest["spec"]["template"]["metadata"] == found["spec"]["template"]["metadata"]
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_new_groups_select_by_the_four_fixed_labels(name: str) -> None:
+    cluster = Cluster.from_resource(recording.resource(name))
+    desired = render(cluster)
+    for group in cluster.groups:
+        wanted = {
+            "app": "druid",
+            "druid_cr": name,
+            "nodeSpecUniqueStr": f"druid-{name}-{group.key}",
+            "component": group.node_type,
+        }
+        for manifest in desired.groups[group.key]:
+            assert selected_by(manifest) in (None, wanted)
+
+
+def selected_by(manifest: dict[str, Any]) -> Any:
+    selector = manifest.get("spec", {}).get("selector")
+    return selector.get("matchLabels", selector) if selector else None
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_writes_the_recorded_hash_into_new_pods_too(name: str) -> None:
+    cluster = Cluster.from_resource(recording.resource(name))
+    desired = render(cluster)
+    for key, live in recording.inherited(name).items():
+        assert live.configuration_hash is not None
+        [workload] = [found for found in desired.groups[key] if found["kind"] in ("StatefulSet", "Deployment")]
+        variables = workload["spec"]["template"]["spec"]["containers"][0]["env"]
+        assert variables[-1] == {"name": "configMapSHA", "value": live.configuration_hash}
