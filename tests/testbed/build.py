@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -110,11 +109,15 @@ def _lock(target: Path) -> Iterator[None]:
 
 def _compile(program: _Program, target: Path) -> None:
     say(f"building {program.name} from Go modules: up to {program.minutes} minutes on two cores, once per machine")
-    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
-        for file in program.files:
-            shutil.copy(file, temporary)
-        _run(_command(program), Path(temporary), program.name)
-        Path(temporary, "program").rename(target)
+    workspace = Path(f"{target}.build")
+    # one may be left of a build that was killed
+    shutil.rmtree(workspace, ignore_errors=True)
+    workspace.mkdir()
+    for file in program.files:
+        shutil.copy(file, workspace)
+    _run(_command(program), workspace, program.name)
+    (workspace / "program").rename(target)
+    shutil.rmtree(workspace)
     say(f"built {target}")
 
 

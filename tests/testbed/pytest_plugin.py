@@ -1,0 +1,57 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fixtures for tests that need a Kubernetes API."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .control_plane import ControlPlane, ControlPlaneError
+from .versions import DEFAULT, version
+
+_CRDS = Path(__file__).parents[2] / "config" / "crd"
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """The running control plane in DRUIDOPS_TESTBED, else one of the version KUBERNETES for this session."""
+    if directory := os.environ.get("DRUIDOPS_TESTBED"):
+        yield _found(Path(directory))
+    else:
+        with ControlPlane.start(tmp_path_factory.mktemp("control-plane"), kubernetes(), crds()) as plane:
+            yield plane
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    """A new namespace, whose deletion is not waited for."""
+    name = f"test-{secrets.token_hex(4)}"
+    control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    yield name
+    control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+def kubernetes() -> str:
+    """The version of Kubernetes that the tests are asked to run on."""
+    return os.environ.get("KUBERNETES") or DEFAULT
+
+
+def crds() -> list[Path]:
+    """The CRDs of this collection."""
+    return sorted(file for file in _CRDS.glob("*.yaml") if file.name != "kustomization.yaml")
+
+
+def _found(directory: Path) -> ControlPlane:
+    plane = ControlPlane.find(directory)
+    if plane is None:
+        raise ControlPlaneError(f"no control plane runs in DRUIDOPS_TESTBED={directory}")
+    if (asked := os.environ.get("KUBERNETES")) and plane.kubernetes != version(asked):
+        raise ControlPlaneError(f"the one in {directory} is Kubernetes {plane.kubernetes.minor}, not {asked}")
+    return plane
