@@ -1,0 +1,228 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Python 3.11 or newer, Go, git and make are all that has to be there. Everything else installs itself into the cache,
+# never into the checkout; `make clean` takes it away again.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+CACHE := $(or $(DRUIDOPS_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/druidops)
+# What belongs to this checkout alone, so that several of them share the rest.
+WORK := $(CACHE)/checkout-$(shell printf %s '$(CURDIR)' | cksum | cut -d' ' -f1)
+
+# 1.30, 1.34, 1.36, oldest or newest
+KUBERNETES ?= 1.34
+# Parallel test processes, and what else pytest should know: make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
+WORKERS ?= 2
+TESTS ?=
+ARGUMENTS ?=
+
+virtualenv = $(shell $(PYTHON) tools/ci/virtualenv.py --path-only '$(CACHE)' tests/requirements/$(1).txt)
+CORE_2_18 := $(call virtualenv,core-2.18)
+CORE_2_19 := $(call virtualenv,core-2.19)
+TOOLS := $(call virtualenv,tools)
+KUBERNETES_CORE_OLDEST := $(CACHE)/collections/kubernetes.core-5.0.0
+KUBERNETES_CORE_NEWEST := $(CACHE)/collections/kubernetes.core-6.2.0
+
+VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
+LINK := $(WORK)/link
+TREE_2_18 := $(WORK)/tree-2.18
+TREE_2_19 := $(WORK)/tree-2.19
+COLLECTION := ansible_collections/druidops/druid
+DIST := $(WORK)/dist
+TARBALL := $(DIST)/druidops-druid-$(VERSION).tar.gz
+INSTALLED := $(WORK)/installed
+CONTROL_PLANE := $(WORK)/control-plane
+
+GATE := $(CURDIR)/tools/ci/gate
+
+PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+SCENARIO ?= default by_variable
+ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
+
+# What the tests may want to know.
+export DRUIDOPS_CACHE := $(CACHE)
+export DRUIDOPS_CORE_2_18 := $(CORE_2_18)
+export DRUIDOPS_CORE_2_19 := $(CORE_2_19)
+export DRUIDOPS_KUBERNETES_CORE_OLDEST := $(KUBERNETES_CORE_OLDEST)
+export DRUIDOPS_KUBERNETES_CORE_NEWEST := $(KUBERNETES_CORE_NEWEST)
+export DRUIDOPS_TARBALL := $(TARBALL)
+export DRUIDOPS_INSTALLED := $(INSTALLED)
+export KUBERNETES
+# Nothing of ours goes into the user's ~/.ansible, and nothing in there changes what we see.
+export ANSIBLE_HOME := $(WORK)/ansible
+export ANSIBLE_NOCOWS := 1
+# Neither byte code nor caches in the checkout.
+export PYTHONDONTWRITEBYTECODE := 1
+export RUFF_CACHE_DIR := $(WORK)/ruff
+export MYPY_CACHE_DIR := $(WORK)/mypy
+export HYPOTHESIS_STORAGE_DIRECTORY := $(WORK)/hypothesis
+
+TESTBED := PYTHONPATH=tests $(CORE_2_19)/bin/python -m testbed
+PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES_CORE_NEWEST) \
+	$(CORE_2_19)/bin/python -m pytest -o cache_dir=$(WORK)/pytest
+MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
+PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup
+
+##@ Every day
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=VALUE ...]" } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\nVariables\n'
+	@printf '  %-20s %s\n' \
+	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
+	  'PYTHON' 'the Python that makes the virtual environments ($(PYTHON))' \
+	  'TESTS, ARGUMENTS' 'which tests pytest runs, and further options for it' \
+	  'WORKERS' 'parallel test processes ($(WORKERS))' \
+	  'DRUIDOPS_CACHE' 'where everything is installed ($(CACHE))'
+
+.PHONY: test
+test: setup ## Run everything that must hold, as CI does: each gate, then all tests
+	@tools/ci/test
+
+.PHONY: lint
+lint: lint-python lint-ansible lint-docs lint-other ## Run all linters
+
+.PHONY: unit
+unit: $(CORE_2_19)/.complete link ## Run the unit tests
+	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/unit) $(ARGUMENTS)
+
+.PHONY: integration
+integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link install ## Run the tests that need a control plane
+	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/system) $(ARGUMENTS)
+
+.PHONY: all-tests
+all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link install
+	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
+
+.PHONY: testbed
+testbed: $(CORE_2_19)/.complete ## Start a control plane that the tests then reuse, until `make stop`
+	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
+	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
+
+.PHONY: stop
+stop: ## Stop what runs, keep what is installed
+	@if [[ -x $(CORE_2_19)/bin/python && -d $(CONTROL_PLANE) ]]; then $(TESTBED) down --dir $(CONTROL_PLANE); fi
+
+.PHONY: clean
+clean: stop ## Stop what runs and remove everything that these targets made, the cache included
+	@for directory in '$(CACHE)'/{venv,collections,testbed} '$(CACHE)'/checkout-*; do \
+	  if [[ -e $$directory ]]; then chmod -R u+w "$$directory"; rm -rf "$$directory"; fi; \
+	done
+	@rmdir '$(CACHE)' 2>/dev/null || true
+
+##@ Gates, one by one
+
+.PHONY: lint-python
+lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
+	@$(GATE) 'ruff check' $(TOOLS)/bin/ruff check --quiet
+	@$(GATE) 'ruff format' $(TOOLS)/bin/ruff format --quiet --check --diff
+	@$(GATE) 'mypy: plugins, test bed' $(MYPY) --package $(subst /,.,$(COLLECTION)).plugins --package testbed
+	@$(GATE) 'mypy: tools' $(MYPY) $$(git ls-files --cached --others --exclude-standard 'tools/*.py')
+
+.PHONY: lint-ansible
+lint-ansible: $(TOOLS)/.complete tree-2.19
+	@cd $(TREE_2_19)/$(COLLECTION) && $(GATE) 'ansible-lint' env PATH=$(TOOLS)/bin:$$PATH \
+	  ansible-lint --offline --profile production --strict -q
+
+.PHONY: lint-docs
+lint-docs: $(TOOLS)/.complete tree-2.19
+	@cd $(TREE_2_19)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE_2_19) \
+	  antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self --check-extra-docs-refs .
+	@$(GATE) 'antsibull-changelog' $(TOOLS)/bin/antsibull-changelog lint
+
+.PHONY: lint-other
+lint-other: $(TOOLS)/.complete
+	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
+	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
+	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test
+	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
+
+.PHONY: sanity
+sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity on the newest and the oldest ansible-core
+
+.PHONY: sanity-2.19 sanity-2.18
+sanity-%: tree-% $(WORK)/ansible-test-%/.complete
+	@cd $(TREE_$(subst .,_,$*))/$(COLLECTION) && $(GATE) 'ansible-test sanity, ansible-core $*' \
+	  $(call ansible_test,$*) sanity --color no --venv --python $(PYTHON_VERSION)
+
+.PHONY: ansible-units
+ansible-units: ansible-units-2.18 ## Run ansible-test units (the unit tests again, as Ansible's tool runs them, on the oldest ansible-core)
+
+.PHONY: ansible-units-2.19 ansible-units-2.18
+ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
+	@cd $(TREE_$(subst .,_,$*))/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
+	  $(call ansible_test,$*) units --color no --venv --python $(PYTHON_VERSION)
+
+.PHONY: build
+build: $(TOOLS)/.complete tree-2.19 ## Build the collection's tarball
+	@cd $(TREE_2_19)/$(COLLECTION) && $(TOOLS)/bin/ansible-galaxy collection build --force --output-path $(DIST)
+
+.PHONY: import-check
+import-check: build ## Import the tarball as Galaxy would
+	@$(GATE) 'galaxy-importer' env PATH=$(TOOLS)/bin:$$PATH $(TOOLS)/bin/python tools/ci/import_check.py $(TARBALL)
+
+.PHONY: install
+install: build collections ## Install the tarball into an empty path
+	@rm -rf $(INSTALLED)
+	@$(TOOLS)/bin/ansible-galaxy collection install --no-deps --offline --collections-path $(INSTALLED) $(TARBALL)
+
+.PHONY: install-check
+install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find every plugin, role and playbook of the installed tarball, on both ansible-cores
+	@$(GATE) 'installed, ansible-core 2.19' tools/ci/install_check $(CORE_2_19) $(INSTALLED) $(KUBERNETES_CORE_NEWEST)
+	@$(GATE) 'installed, ansible-core 2.18' tools/ci/install_check $(CORE_2_18) $(INSTALLED) $(KUBERNETES_CORE_OLDEST)
+
+.PHONY: molecule
+molecule: $(TOOLS)/.complete install tree-2.19 ## Run the molecule scenarios: make molecule SCENARIO=default
+	@cd $(TREE_2_19)/$(COLLECTION) && for scenario in $(SCENARIO); do \
+	  $(GATE) "molecule $$scenario" env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) \
+	    molecule test --scenario-name $$scenario; \
+	done
+
+##@ What is generated
+
+# The generators' own targets follow.
+
+##@ Preparation
+
+.PHONY: setup
+setup: $(CORE_2_18)/.complete $(CORE_2_19)/.complete $(TOOLS)/.complete collections ## Install what the other targets need, without running them
+
+$(CACHE)/venv/%/.complete:
+	@$(PYTHON) tools/ci/virtualenv.py '$(CACHE)' tests/requirements/$(shell sed 's/-[0-9a-f]*$$//' <<<'$*').txt >/dev/null
+
+.PHONY: collections
+collections: $(KUBERNETES_CORE_OLDEST) $(KUBERNETES_CORE_NEWEST)
+
+$(KUBERNETES_CORE_OLDEST):
+	@$(PYTHON) tools/ci/kubernetes_core.py '$(CACHE)' oldest >/dev/null
+
+$(KUBERNETES_CORE_NEWEST):
+	@$(PYTHON) tools/ci/kubernetes_core.py '$(CACHE)' newest >/dev/null
+
+# For imports: the checkout under the name that Python and Ansible know it by.
+.PHONY: link
+link:
+	@mkdir -p $(dir $(LINK)/$(COLLECTION))
+	@ln -sfn $(CURDIR) $(LINK)/$(COLLECTION)
+
+# For Ansible's own tools: a copy, because they refuse a link.
+.PHONY: tree-2.18 tree-2.19
+tree-2.18: $(KUBERNETES_CORE_OLDEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(TREE_2_18) $(KUBERNETES_CORE_OLDEST)
+tree-2.19: $(KUBERNETES_CORE_NEWEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(TREE_2_19) $(KUBERNETES_CORE_NEWEST)
+
+# A home of its own for ansible-test, which keeps its virtual environments there.
+$(WORK)/ansible-test-2.18/.complete: $(CORE_2_18)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
+	@$(CORE_2_18)/bin/python tools/ci/ansible_test_home.py $(@D) && touch $@
+$(WORK)/ansible-test-2.19/.complete: $(CORE_2_19)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
+	@$(CORE_2_19)/bin/python tools/ci/ansible_test_home.py $(@D) && touch $@

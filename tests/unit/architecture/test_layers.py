@@ -1,0 +1,186 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Imports point one way, so that each room can be understood, tested and replaced without the ones above it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+COLLECTION = "ansible_collections.druidops.druid."
+
+
+class Room(NamedTuple):
+    """A part of plugins/, what of ours it may import besides itself, and what of others it must not."""
+
+    path: str
+    may_import: tuple[str, ...]
+    never: tuple[str, ...] = ()
+
+
+DRUID = "plugins.module_utils."
+KUBERNETES = "plugins.plugin_utils."
+
+KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
+
+# The first room whose path fits a file is its room. A path without .py is a directory.
+ROOMS = (
+    # Druid over HTTP: a line from the module down to the errors, and no Kubernetes anywhere.
+    Room("plugins/module_utils/_errors.py", (), ("ansible", "kubernetes", "urllib3")),
+    Room("plugins/module_utils/_client.py", (f"{DRUID}_errors",), ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_resources", (f"{DRUID}_client", f"{DRUID}_errors"), ("ansible", "kubernetes")),
+    Room(
+        "plugins/module_utils/_converge.py",
+        (f"{DRUID}_resources", f"{DRUID}_client", f"{DRUID}_errors"),
+        ("ansible", "kubernetes"),
+    ),
+    Room("plugins/module_utils/_module.py", (DRUID,), ("kubernetes",)),
+    Room("plugins/module_utils", (DRUID,), ("kubernetes",)),
+    # A module is documentation plus one call.
+    Room("plugins/modules", (DRUID,), ("kubernetes", "requests", "urllib3")),
+    # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
+    Room("plugins/plugin_utils/_cluster", (KUBERNETES,), ("ansible", KINDS[1])),
+    Room("plugins/plugin_utils/_ingestion", (KUBERNETES, DRUID), ("ansible",)),
+    Room("plugins/plugin_utils", (KUBERNETES,), ("ansible", *KINDS)),
+    # Actions are thin, and the only code here that Ansible calls.
+    Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
+    Room("plugins/doc_fragments", (), ("kubernetes",)),
+)
+
+# Inside a kind: what decides is pure. It knows the values that were observed, but neither the API nor those who act.
+PURE = (
+    "plugins/plugin_utils/_cluster/render",
+    "plugins/plugin_utils/_cluster/decide",
+    "plugins/plugin_utils/_cluster/names.py",
+    "plugins/plugin_utils/_cluster/plan.py",
+    "plugins/plugin_utils/_cluster/validate.py",
+    "plugins/plugin_utils/_compare.py",
+)
+IMPURE = (
+    "kubernetes",
+    "requests",
+    "socket",
+    "subprocess",
+    "time",
+    "urllib3",
+    f"{COLLECTION}{KUBERNETES}_connection",
+    f"{COLLECTION}{KUBERNETES}_kubernetes.KubernetesApi",
+    f"{COLLECTION}{KUBERNETES}_cluster.act",
+    f"{COLLECTION}{KUBERNETES}_cluster.reconcile",
+)
+
+
+def files() -> list[str]:
+    """Return every Python file of the collection's plugins."""
+    return sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "plugins").rglob("*.py"))
+
+
+def is_in(file: str, path: str) -> bool:
+    """Return whether the file is the path or below it."""
+    return file == path or file.startswith(f"{path}/")
+
+
+def room_of(file: str) -> Room:
+    """Return the room that a file belongs to."""
+    rooms = [room for room in ROOMS if is_in(file, room.path)]
+    assert rooms, f"{file} is in no room: name one for it in ROOMS, with what it may import"
+    return rooms[0]
+
+
+def source_of(file: str) -> str:
+    """Return the text of a file."""
+    return (ROOT / file).read_text(encoding="utf-8")
+
+
+def imports(file: str, source: str) -> Iterator[str]:
+    """Yield the full name of everything that a file with this source imports, at whatever depth."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{absolute(file, node)}.{alias.name}" for alias in node.names)
+
+
+def absolute(file: str, node: ast.ImportFrom) -> str:
+    """Return the module named by a from-import, a relative one resolved."""
+    if not node.level:
+        return node.module or ""
+    package = Path(file).parts[: -node.level]
+    return ".".join([COLLECTION.rstrip("."), *package, *([node.module] if node.module else [])])
+
+
+def is_one_of(name: str, modules: tuple[str, ...]) -> bool:
+    """Return whether the imported name is one of the modules or something in them."""
+    return any(f"{name}.".startswith(module.rstrip(".") + ".") for module in modules)
+
+
+def forbidden(file: str, source: str) -> list[str]:
+    """Return the imports that point out of the file's room in the wrong direction."""
+    room = room_of(file)
+    itself = room.path.removesuffix(".py").replace("/", ".")
+    allowed = tuple(COLLECTION + module for module in (itself, *room.may_import))
+    return [
+        name
+        for name in imports(file, source)
+        if (name.startswith(COLLECTION) and not is_one_of(name, allowed)) or is_one_of(name, room.never)
+    ]
+
+
+def impure(file: str, source: str) -> list[str]:
+    """Return the imports by which a decision could touch the world."""
+    return [name for name in imports(file, source) if is_one_of(name, IMPURE)]
+
+
+@pytest.mark.parametrize("file", files())
+def test_imports_only_what_its_room_may(file: str) -> None:
+    assert forbidden(file, source_of(file)) == []
+
+
+@pytest.mark.parametrize("file", [file for file in files() if any(is_in(file, path) for path in PURE)])
+def test_deciding_touches_nothing(file: str) -> None:
+    assert impure(file, source_of(file)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("plugins/plugin_utils/_cluster/x.py", "from ansible.module_utils.basic import AnsibleModule"),
+        ("plugins/plugin_utils/_cluster/x.py", "def later():\n    import ansible.errors"),
+        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
+        ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils import _client"),
+        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
+        ("plugins/plugin_utils/_compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
+        ("plugins/module_utils/_client.py", "from kubernetes import config"),
+        ("plugins/module_utils/_client.py", f"from {COLLECTION}plugins.module_utils._converge import converge"),
+        ("plugins/modules/x.py", "import requests"),
+        ("plugins/action/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
+    ],
+)
+def test_notices_a_wrong_direction(file: str, source: str) -> None:
+    assert len(forbidden(file, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("plugins/plugin_utils/_cluster/x.py", "import ansible_collections.druidops.druid.plugins.plugin_utils._merge"),
+        ("plugins/plugin_utils/_cluster/x.py", "from . import names"),
+        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
+        ("plugins/action/x.py", "from ansible.plugins.action import ActionBase"),
+        ("plugins/action/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),
+    ],
+)
+def test_lets_the_right_direction_pass(file: str, source: str) -> None:
+    assert forbidden(file, source) == []
+
+
+@pytest.mark.parametrize("source", ["import time", f"from {COLLECTION}plugins.plugin_utils._cluster import act"])
+def test_notices_a_decision_that_touches_the_world(source: str) -> None:
+    assert len(impure("plugins/plugin_utils/_cluster/decide/x.py", source)) == 1
