@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """The hash of a ConfigMap as the Go operator computes it.
 
 Every pod carries it in its environment. The same hash for the same text is what lets a running cluster change hands

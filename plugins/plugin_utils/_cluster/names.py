@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Every name, label and annotation of a Druid cluster, in one place.
 
 Running clusters depend on them: they are those of the Go operator, and those that start with ``app.kubernetes.io/``.

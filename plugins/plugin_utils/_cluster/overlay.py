@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Lay a part of a pod template over a pod template, by the rules that Kubernetes merges with.
 
 Mappings merge deeply, lists of named things by their key, other lists are replaced, and null removes.

@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """What is wrong with a cluster that neither the schema nor a cheap rule in the CRD can tell.
 
 Everything that runs today stays valid: only what Kubernetes would refuse, or what could never work, is a problem.
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
@@ -38,7 +40,6 @@ _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _LABEL_KEY = re.compile(
     r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
-_QUANTITY = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?")
 
 _EXTENSIONS = ("zookeeper", "metadataStore", "deepStorage")
 
@@ -251,7 +252,7 @@ def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
     for field, resources in _resources(level):
         for section in ("requests", "limits"):
             for name, quantity in (resources.get(section) or {}).items():
-                if quantity is not None and not _is_quantity(quantity):
+                if quantity is not None and _quantity.parse(quantity) is None:
                     where = f"{path}.{field}.{section}[{name}]"
                     yield Problem(where, quantity, "is not a quantity", "write for example 500m or 2Gi")
 
@@ -269,10 +270,6 @@ def _listed_resources(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for position, item in enumerate(items):
         yield f"{field}[{position}].{prefix}resources", item.get("resources") or {}
-
-
-def _is_quantity(value: Any) -> bool:
-    return not isinstance(value, bool) and bool(_QUANTITY.fullmatch(str(value)))
 
 
 _CLUSTER_RULES = (

@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Drop what a pod template says twice.
 
 Kubernetes takes a second entry with the same key on creation, lets the last one win, and refuses it in a server-side
