@@ -1,0 +1,112 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kubernetes' own types as structural schemas, without descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Schema = dict[str, Any]
+
+_PREFIX = "io.k8s."
+_API = "api."
+_REFERENCE = "#/components/schemas/"
+# What the OpenAPI documents say and a CRD repeats. List types are left out: a map or set refuses duplicates that
+# run today, and atomic is what a list is anyway.
+_KEPT = ("type", "format", "x-kubernetes-map-type")
+_QUANTITY = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+
+
+def int_or_string() -> Schema:
+    """The schema of a number or a text."""
+    return {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+
+
+def free_form() -> Schema:
+    """The schema of a mapping into which nobody looks."""
+    return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+class Embedded:
+    """Expands types of Kubernetes; the rules are those of fields/kubernetes.yml."""
+
+    def __init__(self, openapi: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
+        self._openapi = openapi
+        self._rules = rules
+
+    def schema(self, name: str, *, overlay: bool = False) -> Schema:
+        """The schema of the type of this name; as an overlay, nothing inside is required or has a default."""
+        special = self._special(name)
+        if special is not None:
+            return special
+        if name in self._rules["opaque"]:
+            return free_form()
+        return self._object(name, overlay)
+
+    def _special(self, name: str) -> Schema | None:
+        match name:
+            case "apimachinery.pkg.api.resource.Quantity":
+                return {**int_or_string(), "pattern": _QUANTITY}
+            case "apimachinery.pkg.util.intstr.IntOrString":
+                return int_or_string()
+            case "apimachinery.pkg.apis.meta.v1.Time" | "apimachinery.pkg.apis.meta.v1.MicroTime":
+                return {"type": "string", "format": "date-time"}
+            case "apimachinery.pkg.runtime.RawExtension" | "apimachinery.pkg.apis.meta.v1.FieldsV1":
+                return free_form()
+        return None
+
+    def _object(self, name: str, overlay: bool) -> Schema:
+        source = self._openapi[_full(name)]
+        schema = {key: source[key] for key in _KEPT if key in source}
+        fields = {
+            field: self._value(content, overlay)
+            for field, content in source.get("properties", {}).items()
+            if field not in self._left_out(name)
+        }
+        if fields:
+            schema["properties"] = {**fields, **self._rules["earlier"].get(name, {})}
+        if overlay:
+            return schema
+        self._add_defaults(name, schema)
+        if required := [field for field in source.get("required", []) if field in fields]:
+            schema["required"] = sorted(required)
+        return schema
+
+    def _left_out(self, name: str) -> set[str]:
+        left_out = set(self._rules["without"].get(name, []))
+        if name == "apimachinery.pkg.apis.meta.v1.ObjectMeta":
+            left_out |= set(self._openapi[_full(name)]["properties"]) - set(self._rules["metadata"])
+        return left_out
+
+    def _add_defaults(self, name: str, schema: Schema) -> None:
+        for field, default in self._rules["defaults"].get(name, {}).items():
+            schema["properties"][field]["default"] = default
+
+    def _value(self, source: Mapping[str, Any], overlay: bool) -> Schema:
+        if reference := _reference(source):
+            return self.schema(reference, overlay=overlay)
+        schema = {key: source[key] for key in _KEPT if key in source}
+        for inside in ("items", "additionalProperties"):
+            if isinstance(source.get(inside), Mapping):
+                schema[inside] = self._value(source[inside], overlay)
+        return schema
+
+
+def _reference(source: Mapping[str, Any]) -> str | None:
+    """The type that a value has by reference, directly or as the one element of allOf."""
+    [only] = source.get("allOf") or [source]
+    reference = only.get("$ref")
+    return _short(reference.removeprefix(_REFERENCE)) if reference else None
+
+
+def _full(name: str) -> str:
+    return _PREFIX + name if name.startswith("apimachinery.") else _PREFIX + _API + name
+
+
+def _short(full: str) -> str:
+    return full.removeprefix(_PREFIX).removeprefix(_API)

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Generate the CRDs, the schema for clusters by variable and the reference.
+
+The embedded types come from the OpenAPI v3 documents of a kube-apiserver, our own fields from the tables in fields/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from crdgen.definition import as_yaml, definition
+from crdgen.embedded import Embedded
+from crdgen.openapi import load
+from crdgen.reference import reference
+from crdgen.table import Schemas, Table, without
+
+import yaml
+
+_FIELDS = Path(__file__).parent / "fields"
+_ROOT = Path(__file__).parents[2]
+_SCHEMA = "plugins/plugin_utils/_cluster/schema.json"
+_DRUID = "druid"
+_KINDS = (_DRUID, "druid_ingestion")
+
+
+def main() -> int:
+    """Write the files, or with --check tell which of them differ; the exit status."""
+    arguments = _parser().parse_args()
+    texts = generated(load(arguments.openapi))
+    if arguments.check:
+        return _check(texts, arguments.root)
+    for name, text in texts.items():
+        path = arguments.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return 0
+
+
+def generated(openapi: dict[str, Any]) -> dict[str, str]:
+    """The text of every file by its path in the project."""
+    embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
+    texts = {}
+    for name in _KINDS:
+        table = Table.load(_FIELDS / f"{name}.yml")
+        schemas = Schemas(table, embedded)
+        texts[f"config/crd/{table['plural']}.yaml"] = as_yaml(definition(table, schemas))
+        texts[f"docs/reference/{name}.md"] = reference(table)
+        if name == _DRUID:
+            texts[_SCHEMA] = _compact(without(schemas.type(table["spec"]), "description", "x-kubernetes-validations"))
+    return texts
+
+
+def _compact(schema: dict[str, Any]) -> str:
+    return json.dumps(schema, separators=(",", ":"), sort_keys=True) + "\n"
+
+
+def _check(texts: dict[str, str], root: Path) -> int:
+    differing = [name for name, text in texts.items() if not _holds(root / name, text)]
+    for name in differing:
+        print(f"{name} is not what tools/crd/generate.py makes; run `make crds`", file=sys.stderr)
+    return 1 if differing else 0
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text() == text
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--openapi", type=Path, required=True, help="a directory of OpenAPI v3 documents (*.json), or a kubeconfig"
+    )
+    parser.add_argument("--root", type=Path, default=_ROOT, help="where the files belong (default: this project)")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file differs")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
