@@ -24,9 +24,7 @@ _ESCAPED_BY_GO = str.maketrans(
 _LONG_ESCAPES = {r"\b": r"\u0008", r"\f": r"\u000c"}
 
 
-def config_map_hashes(
-    name: str, namespace: str, labels: Mapping[str, str], data: Mapping[str, str]
-) -> tuple[str, str]:
+def config_map_hashes(name: str, namespace: str, labels: Mapping[str, str], data: Mapping[str, str]) -> tuple[str, str]:
     """Return the hashes as an operator built with Go 1.22 or newer computes it, and as one built with an older Go."""
     text = _go_json(_config_map(name, namespace, labels, data))
     return _digest(text), _digest(_with_long_escapes(text))

@@ -45,9 +45,7 @@ def _container(container: Mapping[str, Any], target_ports: Collection[str], warn
     return thinned
 
 
-def _thin_out(
-    parent: dict[str, Any], field: str, owner: str, referenced: Collection[str], warnings: list[str]
-) -> None:
+def _thin_out(parent: dict[str, Any], field: str, owner: str, referenced: Collection[str], warnings: list[str]) -> None:
     items = parent.get(field) or []
     kept = _kept_positions(field, items, referenced)
     for position, item in enumerate(items):

@@ -14,9 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.man
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
 
-def workload(
-    group: Group, selector: Mapping[str, str], template: Mapping[str, Any], **special: Any
-) -> dict[str, Any]:
+def workload(group: Group, selector: Mapping[str, str], template: Mapping[str, Any], **special: Any) -> dict[str, Any]:
     """Return the group's workload; `special` are the fields that only its kind has."""
     metadata = {
         "name": group.unique_name,

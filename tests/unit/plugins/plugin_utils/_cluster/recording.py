@@ -12,8 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Inherited
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 
 DIRECTORY = Path(__file__).parent / "recorded"
 NAMES = sorted(path.stem for path in DIRECTORY.glob("*.json"))
@@ -78,12 +78,22 @@ DECIDED_ELSEWHERE = (
 )
 
 QUANTITIES = r".*\.(requests|limits)\.[^.]+|.*\.sizeLimit"
-MULTIPLES = {"": 1, "m": Decimal("0.001"), "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+MULTIPLES: dict[str, Any] = {
+    "": 1,
+    "m": Decimal("0.001"),
+    "k": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "Ki": 2**10,
+    "Mi": 2**20,
+    "Gi": 2**30,
+}
 
 
 def resource(name: str, form: str = "stored") -> dict[str, Any]:
     """Return a recorded Druid resource."""
-    return load(name)[form]
+    found: dict[str, Any] = load(name)[form]
+    return found
 
 
 def load(name: str) -> dict[str, Any]:
@@ -146,5 +156,5 @@ def _same(ours: Any, recorded: Any, path: str) -> bool:
 
 
 def _number(quantity: str) -> Decimal:
-    digits = quantity.rstrip("mkMGi" + "K")
-    return Decimal(digits) * MULTIPLES[quantity[len(digits) :]]
+    digits = quantity.rstrip("mkKMGi")
+    return Decimal(digits) * Decimal(MULTIPLES[quantity[len(digits) :]])

@@ -10,10 +10,9 @@ import base64
 import hashlib
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
 from hypothesis import given
 from hypothesis import strategies as st
-
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
 
 # Computed by encoding/json and crypto/sha1 of Go 1.26.8 and of Go 1.21.13 for the ConfigMap in hashes_of().
 COMPUTED_BY_GO = [
@@ -46,7 +45,7 @@ def test_hashes_any_text_as_the_rules_of_go_say(text: str) -> None:
     assert hashes_of(text) == (digest_of(text, short=True), digest_of(text, short=False))
 
 
-@given(st.text("\\bfu0c\b\f\x00\"<"))
+@given(st.text('\\bfu0c\b\f\x00"<'))
 def test_keeps_escaped_backslashes_apart_from_control_characters(text: str) -> None:
     assert hashes_of(text) == (digest_of(text, short=True), digest_of(text, short=False))
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import pytest
-
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.druid import cluster
 
@@ -27,7 +26,8 @@ def test_names_a_service_after_its_group(template: str | None, name: str) -> Non
 
 
 def test_the_fixed_labels_win_over_the_users() -> None:
-    [group] = cluster({"podLabels": {"app": "mine", "tier": "hot"}}, podLabels={"component": "x", "tier": "cold"}).groups
+    own = {"podLabels": {"app": "mine", "tier": "hot"}}
+    [group] = cluster(own, podLabels={"component": "x", "tier": "cold"}).groups
     assert names.group_labels(group) == {
         "app": "druid",
         "druid_cr": "c",

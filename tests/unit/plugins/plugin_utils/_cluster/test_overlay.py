@@ -10,10 +10,9 @@ import copy
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import merge_key, overlay
 from hypothesis import given
 from hypothesis import strategies as st
-
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import merge_key, overlay
 
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("adds", {"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
@@ -112,9 +111,11 @@ def named(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 plain = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "x"])
 trees = st.recursive(
     plain,
-    lambda values: st.lists(values, max_size=2)
-    | named(values)
-    | st.dictionaries(st.sampled_from(["a", "env", "containers", "command"]), values, max_size=3),
+    lambda values: (
+        st.lists(values, max_size=2)
+        | named(values)
+        | st.dictionaries(st.sampled_from(["a", "env", "containers", "command"]), values, max_size=3)
+    ),
     max_leaves=12,
 )
 templates = st.dictionaries(st.sampled_from(["a", "env", "containers", "command"]), trees, max_size=4)

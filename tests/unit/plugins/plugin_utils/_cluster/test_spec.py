@@ -10,7 +10,6 @@ import copy
 from typing import Any
 
 import pytest
-
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     Cluster,
     ReferenceKey,
@@ -24,9 +23,7 @@ ABSENT = object()
 
 
 def given(name: str, node: Any, level: Any) -> Any:
-    [group] = cluster(
-        {} if node is ABSENT else {name: node}, **({} if level is ABSENT else {name: level})
-    ).groups
+    [group] = cluster({} if node is ABSENT else {name: node}, **({} if level is ABSENT else {name: level})).groups
     return group
 
 
@@ -86,14 +83,21 @@ def test_merges_with_the_groups_keys_winning(node: Any, level: Any, expected: di
     ("stated", "expected"), [({}, "/druid.sh"), ({"startScript": ""}, ""), ({"startScript": "/x"}, "/x")]
 )
 def test_knows_what_the_api_server_fills_in(stated: dict[str, str], expected: str) -> None:
-    assert cluster(**stated).get("startScript") == expected
+    assert cluster(None, **stated).get("startScript") == expected
 
 
 def test_orders_groups_as_they_are_rolled_out() -> None:
     types = {
-        "z": "coordinator", "a": "overlord", "b": "router", "c": "broker", "d": "indexer", "e": "middleManager",
-        "hot": "historical", "cold": "historical", "odd": "unknown",
-    }  # fmt: skip
+        "z": "coordinator",
+        "a": "overlord",
+        "b": "router",
+        "c": "broker",
+        "d": "indexer",
+        "e": "middleManager",
+        "hot": "historical",
+        "cold": "historical",
+        "odd": "unknown",
+    }
     nodes = {key: {**NODE, "nodeType": node_type} for key, node_type in types.items()}
     order = [group.key for group in cluster(nodes=nodes).groups]
     assert order == ["cold", "hot", "e", "d", "c", "b", "a", "z", "odd"]
@@ -143,7 +147,7 @@ def test_names_what_a_resource_refers_to() -> None:
 
 
 def test_tells_which_references_are_missing() -> None:
-    found = {KEYS[0]: {"data": {}}, KEYS[1]: None, KEYS[2]: {}}
+    found: dict[ReferenceKey, Any] = {KEYS[0]: {"data": {}}, KEYS[1]: None, KEYS[2]: {}}
     read = Cluster.from_resource(resource(extraCommonConfig=[*REFERENCES, REFERENCES[3]]), found)
     assert missing_references(read) == (KEYS[1], KEYS[3])
 

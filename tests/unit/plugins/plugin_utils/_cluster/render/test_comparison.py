@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 
 Manifest = dict[str, Any]

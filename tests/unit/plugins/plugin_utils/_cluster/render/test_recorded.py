@@ -10,7 +10,6 @@ import copy
 from typing import Any
 
 import pytest
-
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

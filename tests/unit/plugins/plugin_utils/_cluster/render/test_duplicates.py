@@ -1,0 +1,110 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a pod template says twice is said once, and somebody is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render, without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+
+
+def template(pod: dict[str, Any] | None = None, **container: Any) -> dict[str, Any]:
+    return {"metadata": {"labels": {}}, "spec": {"containers": [{"name": "main", **container}], **(pod or {})}}
+
+
+PLAIN = {"name": "plain", "containerPort": 1}
+OURS = {"name": "druid-port", "containerPort": 1}
+
+
+@pytest.mark.parametrize(
+    ("field", "items", "kept"),
+    [
+        ("env", [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A"}], [{"name": "B"}, {"name": "A"}]),
+        ("env", [{"name": "A"}, {"name": "B"}], [{"name": "A"}, {"name": "B"}]),
+        ("env", [{}, {}], [{}, {}]),
+        ("ports", [PLAIN, OURS], [OURS]),
+        ("ports", [{**PLAIN, "protocol": "TCP"}, OURS], [OURS]),
+        ("ports", [{**PLAIN, "protocol": "UDP"}, OURS], [{**PLAIN, "protocol": "UDP"}, OURS]),
+        (
+            "volumeMounts",
+            [{"name": "a", "mountPath": "/x"}, {"name": "b", "mountPath": "/x"}],
+            [{"name": "b", "mountPath": "/x"}],
+        ),
+    ],
+)
+def test_keeps_the_last_in_a_container(field: str, items: list[Any], kept: list[Any]) -> None:
+    found, warnings = without_duplicates(template(None, **{field: items}))
+    assert found["spec"]["containers"][0][field] == kept
+    assert len(warnings) == len(items) - len(kept)
+
+
+@pytest.mark.parametrize("field", ["imagePullSecrets", "volumes"])
+def test_keeps_the_last_in_a_pod(field: str) -> None:
+    items = [{"name": "a", "emptyDir": {}}, {"name": "b"}, {"name": "a"}]
+    found, warnings = without_duplicates(template({field: items}))
+    assert found["spec"][field] == [{"name": "b"}, {"name": "a"}]
+    assert len(warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("targets", "probe", "kept"),
+    [
+        ([], None, OURS),
+        (["plain"], None, PLAIN),
+        (["druid-port"], None, OURS),
+        (["plain", "druid-port"], None, OURS),
+        ([], {"httpGet": {"port": "plain"}}, PLAIN),
+        ([], {"tcpSocket": {"port": "plain"}}, PLAIN),
+        ([], {"httpGet": {"port": 1}}, OURS),
+        (["druid-port"], {"httpGet": {"port": "plain"}}, OURS),
+    ],
+)
+def test_keeps_the_port_that_something_leads_to(targets: list[str], probe: Any, kept: dict[str, Any]) -> None:
+    found, warnings = without_duplicates(template(ports=[PLAIN, OURS], readinessProbe=probe), targets)
+    assert found["spec"]["containers"][0]["ports"] == [kept]
+    assert len(warnings) == 1
+
+
+def test_looks_into_every_container() -> None:
+    twice = {"env": [{"name": "A"}, {"name": "A"}]}
+    pod = {"initContainers": [{"name": "i", **twice}]}
+    found, warnings = without_duplicates(template(pod, **twice))
+    assert found["spec"]["initContainers"][0]["env"] == [{"name": "A"}]
+    assert found["spec"]["containers"][0]["env"] == [{"name": "A"}]
+    assert warnings == (
+        "container i: variable A is given twice; only the other entry is kept",
+        "container main: variable A is given twice; only the other entry is kept",
+    )
+
+
+def test_a_service_decides_which_port_stays() -> None:
+    service = {"spec": {"ports": [{"port": 80, "targetPort": "plain"}]}}
+    node = {"ports": [{"name": "plain", "containerPort": 8082}], "services": [service]}
+    ports = druid.at(druid.rendered("StatefulSet", node), "spec", "template", "spec", "containers", 0, "ports")
+    assert ports == [{"name": "plain", "containerPort": 8082}]
+
+
+def test_a_group_can_keep_its_duplicates() -> None:
+    cluster = Cluster.from_resource(recording.resource("hand"))
+    kept = render(cluster, keep_duplicates=frozenset({"brokers"}))
+    assert ports_of(kept.groups["brokers"]) == ["plain", "druid-port"]
+    assert not [warning for warning in kept.warnings if warning.startswith("spec.nodes[brokers]")]
+    thinned = render(cluster)
+    assert ports_of(thinned.groups["brokers"]) == ["druid-port"]
+    assert [warning for warning in thinned.warnings if warning.startswith("spec.nodes[brokers]")] == [
+        "spec.nodes[brokers]: the pod: image pull secret p is given twice; only the other entry is kept",
+        "spec.nodes[brokers]: container druid-hand-brokers: variable A is given twice; only the other entry is kept",
+        "spec.nodes[brokers]: container druid-hand-brokers: port plain (8082/TCP) is given twice;"
+        " only the other entry is kept",
+    ]
+
+
+def ports_of(objects: tuple[dict[str, Any], ...]) -> list[str]:
+    [workload] = [manifest for manifest in objects if manifest["kind"] == "Deployment"]
+    return [port["name"] for port in workload["spec"]["template"]["spec"]["containers"][0]["ports"]]

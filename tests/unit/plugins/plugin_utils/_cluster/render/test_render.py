@@ -1,0 +1,185 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Rendering is pure, and no group's fields reach another one."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Inherited, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
+    common_configuration,
+    node_configuration,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
+    CLAIM,
+    FEATURES,
+    Case,
+    resource,
+)
+
+ALL = [pytest.param(recording.resource(name), id=name) for name in recording.NAMES] + [
+    pytest.param(resource(case), id=case.name) for case in FEATURES
+]
+
+
+def shuffled(value: Any, order: random.Random) -> Any:
+    """Return the same, every mapping in another order."""
+    if isinstance(value, dict):
+        keys = order.sample(sorted(value), len(value))
+        return {key: shuffled(value[key], order) for key in keys}
+    return [shuffled(item, order) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("described", ALL)
+def test_changes_nothing_that_it_reads(described: dict[str, Any]) -> None:
+    before = copy.deepcopy(described)
+    desired = render(Cluster.from_resource(described))
+    for manifest in desired.objects:
+        scribble_over(manifest)
+    assert described == before
+
+
+def scribble_over(value: Any) -> None:
+    """Change every mapping and list, as somebody might who takes the result for their own."""
+    for item in list(value.values() if isinstance(value, dict) else value):
+        if isinstance(item, (dict, list)):
+            scribble_over(item)
+    value.clear()
+
+
+@pytest.mark.parametrize("described", ALL)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_does_not_depend_on_the_order_of_keys(described: dict[str, Any], seed: int) -> None:
+    other = shuffled(described, random.Random(seed))
+    ours, theirs = render(Cluster.from_resource(described)), render(Cluster.from_resource(other))
+    assert ours == theirs
+    assert list(ours.groups) == list(theirs.groups)
+
+
+@pytest.mark.parametrize("described", ALL)
+def test_every_object_has_its_place_and_owner(described: dict[str, Any]) -> None:
+    metadata = described["metadata"]
+    owner = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "name": metadata["name"]}
+    for manifest in render(Cluster.from_resource(described)).objects:
+        assert manifest["metadata"]["namespace"] == metadata["namespace"]
+        assert manifest["metadata"]["ownerReferences"] == [{**owner, "uid": metadata["uid"], "controller": True}]
+
+
+def test_a_cluster_by_variable_owns_nothing() -> None:
+    described = druid.resource({"services": [{}], "ingress": {}})
+    del described["metadata"]["uid"]
+    for manifest in render(Cluster.from_resource(described)).objects:
+        assert "ownerReferences" not in manifest["metadata"]
+
+
+def test_lists_the_objects_in_the_order_in_which_they_are_applied() -> None:
+    node = {
+        "services": [{}, {"metadata": {"name": "%s-a"}}],
+        "persistentVolumeClaim": [CLAIM],
+        "ingress": {},
+        "podDisruptionBudgetSpec": {},
+        "hpAutoscaler": {},
+    }
+    nodes = {"b": {**druid.NODE, **node}, "a": {**druid.NODE, "nodeType": "historical"}}
+    desired = render(Cluster.from_resource(druid.resource(nodes=nodes)))
+    assert list(desired.groups) == ["a", "b"]
+    assert [manifest["kind"] for manifest in desired.groups["b"]] == [
+        "ConfigMap",
+        "Service",
+        "Service",
+        "PersistentVolumeClaim",
+        "StatefulSet",
+        "Ingress",
+        "PodDisruptionBudget",
+        "HorizontalPodAutoscaler",
+    ]
+    assert desired.objects == (*desired.common, *desired.groups["a"], *desired.groups["b"])
+
+
+def two_groups(first: dict[str, Any], second: dict[str, Any], **spec: Any) -> dict[str, list[dict[str, Any]]]:
+    nodes = {"first": {**druid.NODE, **first}, "second": {**druid.NODE, **second}}
+    desired = render(Cluster.from_resource(druid.resource(nodes=nodes, **spec)))
+    return {key: list(objects) for key, objects in desired.groups.items()}
+
+
+def only(objects: list[dict[str, Any]], kind: str) -> dict[str, Any]:
+    [found] = [manifest for manifest in objects if manifest["kind"] == kind]
+    return found
+
+
+def test_annotations_of_one_workload_do_not_reach_the_next() -> None:
+    groups = two_groups({"workloadAnnotations": {"mine": "1"}}, {}, workloadAnnotations={"all": "1"})
+    assert only(groups["first"], "StatefulSet")["metadata"]["annotations"] == {"all": "1", "mine": "1"}
+    assert only(groups["second"], "StatefulSet")["metadata"]["annotations"] == {"all": "1"}
+
+
+def test_labels_and_selectors_of_one_service_do_not_reach_the_next() -> None:
+    service = {"metadata": {"labels": {"all": "1"}}, "spec": {"selector": {"all": "1"}}}
+    groups = two_groups({"podLabels": {"mine": "1"}}, {}, services=[service])
+    assert "mine" in only(groups["first"], "Service")["metadata"]["labels"]
+    assert "mine" not in only(groups["second"], "Service")["metadata"]["labels"]
+    assert only(groups["second"], "Service")["spec"]["selector"] == {
+        "all": "1",
+        "app": "druid",
+        "component": "broker",
+        "druid_cr": "c",
+        "nodeSpecUniqueStr": "druid-c-second",
+    }
+
+
+def test_each_group_is_probed_on_its_own_port() -> None:
+    groups = two_groups({"druid.port": 1}, {"druid.port": 2}, livenessProbe={"httpGet": {"path": "/", "port": 0}})
+    ports = [
+        druid.at(only(groups[key], "StatefulSet"), "spec", "template", "spec", "containers", 0, "livenessProbe")
+        for key in groups
+    ]
+    assert [probe["httpGet"]["port"] for probe in ports] == [1, 2]
+
+
+def test_every_stand_alone_claim_is_rendered() -> None:
+    claims = [{"metadata": {"name": name}, "spec": {"storageClassName": name}} for name in ("a", "b", "c")]
+    desired = render(druid.cluster({"persistentVolumeClaim": claims})).groups["brokers"]
+    found = [manifest for manifest in desired if manifest["kind"] == "PersistentVolumeClaim"]
+    assert [(claim["metadata"]["name"], claim["spec"]["storageClassName"]) for claim in found] == [
+        ("a", "a"),
+        ("b", "b"),
+        ("c", "c"),
+    ]
+
+
+def test_warns_of_a_group_without_pods() -> None:
+    assert render(druid.cluster()).warnings == ()
+    [warning] = render(druid.cluster({"replicas": None})).warnings
+    assert warning == "spec.nodes[brokers]: replicas is not set, so the group runs no pods"
+    assert render(druid.cluster({"replicas": None, "stopped": True})).warnings == ()
+
+
+def test_the_hash_of_running_pods_stays_as_long_as_it_says_the_same() -> None:
+    case = Case("", "", (), None, {"runtime.properties": "bell\b"}, {"common.runtime.properties": "feed\f"})
+    live = variable_of(case, None)
+    spellings = {variable_of(case, f"{common}-{node}") for common, node in pairs(case)}
+    assert live in spellings
+    assert len(spellings) == 4
+    assert variable_of(case, "something-else") == live
+
+
+def pairs(case: Case) -> list[tuple[str, str]]:
+    cluster = Cluster.from_resource(resource(case))
+    [group] = cluster.groups
+    common, node = common_configuration(cluster).hashes, node_configuration(group).hashes
+    return [(left, right) for left in common for right in node]
+
+
+def variable_of(case: Case, live: str | None) -> str:
+    desired = render(Cluster.from_resource(resource(case)), {"brokers": Inherited(configuration_hash=live)})
+    container = only(list(desired.groups["brokers"]), "StatefulSet")["spec"]["template"]["spec"]["containers"][0]
+    value: str = container["env"][-1]["value"]
+    return value

@@ -1,0 +1,224 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is wrong is said with field, value and remedy; what runs today stays valid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.druid import NODE, cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
+    CLAIM,
+    FEATURES,
+    TARGET,
+    Case,
+    resource,
+)
+
+HERE = "spec.nodes[brokers]"
+SECRET = {"kind": "Secret", "name": "s", "namespace": "other"}
+BAD_CLAIM = {"spec": {"resources": {"requests": {"storage": "10 Gi"}}}}
+
+# Name, node fields, cluster fields, then the fields and values that are complained about.
+BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] = [
+    ("no image", {}, {"image": ""}, [(f"{HERE}.image", None)]),
+    ("node type", {"nodeType": "brocker"}, {}, [(f"{HERE}.nodeType", "brocker")]),
+    ("label", {"podLabels": {"a": "b c"}}, {}, [(f"{HERE}.podLabels[a]", "b c")]),
+    ("label with line end", {"podLabels": {"a": "b\n"}}, {}, [(f"{HERE}.podLabels[a]", "b\n")]),
+    ("long label", {}, {"podLabels": {"a": "b" * 64}}, [("spec.podLabels[a]", "b" * 64)]),
+    ("label key", {"podLabels": {"a b": "c"}}, {}, [(f"{HERE}.podLabels", "a b")]),
+    ("long label key", {"podLabels": {"a" * 64: "c"}}, {}, [(f"{HERE}.podLabels", "a" * 64)]),
+    (
+        "container named as another",
+        {"additionalContainer": [{"containerName": "s"}]},
+        {"additionalContainer": [{"containerName": "s", "runAsInit": True}]},
+        [(f"{HERE}.additionalContainer", "s")],
+    ),
+    (
+        "container named as the main one",
+        {},
+        {"additionalContainer": [{"containerName": "druid-c-brokers"}]},
+        [("spec.additionalContainer", "druid-c-brokers")],
+    ),
+    (
+        "init container as one of the overlay",
+        {"podTemplate": {"spec": {"initContainers": [{"name": "druid-c-brokers"}]}}},
+        {},
+        [(f"{HERE}.podTemplate.spec", "druid-c-brokers")],
+    ),
+    (
+        "container of the overlay without a name",
+        {"podTemplate": {"spec": {"containers": [{"image": "x"}]}}},
+        {},
+        [(f"{HERE}.podTemplate.spec.containers[0].name", None)],
+    ),
+    (
+        "overlay on a fixed label",
+        {"podTemplate": {"metadata": {"labels": {"app": "x", "component": None, "mine": "ok"}}}},
+        {},
+        [(f"{HERE}.podTemplate.metadata.labels[app]", "x"), (f"{HERE}.podTemplate.metadata.labels[component]", None)],
+    ),
+    (
+        "service without %s",
+        {"services": [{}, {"metadata": {"name": "brokers"}}]},
+        {},
+        [(f"{HERE}.services[1].metadata.name", "brokers")],
+    ),
+    (
+        "service with two",
+        {},
+        {"services": [{"metadata": {"name": "%s-%s"}}]},
+        [("spec.services[0].metadata.name", "%s-%s")],
+    ),
+    (
+        "service with a bad name",
+        {},
+        {"services": [{"metadata": {"name": "%s_x"}}]},
+        [("spec.services[0].metadata.name", "druid-c-brokers_x")],
+    ),
+    (
+        "service that starts with a digit",
+        {},
+        {"services": [{"metadata": {"name": "1-%s"}}]},
+        [("spec.services[0].metadata.name", "1-druid-c-brokers")],
+    ),
+    (
+        "service with a long name",
+        {},
+        {"services": [{"metadata": {"name": "%s-" + "x" * 60}}]},
+        [("spec.services[0].metadata.name", "druid-c-brokers-" + "x" * 60)],
+    ),
+    ("one service name twice", {"services": [{}, {}]}, {}, [(HERE, "druid-c-brokers")]),
+    ("autoscaler of nothing", {"hpAutoscaler": {}}, {}, [(f"{HERE}.hpAutoscaler.scaleTargetRef", "None None")]),
+    (
+        "autoscaler of another kind",
+        {"kind": "Deployment", "hpAutoscaler": {"scaleTargetRef": TARGET}},
+        {},
+        [(f"{HERE}.hpAutoscaler.scaleTargetRef", "StatefulSet druid-c-brokers")],
+    ),
+    (
+        "quantities",
+        {
+            "resources": {"limits": {"cpu": "1 core"}},
+            "volumeClaimTemplates": [CLAIM, BAD_CLAIM],
+            "persistentVolumeClaim": [BAD_CLAIM],
+            "additionalContainer": [{"containerName": "s", "resources": {"requests": {"memory": "1GB"}}}],
+        },
+        {"resources": {"requests": {"cpu": True}}},
+        [
+            ("spec.resources.requests[cpu]", True),
+            (f"{HERE}.resources.limits[cpu]", "1 core"),
+            (f"{HERE}.additionalContainer[0].resources.requests[memory]", "1GB"),
+            (f"{HERE}.volumeClaimTemplates[1].spec.resources.requests[storage]", "10 Gi"),
+            (f"{HERE}.persistentVolumeClaim[0].spec.resources.requests[storage]", "10 Gi"),
+        ],
+    ),
+    ("extension", {}, {"zookeeper": {"type": "managed", "spec": {}}}, [("spec.zookeeper.type", "managed")]),
+    ("secret from elsewhere", {}, {"extraCommonConfig": [SECRET]}, [("spec.extraCommonConfig", "other")]),
+    (
+        "too much in common",
+        {},
+        {"common.runtime.properties": "\u2603" * 349526},
+        [("spec.common.runtime.properties", 1048578)],
+    ),
+    ("too much in a group", {"runtime.properties": "x" * 1048576}, {}, [(f"{HERE}.runtime.properties", 1048593)]),
+]
+
+SOUND: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("image of the group", {"image": "i"}, {"image": ""}),
+    ("kind in another spelling", {"kind": "statefulset"}, {}),
+    ("claim of the default class", {"volumeClaimTemplates": [CLAIM]}, {}),
+    ("own port listed", {"ports": [{"containerPort": 8082}]}, {}),
+    ("longest label", {"podLabels": {"example.com/" + "a" * 63: "b" * 63, "empty": ""}}, {}),
+    ("quantities", {"resources": {"requests": {"cpu": 1, "memory": "1.5Gi", "x": "1e3", "y": ".5", "z": 0.5}}}, {}),
+    ("as much as fits", {}, {"common.runtime.properties": "x" * 1048576}),
+    ("autoscaler", {"hpAutoscaler": {"scaleTargetRef": TARGET}}, {}),
+    ("reference from elsewhere", {}, {"extraCommonConfig": [{"name": "x", "namespace": "other"}]}),
+    ("fixed label repeated", {"podTemplate": {"metadata": {"labels": {"app": "druid"}}}}, {}),
+]
+
+
+@pytest.mark.parametrize(("node", "spec", "expected"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+def test_complains(node: dict[str, Any], spec: dict[str, Any], expected: list[tuple[str, Any]]) -> None:
+    assert [(problem.field, problem.value) for problem in validate(cluster(node, **spec))] == expected
+
+
+@pytest.mark.parametrize(("node", "spec"), [row[1:] for row in SOUND], ids=[row[0] for row in SOUND])
+def test_has_no_complaint(node: dict[str, Any], spec: dict[str, Any]) -> None:
+    assert validate(cluster(node, **spec)) == ()
+
+
+@pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
+def test_what_the_go_operator_runs_is_valid(name: str, form: str) -> None:
+    assert validate(Cluster.from_resource(recording.resource(name, form))) == ()
+
+
+ALLOWED = [case for case in FEATURES if case.name != "overlay cannot change what pods are found by"]
+
+
+@pytest.mark.parametrize("case", ALLOWED, ids=[case.name for case in ALLOWED])
+def test_what_is_rendered_in_the_tests_is_valid(case: Case) -> None:
+    assert validate(Cluster.from_resource(resource(case))) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "valid"),
+    [
+        ("StatefulSet", "x" * 44, True),
+        ("StatefulSet", "x" * 45, False),
+        ("Deployment", "x" * 55, True),
+        ("Deployment", "x" * 56, False),
+        ("StatefulSet", "a.b", False),
+        ("StatefulSet", "A", False),
+        ("StatefulSet", "a_b", False),
+        ("StatefulSet", "a-", False),
+        ("StatefulSet", "0", True),
+    ],
+)
+def test_names_of_groups(kind: str, key: str, valid: bool) -> None:
+    found = validate(cluster(nodes={key: {**NODE, "kind": kind}}))
+    assert [(problem.field, problem.value) for problem in found] == (
+        [] if valid else [(f"spec.nodes[{key}]", f"druid-c-{key}")]
+    )
+
+
+def test_the_clusters_name_has_to_be_a_label() -> None:
+    described = druid.resource(nodes={})
+    described["metadata"]["name"] = "c" * 64
+    [problem] = validate(Cluster.from_resource(described))
+    assert (problem.field, problem.value) == ("metadata.name", "c" * 64)
+
+
+def test_two_groups_cannot_want_one_service() -> None:
+    nodes = {"a": {**NODE, "services": [{"metadata": {"name": "%s-b"}}]}, "a-b": {**NODE, "services": [{}]}}
+    [problem] = validate(cluster(nodes=nodes))
+    assert str(problem) == (
+        'spec.nodes[a-b]: "druid-c-a-b" is the name of 2 objects of kind Service, wanted by group a and group a-b;'
+        " name one of them differently."
+    )
+
+
+def test_a_groups_config_map_cannot_be_the_common_one() -> None:
+    described = druid.resource(nodes={"common": NODE})
+    described["metadata"]["name"] = "druid"
+    [problem] = validate(Cluster.from_resource(described))
+    assert problem.value == "druid-druid-common-config"
+    assert "wanted by the cluster itself and group common" in str(problem)
+
+
+def test_a_mistake_of_the_cluster_is_told_once() -> None:
+    found = validate(cluster(nodes={"a": NODE, "b": NODE}, services=[{"metadata": {"name": "fixed"}}]))
+    assert [problem.field for problem in found].count("spec.services[0].metadata.name") == 1
+
+
+def test_says_it_in_one_sentence() -> None:
+    [problem] = validate(cluster(image=""))
+    assert str(problem) == (
+        "spec.nodes[brokers].image: no image is named for the group, and none in spec.image; set one of them."
+    )
