@@ -150,7 +150,7 @@ lint-other: $(TOOLS)/.complete
 sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity on the newest and the oldest ansible-core
 
 .PHONY: sanity-2.19 sanity-2.18
-sanity-%: tree-% $(WORK)/ansible-test-%/.complete
+sanity-2.19 sanity-2.18: sanity-%: tree-% $(WORK)/ansible-test-%/.complete
 	@cd $(TREE_$(subst .,_,$*))/$(COLLECTION) && $(GATE) 'ansible-test sanity, ansible-core $*' \
 	  $(call ansible_test,$*) sanity --color no --venv --python $(PYTHON_VERSION)
 
@@ -158,7 +158,7 @@ sanity-%: tree-% $(WORK)/ansible-test-%/.complete
 ansible-units: ansible-units-2.18 ## Run ansible-test units (the unit tests again, as Ansible's tool runs them, on the oldest ansible-core)
 
 .PHONY: ansible-units-2.19 ansible-units-2.18
-ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
+ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
 	@cd $(TREE_$(subst .,_,$*))/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
 	  $(call ansible_test,$*) units --color no --venv --python $(PYTHON_VERSION)
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -68,8 +67,8 @@ def settings() -> dict[tuple[str, str], str]:
     found = dict(implied_by_environment())
     from_environment: dict[tuple[str, str], str] = {}
     for line in pip_config_list():
-        name, _, quoted = line.partition("=")
-        section, _, option = name.rpartition(".")
+        name, quoted = line.split("=", maxsplit=1)
+        section, option = name.rsplit(".", maxsplit=1)
         target = from_environment if section == ":env:" else found
         target["global" if section == ":env:" else section, option] = ast.literal_eval(quoted)
     return found | from_environment

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -62,7 +61,7 @@ def provide(directory: Path, bundle: Bundle) -> Path:
 
 def download(bundle: Bundle, scratch: Path) -> Path:
     """Return the package's wheel."""
-    print(f"Downloading ansible {bundle.package} for its kubernetes.core (once, about 55 MB)", file=sys.stderr, flush=True)
+    print(f"Downloading ansible {bundle.package} for its kubernetes.core (once, 55 MB)", file=sys.stderr, flush=True)
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*pip, "--dest", scratch, f"ansible=={bundle.package}"], check=True, stdout=sys.stderr)
     return next(scratch.glob("ansible-*.whl"))

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -63,8 +62,8 @@ def install(directory: Path, requirements: Path) -> None:
     print(f"Installing {requirements.name} (once, up to a minute)", file=sys.stderr, flush=True)
     shutil.rmtree(directory, ignore_errors=True)
     venv.create(directory, with_pip=True, symlinks=True)
-    pip = [directory / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--requirement", requirements], check=True, stdout=sys.stderr)
+    pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--requirement", str(requirements)], check=True, stdout=sys.stderr)
 
 
 if __name__ == "__main__":
