@@ -9,6 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from .api import ApiError
 from .build import BuildError, build
 from .control_plane import ControlPlane, ControlPlaneError
 from .processes import ProcessError
@@ -21,9 +22,12 @@ def main() -> int:
     arguments = _parser().parse_args()
     try:
         return int(arguments.run(arguments))
-    except (BuildError, ControlPlaneError, ProcessError, ValueError) as error:
+    except (ApiError, BuildError, ControlPlaneError, ProcessError, ValueError) as error:
         say(f"error: {error}")
         return 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:

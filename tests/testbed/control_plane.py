@@ -30,6 +30,7 @@ from .processes import Processes
 from .users import USERS, read_tokens, write_kubeconfig, write_tokens
 from .versions import DEFAULT, Version, version
 
+_Start = Callable[[str, list[str]], None]
 _STATE = "control-plane.json"
 _COMPONENTS = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -66,7 +67,12 @@ class ControlPlane:
         plane = cls(Layout(_emptied(directory), *free_ports(4)), chosen)
         try:
             plane._prepare(programs)
-            plane._launch(programs, list(crds), detached=detached, apiserver_arguments=apiserver_arguments)
+            start = partial(plane._processes.start, detached=detached)
+            plane._start_api_server(start, programs, apiserver_arguments)
+            # the garbage collector of a controller manager that is started later knows the CRDs at once, not after 30 s
+            plane._install(crds)
+            plane._start_controllers(start, programs)
+            plane._populate()
         except BaseException:
             plane._processes.kill()
             raise
@@ -76,7 +82,7 @@ class ControlPlane:
     def find(cls, directory: Path) -> ControlPlane | None:
         """The control plane that runs in this directory, complete, or None."""
         plane = cls._recorded(directory)
-        if plane is None or _COMPONENTS != {process.name for process in plane._processes.running()}:
+        if plane is None or {process.name for process in plane._processes.running()} != _COMPONENTS:
             return None
         return plane
 
@@ -144,37 +150,33 @@ class ControlPlane:
         ports = {name: value for name, value in asdict(layout).items() if name != "directory"}
         state = {"kubernetes": self.kubernetes.minor, "ports": ports}
         (layout.directory / _STATE).write_text(json.dumps(state))
+        layout.audit_log.touch()
         subprocess.run(components.certificates(programs, layout), check=True)
         write_tokens(layout.tokens)
         for user, token in read_tokens(layout.tokens).items():
             write_kubeconfig(layout.kubeconfig(user), layout.url, layout.authority.read_bytes(), user, token)
         stages = (Path(__file__).parent / "stages.yaml").read_text()
         layout.stages.write_text(stages.replace("KUBERNETES_RELEASE", self.kubernetes.release))
-        layout.audit_log.touch()
 
-    def _launch(
-        self, programs: Programs, crds: list[Path], *, detached: bool, apiserver_arguments: Sequence[str]
-    ) -> None:
-        def start(name: str, arguments: list[str]) -> None:
-            self._processes.start(name, arguments, detached=detached)
-
-        layout = self._layout
-        start("etcd", components.etcd(programs, layout))
+    def _start_api_server(self, start: _Start, programs: Programs, extra: Sequence[str]) -> None:
+        start("etcd", components.etcd(programs, self._layout))
         # an API server whose first connection fails waits a second before its next
-        self._wait("a healthy etcd", lambda: _healthy(layout.etcd_url))
-        start("kube-apiserver", components.apiserver(programs, layout, apiserver_arguments))
+        self._wait("a healthy etcd", lambda: _healthy(self._layout.etcd_url))
+        start("kube-apiserver", components.apiserver(programs, self._layout, extra))
         self._wait("a ready API server", lambda: self.request("GET", "/readyz") == "ok")
-        # the garbage collector of a controller manager that is started later knows the CRDs at once, not after 30 s
-        self._install(crds)
-        start("kube-controller-manager", components.controller_manager(programs, layout))
-        start("kube-scheduler", components.scheduler(programs, layout))
-        start("kwok", components.kwok(programs, layout))
+
+    def _start_controllers(self, start: _Start, programs: Programs) -> None:
+        start("kube-controller-manager", components.controller_manager(programs, self._layout))
+        start("kube-scheduler", components.scheduler(programs, self._layout))
+        start("kwok", components.kwok(programs, self._layout))
+
+    def _populate(self) -> None:
         for path, body in initial_objects():
             self.request("POST", path, body)
         self._wait("ready nodes", self._nodes_ready)
         self._wait("the default service account", self._service_account_exists)
 
-    def _install(self, crds: list[Path]) -> None:
+    def _install(self, crds: Iterable[Path]) -> None:
         documents = [document for file in crds for document in file.read_text().split("\n---")]
         names = [
             self.request("POST", _CRDS, document, content_type="application/yaml")["metadata"]["name"]

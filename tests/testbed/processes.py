@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,12 +113,15 @@ class Processes:
     def kill(self, patience: float = 10.0) -> None:
         """Kill all and return when none is left."""
         for process in self.running():
-            os.kill(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
         end = time.monotonic() + patience
         while left := self.running():
             if time.monotonic() > end:
                 raise ProcessError(f"still running after SIGKILL: {', '.join(f'{p.name} ({p.pid})' for p in left)}")
             time.sleep(0.01)
+        for child in self._children:
+            child.wait()
         self._record.unlink(missing_ok=True)
 
     def _log(self, name: str) -> Path:

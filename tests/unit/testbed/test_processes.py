@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -26,13 +27,25 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 
 def test_started_process_is_recorded_for_others_and_killed(tmp_path: Path) -> None:
-    Processes(tmp_path).start("sleeper", ["sleep", "600"], detached=False)
+    starter = Processes(tmp_path)
+    starter.start("sleeper", ["sleep", "600"], detached=False)
     (process,) = Processes(tmp_path).running()
     assert process.name == "sleeper"
     assert os.getsid(process.pid) == process.pid
-    Processes(tmp_path).kill()
+    starter.kill()
     assert not process.alive
     assert Processes(tmp_path).running() == []
+
+
+def test_detached_process_is_killed_by_any_other(tmp_path: Path) -> None:
+    script = (
+        f"import pathlib, sys; from {Processes.__module__} import Processes\n"
+        "Processes(pathlib.Path(sys.argv[1])).start('sleeper', ['sleep', '600'], detached=True)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    (process,) = Processes(tmp_path).running()
+    Processes(tmp_path).kill()
+    assert not process.alive
 
 
 def test_ended_process_is_reported_with_its_log(tmp_path: Path) -> None:
