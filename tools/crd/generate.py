@@ -15,13 +15,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from crdgen.definition import as_yaml, definition
-from crdgen.embedded import Embedded
-from crdgen.openapi import load
-from crdgen.reference import reference
-from crdgen.table import Schemas, Table, without
-
 import yaml
+
+from tools.crd.definition import as_yaml, definition
+from tools.crd.embedded import Embedded
+from tools.crd.openapi import load
+from tools.crd.reference import reference
+from tools.crd.table import Schemas, Table, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from .definition import GROUP, VERSION
-from .table import Field, Table
+from tools.crd.definition import GROUP, VERSION
+from tools.crd.table import Field, Table
 
 _KUBERNETES = "https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/"
 _HEADER = """\
@@ -26,19 +26,18 @@ _GROUPS = {"core", "apps", "policy", "networking", "autoscaling"}
 
 def reference(table: Table) -> str:
     """The page of the kind."""
-    lines = [_HEADER, f"# {table['kind']}", "", f"{table['title']}: `{GROUP}/{VERSION}`, kind `{table['kind']}`, ", ""]
-    lines[3] = _first_sentence(table)
+    lines = [_HEADER, f"# {table['kind']}", "", _introduction(table), ""]
     for name in (table["spec"], table["status"]):
         for own in _reachable(table, name):
             lines += _section(table, own)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _first_sentence(table: Table) -> str:
+def _introduction(table: Table) -> str:
     names = ", ".join(f"`{name}`" for name in (table["plural"], *table["short"]))
     return (
         f"{table['title']}: kind `{table['kind']}` of `{GROUP}/{VERSION}` (for kubectl: {names}). "
-        "Fields marked with * are unknown to the Go operator."
+        "The Go operator does not know the fields marked with \\*."
     )
 
 
@@ -60,9 +59,9 @@ def _section(table: Table, name: str) -> list[str]:
 
 
 def _row(table: Table, field: Field) -> str:
-    mark = "*" if field.content.get("added") else ""
+    mark = r" \*" if field.content.get("added") else ""
     cells = (f"`{field.name}`{mark}", _type(table, field), _default(field), _meaning(field))
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(cell.replace("|", r"\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
 def _type(table: Table, field: Field) -> str:

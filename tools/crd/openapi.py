@@ -40,7 +40,8 @@ def _of_server(kubeconfig: Path) -> list[dict[str, Any]]:
     config.load_kube_config(str(kubeconfig), client_configuration=configuration)
     pool = client.ApiClient(configuration).rest_client.pool_manager
     # the settings' names differ between versions of the client
-    headers = {setting["key"]: setting["value"] for setting in configuration.auth_settings().values()}
+    settings: Any = configuration.auth_settings()
+    headers = {setting["key"]: setting["value"] for setting in settings.values()}
     return [
         json.loads(pool.request("GET", f"{configuration.host}/openapi/v3/{document}", headers=headers).data)
         for document in _DOCUMENTS
