@@ -134,6 +134,8 @@ FEATURES: list[Case] = [
         {"resources": {"limits": None, "requests": {"cpu": 1, "memory": None}}},
     ),
     Case("service account", SETS, (*POD, "serviceAccountName"), "default", {}, {"serviceAccount": "default"}),
+    Case("priority", SETS, (*POD, "priorityClassName"), "high", {}, {"priorityClassName": "high"}),
+    Case("node priority", SETS, (*POD, "priorityClassName"), "low", {"priorityClassName": "low"}),
     # The group's own value where the Go operator knew only one level.
     Case(
         "cluster resources",
