@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -80,9 +81,9 @@ def test_failed_build_shows_the_output_and_caches_nothing(calls: Path, monkeypat
 
 
 def test_two_builders_at_once_build_once(calls: Path) -> None:
-    package = module.__package__
-    script = f"from {package}.build import build; from {package}.versions import Version; build(Version('1.34'))"
-    builders = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]
+    script = "from testbed.build import build; from testbed.versions import Version; build(Version('1.34'))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[1])}
+    builders = [subprocess.Popen([sys.executable, "-c", script], env=environment) for _ in range(2)]
     assert [builder.wait() for builder in builders] == [0, 0]
     assert builds(calls) == 1
 

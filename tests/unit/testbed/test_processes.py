@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.tests.testbed import processes as module
 from ansible_collections.druidops.druid.tests.testbed.processes import ProcessError, Processes, start_time
 
 
@@ -39,10 +40,11 @@ def test_started_process_is_recorded_for_others_and_killed(tmp_path: Path) -> No
 
 def test_detached_process_is_killed_by_any_other(tmp_path: Path) -> None:
     script = (
-        f"import pathlib, sys; from {Processes.__module__} import Processes\n"
+        "import pathlib, sys; from testbed.processes import Processes\n"
         "Processes(pathlib.Path(sys.argv[1])).start('sleeper', ['sleep', '600'], detached=True)\n"
     )
-    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True, env=environment)
     (process,) = Processes(tmp_path).running()
     Processes(tmp_path).kill()
     assert not process.alive
