@@ -138,6 +138,12 @@ class Group:
         """The number of pods that the specification asks for."""
         return 0 if self.stopped else int(self.node.get("replicas") or 0)
 
+    @property
+    def first_replicas(self) -> int:
+        """The number of pods that an autoscaled group starts with."""
+        autoscaler = self.node.get("hpAutoscaler") or {}
+        return max(self.replicas, int(autoscaler.get("minReplicas") or 1))
+
     def first_present(self, name: str) -> Any:
         """Return the group's value when it states one, also an empty one; else the cluster's (FNN)."""
         value = self.node.get(name)

@@ -1,0 +1,45 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One reconcile of a Druid cluster, in-process. The options are documented in plugins/modules/cluster.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, CONSTRAINTS, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec, connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+
+display = Display()
+
+
+class ActionModule(ActionBase):
+    """Reads, decides and writes where the playbook runs: bodies of objects never travel through Ansible."""
+
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        del tmp
+        returned: dict[str, Any] = super().run(task_vars=task_vars)
+        _validation, arguments = self.validate_argument_spec({**CLUSTER, **argument_spec()}, **CONSTRAINTS)
+        try:
+            request = to_request(arguments, self._task.check_mode, self._find_file)
+            outcome = fulfil(connect(arguments), request, self._progress, Clock())
+        except DruidopsError as error:
+            return {**returned, **result.of_error(error, arguments["fail_on_problem"])}
+        return {**returned, **result.of_outcome(outcome, request, arguments["fail_on_problem"])}
+
+    def _find_file(self, path: str) -> str:
+        """Return the real path of a file that a playbook or role names."""
+        return str(self._loader.path_dwim_relative_stack(self._task.get_search_path(), "files", path))
+
+    def _progress(self, text: str) -> None:
+        display.display(f"{self._task.args.get('name') or 'cluster'}: {text}")

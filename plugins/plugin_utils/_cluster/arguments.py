@@ -1,0 +1,61 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of the action `cluster`, and the request that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_document, read_file
+
+DEFAULT_NAMESPACE = "default"
+
+CLUSTER: Mapping[str, Any] = {
+    "name": {"type": "str"},
+    "namespace": {"type": "str"},
+    "resource": {"type": "raw"},
+    "spec": {"type": "dict"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "by_variable": {"type": "bool", "default": False},
+    "wait": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 600},
+    "wait_sleep": {"type": "int", "default": 2},
+    "reference_namespaces": {"type": "list", "elements": "str", "default": []},
+    "fail_on_problem": {"type": "bool", "default": True},
+}
+CONSTRAINTS: dict[str, Any] = {
+    "required_one_of": [("name", "resource")],
+    "mutually_exclusive": [("resource", "spec")],
+}
+
+
+def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str]) -> Request:
+    """Return what the task asks for; BadResource when the resource given is none."""
+    resource = arguments["resource"]
+    if isinstance(resource, str):
+        resource = read_file(Path(find_file(resource)))
+    if resource is not None:
+        namespace = arguments["namespace"] or _stated_namespace(resource) or DEFAULT_NAMESPACE
+        resource = from_document(resource, arguments["name"], namespace)
+    return Request(
+        name=resource["metadata"]["name"] if resource else arguments["name"],
+        namespace=resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
+        resource=resource,
+        spec=arguments["spec"],
+        by_variable=arguments["spec"] is not None or (arguments["by_variable"] and resource is None),
+        absent=arguments["state"] == "absent",
+        wait=arguments["wait"],
+        wait_timeout=arguments["wait_timeout"],
+        wait_sleep=arguments["wait_sleep"],
+        settings=Settings(check_mode, tuple(arguments["reference_namespaces"])),
+    )
+
+
+def _stated_namespace(resource: Any) -> str | None:
+    metadata = resource.get("metadata") if isinstance(resource, Mapping) else None
+    return metadata.get("namespace") if isinstance(metadata, Mapping) else None

@@ -1,0 +1,120 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which objects differ from what is wanted, and which are wanted no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import describe_owner, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import intersection
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import REPLICAS, owned
+
+PRUNED_KINDS = (
+    "StatefulSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "Ingress",
+    "PodDisruptionBudget",
+    "Service",
+    "ConfigMap",
+)
+
+
+def wanted(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
+    """Yield each wanted object with the key of its group (None: shared by all)."""
+    yield from ((None, manifest) for manifest in desired.common)
+    yield from ((group, manifest) for group, manifests in desired.groups.items() for manifest in manifests)
+
+
+def unseen(desired: Desired, observed: Observed) -> list[ObjectKey]:
+    """Return the wanted objects that the LISTs do not show."""
+    keys = (key_of(manifest) for _group, manifest in wanted(desired))
+    return [key for key in keys if key not in observed.objects]
+
+
+def collisions(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Finding, ...]:
+    """Return a finding for each wanted name that an object has which is not this cluster's."""
+    found = ((group, observed.objects.get(key_of(manifest))) for group, manifest in wanted(desired))
+    return tuple(
+        Finding(reasons.NAME_COLLISION, _collision(live), group)
+        for group, live in found
+        if live is not None and not is_ours(live, cluster)
+    )
+
+
+def _collision(live: Manifest) -> str:
+    return (
+        f"{key_of(live)} exists and is not this cluster's: {describe_owner(live)}. It is left alone. "
+        "Rename the group, or remove or rename the object."
+    )
+
+
+def candidates(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
+    """Return a step for each wanted object that is missing or differs, in the order of the rollout."""
+    first_replicas = {group.unique_name: group.first_replicas for group in cluster.groups if group.autoscaled}
+    steps = (_candidate(group, manifest, observed.objects, first_replicas) for group, manifest in wanted(desired))
+    return tuple(step for step in steps if step is not None)
+
+
+def _candidate(
+    group: str | None,
+    manifest: Manifest,
+    objects: Mapping[ObjectKey, Manifest],
+    first_replicas: Mapping[str, int],
+) -> Step | None:
+    live = objects.get(key_of(manifest))
+    if live is None:
+        return Step("create", manifest, group, initial=_initial(manifest, first_replicas))
+    if _is_resuming(live, manifest, first_replicas):
+        manifest = _initial(manifest, first_replicas) or manifest
+    if manifest["kind"] == "PersistentVolumeClaim":
+        # A claim's spec belongs to whoever bound it; data are not touched by a mere apply.
+        return None
+    comparison = compare(live, manifest)
+    if comparison.is_settled:
+        return None
+    return Step("update", manifest, group, live, comparison.predicted, comparison.managed_fields)
+
+
+def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
+    """True for a workload that we have stopped: an autoscaler leaves alone what has no replicas."""
+    stopped_by_us = live["spec"].get("replicas") == 0 and intersection(owned(live), REPLICAS) if "spec" in live else {}
+    return manifest["metadata"]["name"] in first_replicas and bool(stopped_by_us)
+
+
+def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
+    """Return the manifest with replicas for a workload that an autoscaler will govern: without, it starts with 1."""
+    name = manifest["metadata"]["name"]
+    if manifest["kind"] not in WORKLOADS or name not in first_replicas:
+        return None
+    return {**manifest, "spec": {**manifest["spec"], "replicas": first_replicas[name]}}
+
+
+def prune(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
+    """Return a step for each object that carries our labels, is ours, and is wanted no longer."""
+    kept = {key_of(manifest) for _group, manifest in wanted(desired)}
+    unwanted = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
+    return tuple(
+        Step("delete", live, _group_of(live, cluster), live) for live in unwanted if _is_prunable(live, cluster)
+    )
+
+
+def _group_of(live: Manifest, cluster: Cluster) -> str | None:
+    """Return the key of the group that the object belonged to, if that group still exists."""
+    unique_name = (live["metadata"].get("labels") or {}).get(names.GROUP_LABEL, live["metadata"]["name"])
+    return next((group.key for group in cluster.groups if group.unique_name == unique_name), None)
+
+
+def _is_prunable(live: Manifest, cluster: Cluster) -> bool:
+    labels = live["metadata"].get("labels") or {}
+    carries_ours = names.cluster_labels(cluster.name).items() <= labels.items()
+    return carries_ours and is_ours(live, cluster) and not live["metadata"].get("deletionTimestamp")

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far each group is: pods wanted, pods ready, and whether its controller has caught up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+# Waiting reasons of a container that will not go away by waiting.
+FAILING = frozenset(
+    {
+        "CrashLoopBackOff",
+        "ImagePullBackOff",
+        "ErrImagePull",
+        "InvalidImageName",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "RunContainerError",
+    }
+)
+
+
+@dataclass(frozen=True)
+class GroupState:
+    """One group: nodes wanted and ready, whether all run the current template, and what its pods suffer from."""
+
+    key: str
+    wanted: int
+    ready: int
+    is_settled: bool
+    trouble: tuple[str, ...] = ()
+
+    @property
+    def is_ready(self) -> bool:
+        return self.is_settled and self.ready >= self.wanted
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.ready}/{self.wanted}"
+
+
+def group_states(cluster: Cluster, observed: Observed) -> tuple[GroupState, ...]:
+    """Return the state of each group in the order of the rollout."""
+    pods = tuple(observed.of_kind("Pod"))
+    return tuple(_state(group, observed.workload(group), pods) for group in cluster.groups)
+
+
+def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest]) -> GroupState:
+    trouble = tuple(_trouble(pod) for pod in pods if _is_of(pod, group) and _failing_container(pod))
+    if workload is None:
+        return GroupState(group.key, group.replicas, 0, is_settled=False, trouble=trouble)
+    wanted = workload["spec"].get("replicas", 1) if group.autoscaled else group.replicas
+    ready = (workload.get("status") or {}).get("readyReplicas", 0)
+    return GroupState(group.key, wanted, ready, _is_settled(workload, wanted), trouble)
+
+
+def _is_settled(workload: Manifest, wanted: int) -> bool:
+    """True when the controller has seen the latest generation and all pods are of it."""
+    status = workload.get("status") or {}
+    seen = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+    return seen and workload["spec"].get("replicas", 1) == wanted == status.get("replicas", 0) and _is_updated(workload)
+
+
+def _is_updated(workload: Manifest) -> bool:
+    status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
+    if workload["kind"] == "Deployment":
+        return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
+    # Pods that stay at the old revision because the user wants it so are up to date.
+    if strategy.get("type") == "OnDelete" or (strategy.get("rollingUpdate") or {}).get("partition"):
+        return True
+    return bool(status.get("currentRevision") == status.get("updateRevision"))
+
+
+def _is_of(pod: Manifest, group: Group) -> bool:
+    return (pod["metadata"].get("labels") or {}).get(names.GROUP_LABEL) == group.unique_name
+
+
+def _trouble(pod: Manifest) -> str:
+    container = _failing_container(pod) or {}
+    waiting = container["state"]["waiting"]
+    message = f": {waiting['message']}" if waiting.get("message") else ""
+    return f"pod {pod['metadata']['name']}, container {container['name']}: {waiting['reason']}{message}"
+
+
+def _failing_container(pod: Manifest) -> Mapping[str, Any] | None:
+    status = pod.get("status") or {}
+    containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    return next((each for each in containers if _waiting_reason(each) in FAILING), None)
+
+
+def _waiting_reason(container: Mapping[str, Any]) -> str | None:
+    reason: str | None = ((container.get("state") or {}).get("waiting") or {}).get("reason")
+    return reason

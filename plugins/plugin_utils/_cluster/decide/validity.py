@@ -1,0 +1,58 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Can the specification be carried out at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
+    Cluster,
+    ReferenceKey,
+    cluster_references,
+    missing_references,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+ALL_NAMESPACES = "*"
+
+
+def refused_references(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
+    """Return the references to other namespaces: who may write a resource here may not therefore read there."""
+    allowed = {resource["metadata"]["namespace"], *allowed_namespaces}
+    if ALL_NAMESPACES in allowed:
+        return ()
+    return tuple(key for key in cluster_references(resource) if key.namespace not in allowed)
+
+
+def refused(references: Iterable[ReferenceKey]) -> tuple[Finding, ...]:
+    """Return a finding for each reference that is not followed."""
+    return tuple(Finding(reasons.REFERENCE_REFUSED, _refusal(key)) for key in references)
+
+
+def _refusal(key: ReferenceKey) -> str:
+    return (
+        f"spec.extraCommonConfig: {key.kind} {key.name} is in namespace {key.namespace}. References to other "
+        "namespaces are refused unless whoever runs the reconcile allows it (druid_cluster_reference_namespaces)."
+    )
+
+
+def invalid(cluster: Cluster) -> tuple[Finding, ...]:
+    """Return a finding for each thing in the specification that cannot be carried out."""
+    return tuple(Finding(reasons.INVALID_SPEC, str(problem)) for problem in validate(cluster))
+
+
+def not_found(cluster: Cluster) -> tuple[Finding, ...]:
+    """Return a finding for each missing reference: leaving its files out would restart every pod."""
+    return tuple(
+        Finding(
+            reasons.REFERENCE_NOT_FOUND,
+            f"spec.extraCommonConfig: {key.kind} {key.name} in namespace {key.namespace} does not exist. "
+            "Create it, or remove the reference; until then nothing is changed.",
+        )
+        for key in missing_references(cluster)
+    )

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan for people: one before/after per object, one line per step, and what would restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
+
+_BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
+_WORDS = {"create": "create", "update": "change", "delete": "delete", "patch": "change"}
+_REMARKS = {"patch": " (finalizer)"}
+
+
+def lines(plan: Plan) -> list[str]:
+    """Return the plan in words: each step, then what restarts in which order, then what is held back."""
+    steps = [f"{_WORDS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}" for step in plan.steps]
+    findings = [f"held back: {finding.message}" for finding in plan.findings if finding.is_problem]
+    return [*steps, *restarts(plan.steps), *findings]
+
+
+def restarts(steps: Iterable[Step]) -> list[str]:
+    """Return a numbered line per workload whose pods will be replaced, in the order of the rollout."""
+    replaced = [step for step in steps if step.restarts]
+    return [f"restart {number}: {_restart(step)}" for number, step in enumerate(replaced, 1)]
+
+
+def _restart(step: Step) -> str:
+    pods = (step.after or {})["spec"].get("replicas", 1)
+    return f"group {step.group} ({step.key}), {pods} pod{'' if pods == 1 else 's'}"
+
+
+def diff(plan: Plan) -> list[dict[str, str]]:
+    """Return the diff as Ansible's callbacks print it: an entry per object, then one that lists the restarts."""
+    entries = [_entry(step) for step in plan.steps]
+    replaced = restarts(plan.steps)
+    return [*entries, {"prepared": "\n".join(replaced) + "\n"}] if replaced else entries
+
+
+def _entry(step: Step) -> dict[str, str]:
+    before, after = masked_pair(_essence(step.live), _essence(_after(step)))
+    where = f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}"
+    return {
+        "before_header": f"{where}{'' if step.live else ' (absent)'}",
+        "after_header": f"{where}{'' if _after(step) else ' (absent)'}",
+        "before": _yaml(before),
+        "after": _yaml(after),
+    }
+
+
+def _after(step: Step) -> Manifest | None:
+    """Return what will be there; for a new object what we state, without all that the server fills in."""
+    if step.operation == "delete":
+        return None
+    return step.manifest if step.live is None else step.after
+
+
+def _essence(manifest: Manifest | None) -> dict[str, Any] | None:
+    """Return what a person has written or would write: no status, no bookkeeping of the server."""
+    if manifest is None:
+        return None
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in _BOOKKEEPING}
+    if "ownerReferences" in metadata:
+        metadata["ownerReferences"] = [_without_uid(reference) for reference in metadata["ownerReferences"]]
+    return {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
+
+
+def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in reference.items() if name != "uid"}
+
+
+def _yaml(manifest: Any) -> str:
+    return (
+        ""
+        if manifest is None
+        else yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as such, so that a diff shows the line that differs; and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)

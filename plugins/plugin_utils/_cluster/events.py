@@ -1,0 +1,99 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the events about a pass say: the Go operator's reasons, with what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker, masked_pair
+
+MAX_CHANGES = 5
+MAX_VALUE_CHARACTERS = 80
+_REASONS = {
+    "create": "DruidOperatorCreate",
+    "update": "DruidOperatorUpdate",
+    "delete": "DruidOperatorDelete",
+    "patch": "DruidOperatorPatch",
+}
+_BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
+
+
+def texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
+    """Return one event per write that was tried; the finalizer's coming and going is no news."""
+    tried = (result for result in results if result.was_tried and result.step.patch is None)
+    return tuple(_text(result, masker) for result in tried)
+
+
+def finding_texts(findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
+    """Return a warning for each problem, once it has become one."""
+    return tuple(
+        EventText("Warning", f"DruidOperator{finding.reason}", masker.text(finding.message))
+        for finding in findings
+        if finding.is_problem
+    )
+
+
+def _text(result: Result, masker: Masker) -> EventText:
+    step = result.step
+    kind, name = step.key
+    if result.error is not None:
+        return EventText("Warning", f"{_REASONS[step.operation]}Fail", masker.text(result.error))
+    namespace = step.manifest["metadata"]["namespace"]
+    words = {
+        "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",
+        "update": f"Updated [{name}:*v1.{kind}].{_changes(step)}",
+        "delete": f"Successfully deleted object [{name}:*v1.{kind}] in namespace [{namespace}]",
+    }
+    return EventText("Normal", f"{_REASONS[step.operation]}Success", masker.text(words[step.operation]))
+
+
+def _changes(step: Step) -> str:
+    found = changed_fields(step.live or {}, step.after or {})
+    shown = "; ".join(f"{path}: {before} -> {after}" for path, before, after in found[:MAX_CHANGES])
+    more = f" and {len(found) - MAX_CHANGES} more" if len(found) > MAX_CHANGES else ""
+    return f" {shown}{more}" if found else " Field ownership only."
+
+
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return (path, old value, new value) of each leaf that differs, without the server's own fields; secrets are masked."""
+    return list(_differences(*masked_pair(before, after), ""))
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in {**before, **after}:
+            if name not in _BOOKKEEPING and not (name == "status" and not path):
+                yield from _differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, path)
+    else:
+        yield path, _shown(before), _shown(after)
+
+
+def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[tuple[str, str, str]]:
+    old, new = _by_name(before), _by_name(after)
+    for name in {**old, **new}:
+        yield from _differences(old.get(name), new.get(name), f"{path}[{name}]")
+
+
+def _by_name(elements: list[Any]) -> dict[Any, Any]:
+    """Return the elements by their names where they have one, otherwise by position."""
+    return {
+        element.get("name", index) if isinstance(element, Mapping) else index: element
+        for index, element in enumerate(elements)
+    }
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "(none)"
+    text = " ".join(str(value).split())
+    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 3]}..."

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The judge of a step is the API server itself: a dry run says what would be there, or why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._compare import same_object
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+# The server has not judged: it is busy or broken, or somebody else was faster.
+_NO_VERDICT = frozenset({401, 404, 408, 409, 429})
+
+
+def judge(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
+    """Return the steps that would write something, each with its result, and a finding for each that is refused."""
+    confirmed, findings = [], []
+    for step in steps:
+        try:
+            after = _dry_run(api, step)
+        except ApiError as error:
+            findings.append(_finding(step, error))
+            continue
+        if step.live is None or step.managed_fields is not None or not same_object(step.live, after):
+            confirmed.append(replace(step, after=after))
+    return tuple(confirmed), tuple(findings)
+
+
+def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
+    if step.managed_fields is None:
+        return api.apply(bound(step), dry_run=True)
+    # An apply would be judged with the ownership of today: let the result itself be judged.
+    assert step.after is not None
+    return api.replace(step.after, dry_run=True)
+
+
+def bound(step: Step) -> Manifest:
+    """Return the manifest bound to the very object that the step was decided on."""
+    if step.live is None:
+        return step.initial or step.manifest
+    return {**step.manifest, "metadata": {**step.manifest["metadata"], "uid": step.live["metadata"]["uid"]}}
+
+
+def _finding(step: Step, error: ApiError) -> Finding:
+    reason = reasons.WRITE_FAILED if error.status >= 500 or error.status in _NO_VERDICT else reasons.REFUSED
+    held = f" Nothing of group {step.group} is changed." if step.group else " Nothing is changed."
+    return Finding(reason, f"{error}{held}", step.group)

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is there: everything that a pass decides on, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import Inherited
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
+    Cluster,
+    Group,
+    ReferenceKey,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+LISTED_KINDS = (
+    "ConfigMap",
+    "Service",
+    "PersistentVolumeClaim",
+    "StatefulSet",
+    "Deployment",
+    "Ingress",
+    "PodDisruptionBudget",
+    "HorizontalPodAutoscaler",
+    "Pod",
+)
+
+
+class ObjectKey(NamedTuple):
+    """An object in the cluster's namespace."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def key_of(manifest: Manifest) -> ObjectKey:
+    """Return how a manifest or a live object is addressed."""
+    return ObjectKey(manifest["kind"], manifest["metadata"]["name"])
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The live objects with the cluster's label, and what the resource refers to (None: not there)."""
+
+    objects: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
+    references: Mapping[ReferenceKey, Manifest | None] = field(default_factory=dict)
+
+    def of_kind(self, *kinds: str) -> Iterator[Manifest]:
+        """Yield the live objects of these kinds."""
+        return (live for key, live in self.objects.items() if key.kind in kinds)
+
+    def workload(self, group: Group) -> Manifest | None:
+        """Return the group's live workload, of whichever kind the group is now."""
+        return self.objects.get(ObjectKey(group.kind, group.unique_name))
+
+    def inherited(self, cluster: Cluster) -> dict[str, Inherited]:
+        """Return what each running group hands down to its next rendering."""
+        live = {group.key: self.workload(group) for group in cluster.groups}
+        return {key: Inherited.from_workload(workload) for key, workload in live.items() if workload}
+
+    def with_objects(self, found: Iterable[Manifest]) -> Observed:
+        """Return the same with these objects added or replaced."""
+        return replace(self, objects={**self.objects, **{key_of(live): live for live in found}})
+
+    def without(self, gone: Iterable[ObjectKey]) -> Observed:
+        """Return the same without these objects."""
+        missing = set(gone)
+        return replace(self, objects={key: live for key, live in self.objects.items() if key not in missing})
+
+
+def observe(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey]) -> Observed:
+    """Read the cluster: one LIST per kind, one GET per object that the resource refers to."""
+    selector = f"{names.CLUSTER_LABEL}={cluster.name}"
+    listed = (live for kind in LISTED_KINDS for live in api.list_objects(kind, cluster.namespace, selector))
+    found = {key: api.get(key.kind, key.namespace, key.name) for key in dict.fromkeys(references)}
+    return Observed({key_of(live): live for live in listed}, found)
+
+
+def look_up(api: KubernetesApi, namespace: str, keys: Iterable[ObjectKey]) -> list[Manifest]:
+    """Return those objects that exist: what no LIST shows may have lost its label or be somebody else's."""
+    found = (api.get(key.kind, namespace, key.name) for key in keys)
+    return [live for live in found if live is not None]

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a pass would do, as a value: steps in order, and what stands in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+Operation = Literal["create", "update", "delete", "patch"]
+WORKLOADS = ("StatefulSet", "Deployment")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One write. `group` is the key of the group it belongs to, None for what all groups share.
+
+    `live` is what it was decided on (None: the object is to be made), `after` what will be there (None: nothing);
+    `managed_fields` the field ownership that has to be established before, `patch` a JSON patch in place of an apply.
+    `initial` is what an object is made from when that differs from the lasting manifest: the first replicas of a
+    workload that an autoscaler governs.
+    """
+
+    operation: Operation
+    manifest: Manifest
+    group: str | None = None
+    live: Manifest | None = None
+    after: Manifest | None = None
+    managed_fields: list[dict[str, Any]] | None = None
+    patch: list[dict[str, Any]] | None = None
+    initial: Manifest | None = None
+
+    @property
+    def key(self) -> ObjectKey:
+        return key_of(self.manifest)
+
+    @property
+    def restarts(self) -> bool:
+        """True when the write changes the pod template of a running workload."""
+        if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
+            return False
+        return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that stands in the way: a reason (constant), words for a person, and what is held back by it.
+
+    `group` None means that the whole cluster is held back; `is_problem` False that it is as the user wants it.
+    """
+
+    reason: str
+    message: str
+    group: str | None = None
+    is_problem: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All writes of a pass in their order, what is in the way of others, and remarks for the user."""
+
+    steps: tuple[Step, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.steps)
+
+    @property
+    def restarts(self) -> tuple[Step, ...]:
+        """The steps that restart pods, in the order in which they will be carried out."""
+        return tuple(step for step in self.steps if step.restarts)

@@ -1,0 +1,103 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One reconcile: observe, desire, decide, act, report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, look_up, observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+MAX_LABEL_CHARACTERS = 63
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a pass is made: `check_mode` stops before the first write; references lead to these namespaces, too."""
+
+    check_mode: bool = False
+    reference_namespaces: tuple[str, ...] = ()
+
+
+def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
+    """Make one pass for a Druid resource: as read from the API, or (without a uid) made of variables.
+
+    KubernetesError when the cluster cannot be read; what cannot be written is in the report.
+    """
+    cluster, observed = _observe(api, resource, settings)
+    plan, observed = decide(api, resource, cluster, observed, settings)
+    results = () if settings.check_mode else act(api, plan.steps)
+    return report(api, resource, cluster, _afterwards(observed, results), plan, results, settings.check_mode, now)
+
+
+def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tuple[Cluster, Observed]:
+    cluster = Cluster.from_resource(resource)
+    if len(cluster.name) > MAX_LABEL_CHARACTERS:
+        # No object can carry its label; what is wrong is said by the validation.
+        return cluster, Observed()
+    refused = validity.refused_references(resource, settings.reference_namespaces)
+    followed = [key for key in cluster_references(resource) if key not in refused]
+    observed = observe(api, cluster, followed)
+    return Cluster.from_resource(resource, observed.references), observed
+
+
+def decide(
+    api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, settings: Settings
+) -> tuple[Plan, Observed]:
+    """Return what is to be done, and what is there including what only a look by name has found."""
+    if resource["metadata"].get("deletionTimestamp"):
+        deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+        return Plan(finalizer.carry_out(resource, cluster, observed), (deleting,)), observed
+    paused = pause(cluster)
+    if paused is not None:
+        return Plan(findings=(paused,)), observed
+    kept = finalizer.keep_finalizer(resource) if cluster.uid else ()
+    obstacles = _obstacles(resource, cluster, settings)
+    if obstacles:
+        return Plan(kept, obstacles), observed
+    desired = render(cluster, observed.inherited(cluster))
+    plan, observed = _decide_objects(api, cluster, desired, observed)
+    return Plan((*kept, *plan.steps), plan.findings, desired.warnings), observed
+
+
+def _obstacles(resource: Manifest, cluster: Cluster, settings: Settings) -> tuple[Finding, ...]:
+    refused = validity.refused_references(resource, settings.reference_namespaces)
+    if refused:
+        return validity.refused(refused)
+    return validity.invalid(cluster) or validity.not_found(cluster)
+
+
+def _decide_objects(
+    api: KubernetesApi, cluster: Cluster, desired: Desired, observed: Observed
+) -> tuple[Plan, Observed]:
+    found = look_up(api, cluster.namespace, candidates.unseen(desired, observed))
+    findings = candidates.collisions(cluster, desired, observed.with_objects(found))
+    observed = observed.with_objects(live for live in found if is_ours(live, cluster))
+    steps = held_back(candidates.candidates(cluster, desired, observed), findings)
+    confirmed, refusals = judge(api, steps)
+    findings = (*findings, *refusals)
+    steps = held_back((*confirmed, *candidates.prune(cluster, desired, observed)), findings)
+    return Plan(steps, findings), observed
+
+
+def _afterwards(observed: Observed, results: tuple[Result, ...]) -> Observed:
+    """Return what is there now, as far as the answers to the writes say."""
+    written = [
+        result.live for result in results if result.is_done and result.live and result.live["kind"] != names.KIND
+    ]
+    gone = [result.step.key for result in results if result.is_done and result.step.operation == "delete"]
+    return observed.with_objects(written).without(gone)

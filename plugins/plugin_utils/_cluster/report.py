@@ -1,0 +1,119 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tell what a pass found and did: one patch of the status when it differs, events, and a report for the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import event
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a pass did or would do. All texts are masked."""
+
+    plan: Plan
+    status: dict[str, Any]
+    changed: bool
+    warnings: tuple[str, ...] = ()
+    requeue_after: int | None = None
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.plan.findings if finding.is_problem)
+
+    @property
+    def is_ready(self) -> bool:
+        return is_ready(self.status["conditions"])
+
+
+def report(
+    api: KubernetesApi,
+    resource: Manifest,
+    cluster: Cluster,
+    observed: Observed,
+    plan: Plan,
+    results: Sequence[Result],
+    check_mode: bool,
+    now: datetime,
+) -> Report:
+    """Write status and events (never in check mode, never without a resource) and return the report."""
+    findings = (*plan.findings, *_failures(results))
+    masker = Masker.of([resource, *observed.objects.values()]) if findings or results else Masker()
+    plan = replace(plan, findings=tuple(_masked(finding, masker) for finding in findings))
+    document = status(cluster, observed, plan.findings, resource.get("status") or {}, now)
+    troubles: tuple[str, ...] = ()
+    if cluster.uid and not check_mode and not _is_gone(results):
+        troubles = _publish(api, resource, document, plan, results, masker, now)
+    changed = bool(plan.steps) if check_mode else any(result.is_done for result in results)
+    warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
+    warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
+    return Report(plan, document, changed, warnings, requeue_after(document["conditions"], now))
+
+
+def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
+    return tuple(Finding(reasons.WRITE_FAILED, result.error, result.step.group) for result in results if result.error)
+
+
+def _masked(finding: Finding, masker: Masker) -> Finding:
+    return replace(finding, message=masker.text(finding.message))
+
+
+def _is_gone(results: Iterable[Result]) -> bool:
+    """True when the finalizer of a resource that is being deleted has been removed: nobody is left to tell."""
+    patches = [result for result in results if result.step.patch is not None and result.is_done]
+    return any(result.step.manifest["metadata"].get("deletionTimestamp") for result in patches)
+
+
+def _publish(
+    api: KubernetesApi,
+    resource: Manifest,
+    document: dict[str, Any],
+    plan: Plan,
+    results: Sequence[Result],
+    masker: Masker,
+    now: datetime,
+) -> tuple[str, ...]:
+    """Write what others see; return what went wrong with that, which is no reason to fail."""
+    previous = resource.get("status") or {}
+    news = events.texts(results, masker)
+    if _troubles(previous) != _troubles(document):
+        news = (*news, *events.finding_texts(plan.findings, masker))
+    try:
+        if document != previous:
+            _write_status(api, resource, document)
+        for text in news:
+            api.create(event(resource, text, now))
+    except KubernetesError as error:
+        return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)
+    return ()
+
+
+def _troubles(document: dict[str, Any]) -> tuple[str, str] | None:
+    """Return reason and message of the condition Degraded while it is true."""
+    degraded = next((each for each in document.get("conditions") or () if each["type"] == "Degraded"), None)
+    return (degraded["reason"], degraded["message"]) if degraded and degraded["status"] == "True" else None
+
+
+def _write_status(api: KubernetesApi, resource: Manifest, document: dict[str, Any]) -> None:
+    metadata = resource["metadata"]
+    operations = [
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "add", "path": "/status", "value": document},
+    ]
+    api.patch_status(resource["kind"], metadata["namespace"], metadata["name"], operations)

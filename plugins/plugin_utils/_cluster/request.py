@@ -1,0 +1,197 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one task asks for, from the resource to the end: submit, reconcile, wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import resource_removal, variable_removal
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings, reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_spec, submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+# Waiting does not mend these; a write that failed may succeed in the next pass.
+_PASSING = frozenset({reasons.WRITE_FAILED})
+
+
+class NotThere(DruidopsError):
+    """The named resource does not exist."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A cluster named by its resource, given as a resource, or described by variables; and what to do with it."""
+
+    name: str
+    namespace: str
+    resource: Manifest | None = None
+    spec: Mapping[str, Any] | None = None
+    by_variable: bool = False
+    absent: bool = False
+    wait: bool = False
+    wait_timeout: int = 600
+    wait_sleep: int = 2
+    settings: Settings = field(default_factory=Settings)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Time, as far as waiting is concerned; tests bring their own."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+    def ticks(self, timeout: float, pause: float) -> Iterator[None]:
+        """Yield after each pause until the time is over."""
+        end = self.monotonic() + timeout
+        while self.monotonic() < end:
+            self.sleep(min(pause, max(0.0, end - self.monotonic())))
+            yield
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a request; `report` is None when there was nothing to report on."""
+
+    plan: Plan = field(default_factory=Plan)
+    changed: bool = False
+    report: Report | None = None
+    warnings: tuple[str, ...] = ()
+    timed_out: bool = False
+
+
+Progress = Callable[[str], None]
+
+
+def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    """Do what the request asks for. DruidopsError when it cannot even be begun."""
+    if request.by_variable:
+        return _by_variable(api, request, progress, clock)
+    if request.absent:
+        return _absent(api, request, progress, clock)
+    if request.resource is None:
+        return _passes(api, request, Outcome(), progress, clock, first=None)
+    stored, steps = submit(api, request.resource, request.settings.check_mode)
+    return _passes(api, request, Outcome(Plan(steps), changed=bool(steps)), progress, clock, first=stored)
+
+
+def _passes(
+    api: KubernetesApi, request: Request, outcome: Outcome, progress: Progress, clock: Clock, first: Manifest | None
+) -> Outcome:
+    """Make one pass, and with `wait` more of them until the cluster is ready."""
+    outcome = _pass(api, request, outcome, clock, first)
+    if not request.wait or request.settings.check_mode:
+        return outcome
+    said = _say(progress, outcome, None)
+    for _tick in clock.ticks(request.wait_timeout, request.wait_sleep):
+        if _is_over(outcome):
+            return outcome
+        outcome = _pass(api, request, outcome, clock, None)
+        said = _say(progress, outcome, said)
+    return outcome if _is_over(outcome) else replace(outcome, timed_out=True)
+
+
+def _pass(api: KubernetesApi, request: Request, outcome: Outcome, clock: Clock, resource: Manifest | None) -> Outcome:
+    resource = resource or _read(api, request)
+    report = reconcile(api, resource, request.settings, clock.now())
+    plan = replace(report.plan, steps=(*outcome.plan.steps, *report.plan.steps))
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
+    return Outcome(plan, outcome.changed or report.changed, report, warnings)
+
+
+def _read(api: KubernetesApi, request: Request) -> Manifest:
+    if request.by_variable:
+        assert request.resource is not None
+        return request.resource
+    resource = api.get(names.KIND, request.namespace, request.name)
+    if resource is None:
+        raise NotThere(
+            f"There is no Druid {request.name} in namespace {request.namespace}. "
+            "Create it, or give it as a file or mapping (druid_cluster_resource)."
+        )
+    return resource
+
+
+def _is_over(outcome: Outcome) -> bool:
+    report = outcome.report
+    return report is None or report.is_ready or any(_is_lasting(problem) for problem in report.problems)
+
+
+def _is_lasting(problem: Finding) -> bool:
+    return problem.reason not in _PASSING
+
+
+def _say(progress: Progress, outcome: Outcome, said: str | None) -> str | None:
+    """Tell how far the cluster is, when that has changed."""
+    if outcome.report is None:
+        return said
+    ready = next(each for each in outcome.report.status["conditions"] if each["type"] == "Ready")
+    text = f"{outcome.report.status.get('nodes', '')} nodes ready. {ready['message']}"
+    if text != said:
+        progress(text)
+    return text
+
+
+def _by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    if request.absent:
+        return _absent_by_variable(api, request, progress, clock)
+    resource, warnings = from_spec(request.spec or {}, request.name, request.namespace)
+    described = replace(request, resource=resource)
+    return _passes(api, described, Outcome(warnings=warnings), progress, clock, first=resource)
+
+
+def _absent_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    nothing = {"metadata": {"name": request.name, "namespace": request.namespace}, "spec": {}}
+    delete_claims = request.spec is not None and deletes_claims(request.spec)
+    plan = variable_removal(api, nothing, delete_claims)
+    _name_claims(plan, progress)
+    if not request.settings.check_mode:
+        _raise_first(act(api, plan.steps))
+    return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
+
+
+def _absent(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    """Delete the resource and carry out its finalizer, as the operator would; with `wait` until it is gone."""
+    resource = api.get(names.KIND, request.namespace, request.name)
+    if resource is None:
+        return Outcome()
+    plan = resource_removal(api, resource)
+    outcome = Outcome(plan, changed=True)
+    if request.settings.check_mode:
+        return outcome
+    _name_claims(plan, progress)
+    api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
+    for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
+        resource = api.get(names.KIND, request.namespace, request.name)
+        if resource is None:
+            return outcome
+        report = reconcile(api, resource, request.settings, clock.now())
+        outcome = replace(outcome, report=report, warnings=report.warnings)
+    return replace(outcome, timed_out=request.wait)
+
+
+def _name_claims(plan: Plan, progress: Progress) -> None:
+    """Say which data go, before they go."""
+    for step in plan.steps:
+        if step.key.kind == "PersistentVolumeClaim":
+            progress(f"Deletes the claim {step.key.name} and the data in its volume.")
+
+
+def _raise_first(results: Sequence[Result]) -> None:
+    failed = next((result for result in results if not result.is_done), None)
+    if failed is not None:
+        raise DruidopsError(failed.error or "")

@@ -1,0 +1,25 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When to look again: soon after something moved or failed, less and less often while it lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+SHORTEST_SECONDS = 5
+LONGEST_SECONDS = 300
+# The pause grows with the age of the trouble: a tenth of it.
+SHARE_OF_AGE = 10
+
+
+def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime) -> int | None:
+    """Return the seconds until the next look while the cluster is not Ready; None when the regular period will do."""
+    by_type = {each["type"]: each for each in conditions}
+    if by_type["Ready"]["status"] == "True" or by_type["Paused"]["status"] == "True":
+        return None
+    since = datetime.strptime(by_type["Ready"]["lastTransitionTime"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    age = max(0, int((now - since).total_seconds()))
+    return min(max(SHORTEST_SECONDS, age // SHARE_OF_AGE), LONGEST_SECONDS)

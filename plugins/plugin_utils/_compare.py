@@ -1,0 +1,51 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Is what is there what we want? The filter before a dry run: it costs no request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils import _merge, _ownership
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import difference, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A live object beside the manifest for it.
+
+    ``predicted`` is the live object after applying; ``managed_fields`` what its ownership has to be before (None: as
+    it is); ``is_settled`` is True when applying would change neither values nor ownership.
+    """
+
+    predicted: Manifest
+    managed_fields: list[dict[str, Any]] | None
+    is_settled: bool
+
+
+def compare(live: Manifest, manifest: Manifest) -> Comparison:
+    """Compare field by field what we state and what we have stated before; what others own is no concern of ours."""
+    managed_fields = _ownership.rewritten(live, manifest)
+    owner_view = (
+        live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
+    )
+    owned, wanted = _ownership.owned(owner_view), field_set(manifest)
+    dropped = difference(difference(owned, wanted), _ownership.owned_by_others(owner_view))
+    predicted = _merge.merge(_merge.remove(live, dropped) if dropped else live, manifest)
+    return Comparison(predicted, managed_fields, managed_fields is None and owned == wanted and predicted == live)
+
+
+def same_object(live: Manifest, after: Manifest) -> bool:
+    """True if the server's answer to a dry run says that nothing would be written."""
+    return _essence(live) == _essence(after)
+
+
+def _essence(live: Manifest) -> dict[str, Any]:
+    """Return all that a write can change: everything but the server's own bookkeeping."""
+    bookkeeping = ("managedFields", "resourceVersion", "generation")
+    metadata = {name: value for name, value in live["metadata"].items() if name not in bookkeeping}
+    return {**live, "metadata": metadata, "ours": _ownership.owned(live)}

@@ -1,0 +1,177 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From the authentication options of kubernetes.core to a connection: same names, same fall-backs, same order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from kubernetes import config
+from kubernetes.client import Configuration
+from kubernetes.client.rest import RESTClientObject
+
+# Proxy headers are told apart by name; the rest of the table says where else a value may come from.
+_PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
+
+
+class Option(NamedTuple):
+    """An option of a task: its type, its alias (which names the environment variable, too), what it configures."""
+
+    type: str = "str"
+    alias: str | None = None
+    attribute: str | None = None
+    is_secret: bool = False
+
+
+OPTIONS: Mapping[str, Option] = {
+    "kubeconfig": Option("raw", is_secret=True),
+    "context": Option(),
+    "host": Option(attribute="host"),
+    "api_key": Option(is_secret=True),
+    "username": Option(),
+    "password": Option(is_secret=True),
+    "validate_certs": Option("bool", "verify_ssl", "verify_ssl"),
+    "ca_cert": Option("path", "ssl_ca_cert", "ssl_ca_cert"),
+    "client_cert": Option("path", "cert_file", "cert_file"),
+    "client_key": Option("path", "key_file", "key_file"),
+    "proxy": Option(attribute="proxy"),
+    "no_proxy": Option(attribute="no_proxy"),
+    "persist_config": Option("bool"),
+    "impersonate_user": Option(),
+    "impersonate_groups": Option("list"),
+}
+
+
+def argument_spec() -> dict[str, Any]:
+    """Return the options as an argument spec: those of the doc fragment kubernetes.core.k8s_auth_options."""
+    spec: dict[str, Any] = {name: _argument(option) for name, option in OPTIONS.items()}
+    headers = {name: {"type": "str", "no_log": name != "user_agent"} for name in _PROXY_HEADERS}
+    return {**spec, "proxy_headers": {"type": "dict", "options": headers}}
+
+
+def _argument(option: Option) -> dict[str, Any]:
+    argument: dict[str, Any] = {"type": option.type, "no_log": option.is_secret}
+    if option.type == "list":
+        argument["elements"] = "str"
+    if option.alias:
+        argument["aliases"] = [option.alias]
+    return argument
+
+
+def with_environment(options: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options, those not stated taken from K8S_AUTH_* where that is set."""
+    settled = dict(options)
+    for name, option in OPTIONS.items():
+        candidates = [f"K8S_AUTH_{each.upper()}" for each in (option.alias, name) if each]
+        value = next((environment[each] for each in candidates if environment.get(each)), None)
+        if settled.get(name) is None and value is not None:
+            settled[name] = _typed(value, option.type)
+    headers = {name: environment.get(f"K8S_AUTH_PROXY_HEADERS_{name.upper()}") for name in _PROXY_HEADERS}
+    stated = options.get("proxy_headers") or {}
+    settled["proxy_headers"] = {name: value for name in headers if (value := stated.get(name) or headers[name])}
+    return settled
+
+
+def _typed(value: str, kind: str) -> Any:
+    if kind == "bool":
+        return value.lower() not in {"0", "false", "no"}
+    if kind == "list":
+        return [each for each in value.split(",") if each]
+    return value
+
+
+def connect(options: Mapping[str, Any]) -> KubernetesApi:
+    """Return a connection made of ``options``; nothing is sent yet. KubernetesError when they lead nowhere."""
+    options = with_environment(options, os.environ)
+    configuration = _configuration(options)
+    server, user_of_url = _without_credentials(configuration.host)
+    fixed = {**user_of_url, **_basic_auth(options)}
+    groups = options.get("impersonate_groups") or ()
+
+    def headers() -> urllib3.HTTPHeaderDict:
+        headers = urllib3.HTTPHeaderDict({**_authorization(configuration), **fixed})
+        if options.get("impersonate_user"):
+            headers.add("Impersonate-User", options["impersonate_user"])
+        for group in groups:
+            headers.add("Impersonate-Group", group)
+        return headers
+
+    return KubernetesApi(server, RESTClientObject(configuration).pool_manager, headers)
+
+
+def _configuration(options: Mapping[str, Any]) -> Configuration:
+    configuration = Configuration()
+    if not _stands_alone(options):
+        _load(options, configuration)
+    for name, option in OPTIONS.items():
+        if option.attribute and options.get(name) is not None:
+            setattr(configuration, option.attribute, options[name])
+    if options.get("api_key"):
+        configuration.api_key = {"authorization": f"Bearer {options['api_key']}"}
+    if options.get("proxy_headers"):
+        configuration.proxy_headers = urllib3.make_headers(**options["proxy_headers"])
+    return configuration
+
+
+def _stands_alone(options: Mapping[str, Any]) -> bool:
+    """True when the options say all that is needed, so that no file is read."""
+    credentials = options.get("api_key") or (options.get("username") and options.get("password"))
+    return bool(options.get("host") and credentials)
+
+
+def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
+    named = options.get("kubeconfig") or options.get("context")
+    try:
+        if not named:
+            try:
+                config.load_incluster_config(client_configuration=configuration)
+                return
+            except config.ConfigException:
+                pass
+        _load_kubeconfig(options, configuration)
+    except (config.ConfigException, OSError, ValueError) as error:
+        raise KubernetesError(
+            f"No way to a Kubernetes cluster: {error}. "
+            "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
+        ) from error
+
+
+def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -> None:
+    kubeconfig, context = options.get("kubeconfig"), options.get("context")
+    if isinstance(kubeconfig, Mapping):
+        config.load_kube_config_from_dict(dict(kubeconfig), context=context, client_configuration=configuration)
+        return
+    path = os.path.expanduser(kubeconfig) if kubeconfig else None
+    persist = bool(options.get("persist_config"))
+    config.load_kube_config(path, context=context, client_configuration=configuration, persist_config=persist)
+
+
+def _authorization(configuration: Configuration) -> dict[str, str]:
+    """Return the token's header; the configuration renews tokens of exec plugins and of service accounts."""
+    settings: Any = configuration.auth_settings().values()
+    return {setting["key"]: setting["value"] for setting in settings if setting["in"] == "header" and setting["value"]}
+
+
+def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
+    """Split ``http://user:password@host`` into URL and header: ansible-operator's proxy knows the owner by the user."""
+    parts = urlsplit(host)
+    if "@" not in parts.netloc:
+        return host.rstrip("/"), {}
+    credentials, _, address = parts.netloc.rpartition("@")
+    user, _, password = credentials.partition(":")
+    server = urlunsplit(parts._replace(netloc=address)).rstrip("/")
+    return server, urllib3.make_headers(basic_auth=f"{user}:{password}")
+
+
+def _basic_auth(options: Mapping[str, Any]) -> dict[str, str]:
+    if not (options.get("username") and options.get("password")):
+        return {}
+    return urllib3.make_headers(basic_auth=f"{options['username']}:{options['password']}")

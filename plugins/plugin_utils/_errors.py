@@ -1,0 +1,98 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What can go wrong on the Kubernetes side: one hierarchy, caught once, at the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NOT_FOUND = 404
+CONFLICT = 409
+UNPROCESSABLE = 422
+
+
+class DruidopsError(Exception):
+    """Something that a person has to be told. The text names the object, what happened and what to do."""
+
+
+class KubernetesError(DruidopsError):
+    """A request to the Kubernetes API did not do what it should."""
+
+
+class Unreachable(KubernetesError):
+    """No answer came."""
+
+    def __init__(self, verb: str, resource: str, name: str | None, server: str, cause: Exception) -> None:
+        self.cause = cause
+        super().__init__(
+            f"Cannot {verb} {resource}{_named(name)}: the Kubernetes API at {server} gives no answer "
+            f"({_innermost(cause)}). "
+            "Check the address (kubeconfig, context, host), the network, the proxy and the certificates."
+        )
+
+
+class ApiError(KubernetesError):
+    """The server refused (Kubernetes Status object)."""
+
+    def __init__(
+        self,
+        verb: str,
+        resource: str,
+        kind: str,
+        namespace: str | None,
+        name: str | None,
+        status: int,
+        document: Mapping[str, Any],
+    ) -> None:
+        self.verb, self.resource, self.kind, self.namespace, self.name = verb, resource, kind, namespace, name
+        self.status, self.document = status, document
+        where = f" in namespace {namespace}" if namespace else ""
+        super().__init__(f"Cannot {verb} {kind}{_named(name)}{where}: {status} {self.words}{self._remedy()}")
+
+    @property
+    def words(self) -> str:
+        """The server's own words."""
+        return str(self.document.get("message") or self.document.get("reason") or "no message")
+
+    @property
+    def is_missing_object(self) -> bool:
+        """True when the kind is there, but not the object: a server that does not know the kind names none."""
+        return self.status == NOT_FOUND and bool((self.document.get("details") or {}).get("name"))
+
+    @property
+    def is_missing_kind(self) -> bool:
+        return self.status == NOT_FOUND and not self.is_missing_object
+
+    @property
+    def causes(self) -> tuple[tuple[str, str], ...]:
+        """(field, message) of each thing that the server found wrong."""
+        causes = (self.document.get("details") or {}).get("causes") or ()
+        return tuple((cause.get("field", ""), cause.get("message", "")) for cause in causes)
+
+    def _remedy(self) -> str:
+        if self.is_missing_kind and self.resource.endswith("druid.apache.org"):
+            return (
+                f". The CRD {self.resource} is not installed: run the playbook druidops.druid.install_crds "
+                "or apply config/crd."
+            )
+        remedy = _REMEDIES.get(self.status)
+        return f". {remedy.format(verb=self.verb, resource=self.resource)}" if remedy else ""
+
+
+_REMEDIES = {
+    401: "Check the credentials (token, client certificate, exec plugin).",
+    403: "The user needs the verb {verb} on {resource} (RBAC), or an admission policy forbids it.",
+}
+
+
+def _named(name: str | None) -> str:
+    return f" {name}" if name else ""
+
+
+def _innermost(error: BaseException) -> str:
+    """Return the text of the cause that says most: urllib3 wraps it several times."""
+    reason = getattr(error, "reason", None)
+    return _innermost(reason) if isinstance(reason, BaseException) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,127 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Field sets: who owns which field, as in ``metadata.managedFields[].fieldsV1`` (Kubernetes FieldsV1).
+
+A field set is a tree: ``f:<name>`` a field, ``k:<json>`` a list element by its keys, ``v:<json>`` a value of a set,
+``.`` the thing itself; a node without children is owned itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._structure import Shape, shape_of
+
+FieldSet = dict[str, Any]
+
+SELF = "."
+# They address an object or are the server's: nobody owns them (structured-merge-diff's stripped fields).
+_UNOWNED = {"apiVersion", "kind", "status"}
+_UNOWNED_METADATA = {
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "selfLink",
+    "managedFields",
+}
+
+
+def field_set(manifest: Mapping[str, Any]) -> FieldSet:
+    """Return the fields that a manager owns after applying ``manifest``, as the API server would write them."""
+    owned = {name: value for name, value in manifest.items() if name not in _UNOWNED}
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in _UNOWNED_METADATA}
+    return _of_mapping({**owned, "metadata": metadata}, shape_of(manifest["kind"]), drop_empty=True)
+
+
+def _of_value(value: Any, shape: Shape) -> FieldSet | None:
+    """Return the fields of ``value``; {} when it is owned as one piece, None when there is nothing to own."""
+    if isinstance(value, Mapping) and value and not shape.is_atomic:
+        return _of_mapping(value, shape)
+    if isinstance(value, list) and shape.is_set:
+        return {_value_step(element): {} for element in value} or None
+    if isinstance(value, list) and shape.keys:
+        return {key_step(shape, element): _of_element(element, shape) for element in value} or None
+    return {}
+
+
+def _of_mapping(value: Mapping[str, Any], shape: Shape, drop_empty: bool = False) -> FieldSet:
+    fields: FieldSet = {}
+    for name, child in value.items():
+        owned = _of_value(child, shape.child(name))
+        if owned is None or (drop_empty and child == {}):
+            continue
+        if owned and shape.is_free_map:
+            owned = {SELF: {}, **owned}
+        fields[f"f:{name}"] = owned
+    return fields
+
+
+def _of_element(element: Mapping[str, Any], shape: Shape) -> FieldSet:
+    if shape.element.is_atomic:
+        return {}
+    return {SELF: {}, **_of_mapping(element, shape.element)}
+
+
+def key_step(shape: Shape, element: Mapping[str, Any]) -> str:
+    """Return the step ``k:{...}`` to ``element`` of a list that is a map."""
+    keys = dict(zip(shape.keys, shape.key_of(element), strict=True))
+    return "k:" + json.dumps(keys, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _value_step(value: Any) -> str:
+    return "v:" + json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def union(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the fields that are in one of the two or in both."""
+    if not first or not second:
+        # A bare node is owned itself: beside children that is said by ".".
+        return {SELF: {}, **(first or second)} if first or second else {}
+    return {
+        step: union(first[step], second[step])
+        if step in first and step in second
+        else first.get(step, second.get(step))
+        for step in {**first, **second}
+    }
+
+
+def difference(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the fields of ``first`` that are not in ``second``."""
+    remaining: FieldSet = {}
+    for step, children in first.items():
+        if step not in second:
+            remaining[step] = children
+        elif children and second[step]:
+            deeper = difference(children, second[step])
+            if deeper:
+                remaining[step] = deeper
+        elif children:
+            below = {name: value for name, value in children.items() if name != SELF}
+            if below:
+                remaining[step] = below
+        elif second[step] and SELF not in second[step]:
+            remaining[step] = {}
+    return remaining
+
+
+def intersection(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the fields that are in both."""
+    return difference(first, difference(first, second))
+
+
+def below(fields: FieldSet, *steps: str) -> FieldSet:
+    """Return the part of ``fields`` below ``steps``, still under its full path; {} when there is none."""
+    if not steps:
+        return fields
+    step, *rest = steps
+    if step not in fields:
+        return {}
+    deeper = below(fields[step], *rest)
+    return {step: deeper} if deeper or not rest else {}

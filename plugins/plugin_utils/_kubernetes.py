@@ -1,0 +1,262 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Kubernetes API: get, list, apply, delete. The one place that knows a URL."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote, urlencode
+
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError, Unreachable
+
+Manifest = dict[str, Any]
+
+FIELD_MANAGER = "druidops"
+CONNECT_TIMEOUT_SECONDS = 10
+READ_TIMEOUT_SECONDS = 60
+TOO_MANY_REQUESTS = 429
+MAX_ATTEMPTS = 4
+MAX_RETRY_AFTER_SECONDS = 10.0
+
+# YAML, which the server reads apply patches with, folds or refuses these where JSON does not.
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
+
+
+class Kind(NamedTuple):
+    """Where objects of a kind are found in the API."""
+
+    api_version: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def resource(self) -> str:
+        """The resource as RBAC names it, such as ``statefulsets.apps``."""
+        group = self.api_version.rpartition("/")[0]
+        return f"{self.plural}.{group}" if group else self.plural
+
+
+KINDS: Mapping[str, Kind] = {
+    "Namespace": Kind("v1", "namespaces", namespaced=False),
+    "ConfigMap": Kind("v1", "configmaps"),
+    "Secret": Kind("v1", "secrets"),
+    "Service": Kind("v1", "services"),
+    "Pod": Kind("v1", "pods"),
+    "PersistentVolumeClaim": Kind("v1", "persistentvolumeclaims"),
+    "Event": Kind("v1", "events"),
+    "StatefulSet": Kind("apps/v1", "statefulsets"),
+    "Deployment": Kind("apps/v1", "deployments"),
+    "Ingress": Kind("networking.k8s.io/v1", "ingresses"),
+    "PodDisruptionBudget": Kind("policy/v1", "poddisruptionbudgets"),
+    "HorizontalPodAutoscaler": Kind("autoscaling/v2", "horizontalpodautoscalers"),
+    "Druid": Kind("druid.apache.org/v1alpha1", "druids"),
+    "DruidIngestion": Kind("druid.apache.org/v1alpha1", "druidingestions"),
+}
+
+
+class Transport(Protocol):
+    """What sends a request: urllib3's pool manager."""
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any: ...
+
+
+def to_json(body: Any) -> bytes:
+    """Return ``body`` as UTF-8 JSON that YAML readers take for the very same text."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return _NOT_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
+
+
+@dataclass
+class KubernetesApi:
+    """A connection to one API server. ``warnings`` collects what the server warned about."""
+
+    server: str
+    transport: Transport
+    headers: Callable[[], urllib3.HTTPHeaderDict] = urllib3.HTTPHeaderDict
+    sleep: Callable[[float], None] = time.sleep
+    warnings: list[str] = field(default_factory=list)
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        """Return the object, or None when there is none of that name; ApiError when the kind itself is unknown."""
+        try:
+            return self._request("GET", kind, namespace, name)
+        except ApiError as error:
+            if error.is_missing_object:
+                return None
+            raise
+
+    def list_objects(self, kind: str, namespace: str, label_selector: str = "") -> list[Manifest]:
+        """Return the objects of ``kind`` that the label selector matches, each with its apiVersion and kind."""
+        answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
+        head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
+        return [{**head, **item} for item in answer["items"]]
+
+    def apply(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
+        """Return the object after a forced server-side apply; ``metadata.uid``, if stated, must be the live one's."""
+        query = {"fieldManager": manager, "force": "true"}
+        return self._write("PATCH", manifest, query, dry_run, "application/apply-patch+yaml")
+
+    def create(self, manifest: Manifest, dry_run: bool = False) -> Manifest:
+        """Return the object that was made; ApiError 409 when the name is taken."""
+        return self._write("POST", manifest, {"fieldManager": FIELD_MANAGER}, dry_run)
+
+    def replace(self, manifest: Manifest, dry_run: bool = False) -> Manifest:
+        """Return the object after a PUT; ``metadata.resourceVersion`` must be the stored one."""
+        return self._write("PUT", manifest, {"fieldManager": FIELD_MANAGER}, dry_run)
+
+    def json_patch(
+        self, kind: str, namespace: str | None, name: str, operations: list[dict[str, Any]], dry_run: bool = False
+    ) -> Manifest:
+        """Return the object after a JSON patch (RFC 6902)."""
+        query = {"fieldManager": FIELD_MANAGER, **_dry_run(dry_run)}
+        return self._request("PATCH", kind, namespace, name, query, operations, "application/json-patch+json")
+
+    def patch_status(self, kind: str, namespace: str, name: str, operations: list[dict[str, Any]]) -> Manifest:
+        """Return the object after a JSON patch of its status subresource."""
+        query = {"fieldManager": FIELD_MANAGER}
+        path = f"{name}/status"
+        return self._request("PATCH", kind, namespace, path, query, operations, "application/json-patch+json")
+
+    def delete(
+        self,
+        kind: str,
+        namespace: str | None,
+        name: str,
+        uid: str,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> None:
+        """Delete the object with that uid; one that is already gone, or another one of that name, is left alone."""
+        body = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": uid},
+            "propagationPolicy": propagation,
+            **({"dryRun": ["All"]} if dry_run else {}),
+        }
+        try:
+            self._request("DELETE", kind, namespace, name, body=body)
+        except ApiError as error:
+            if not error.is_missing_object:
+                raise
+
+    def _write(
+        self,
+        method: str,
+        manifest: Manifest,
+        query: dict[str, str],
+        dry_run: bool,
+        content_type: str = "application/json",
+    ) -> Manifest:
+        metadata = manifest["metadata"]
+        name = None if method == "POST" else metadata["name"]
+        query = {**query, **_dry_run(dry_run)}
+        return self._request(method, manifest["kind"], metadata.get("namespace"), name, query, manifest, content_type)
+
+    def _request(
+        self,
+        method: str,
+        kind: str,
+        namespace: str | None,
+        name: str | None = None,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = "application/json",
+    ) -> Manifest:
+        url = self.server + _path(kind, namespace, name) + (f"?{urlencode(query)}" if query else "")
+        call = Call(method, kind, namespace, name)
+        answer = self._send(call, url, None if body is None else to_json(body), content_type)
+        self.warnings.extend(_warnings(answer.headers))
+        document = _document(answer.data)
+        if answer.status >= 400:
+            raise ApiError(call.verb, KINDS[kind].resource, kind, namespace, name, answer.status, document)
+        return document
+
+    def _send(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
+        """Send, and send again what the server has put off (429): it says itself that nothing was done."""
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            answer = self._send_once(call, url, body, content_type)
+            if answer.status != TOO_MANY_REQUESTS or attempt == MAX_ATTEMPTS:
+                return answer
+            self.sleep(min(_retry_after(answer.headers), MAX_RETRY_AFTER_SECONDS))
+        raise AssertionError("unreachable")
+
+    def _send_once(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
+        headers = self.headers()
+        headers.update({"Accept": "application/json", "User-Agent": "druidops"})
+        if body is not None:
+            headers["Content-Type"] = content_type
+        # Reads may be sent again when the connection breaks; a write may have taken effect.
+        retries = urllib3.Retry(
+            total=3, connect=3, read=2 if call.method == "GET" else 0, redirect=0, backoff_factor=0.1
+        )
+        timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)
+        try:
+            return self.transport.request(
+                call.method, url, body=body, headers=headers, retries=retries, timeout=timeout
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise Unreachable(call.verb, KINDS[call.kind].resource, call.name, self.server, error) from error
+
+
+class Call(NamedTuple):
+    """One request, as an error has to name it."""
+
+    method: str
+    kind: str
+    namespace: str | None
+    name: str | None
+
+    @property
+    def verb(self) -> str:
+        """The verb as RBAC and the audit log name it."""
+        if self.method == "GET":
+            return "get" if self.name else "list"
+        return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[self.method]
+
+
+def _path(kind: str, namespace: str | None, name: str | None) -> str:
+    api_version, plural, namespaced = KINDS[kind]
+    root = "/api/" if "/" not in api_version else "/apis/"
+    parts = [plural] if not namespaced else ["namespaces", quote(namespace or "", safe=""), plural]
+    if name:
+        parts.extend(quote(part, safe="") for part in name.split("/"))
+    return root + api_version + "/" + "/".join(parts)
+
+
+def _dry_run(dry_run: bool) -> dict[str, str]:
+    return {"dryRun": "All"} if dry_run else {}
+
+
+def _document(data: bytes) -> Manifest:
+    """Return the JSON document; an answer that is none (a proxy's page, say) as a Status with its text."""
+    try:
+        document: Manifest = json.loads(data)
+    except ValueError:
+        return {"kind": "Status", "message": data.decode("utf-8", "replace").strip()[:500]}
+    return document
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    try:
+        return float(headers.get("Retry-After", 1))
+    except ValueError:
+        return 1.0
+
+
+def _warnings(headers: Any) -> list[str]:
+    """Return the texts of the Warning headers (RFC 7234: ``299 - "text"``)."""
+    values = headers.getlist("Warning") if hasattr(headers, "getlist") else []
+    texts = [re.match(r'\d{3} \S+ "(.*)"$', value) for value in values]
+    return [text.group(1).replace('\\"', '"') for text in texts if text]
+
+
+__all__ = ["FIELD_MANAGER", "KINDS", "Kind", "KubernetesApi", "KubernetesError", "Manifest", "to_json"]

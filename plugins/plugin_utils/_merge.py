@@ -1,0 +1,145 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an object becomes when a manifest is applied to it, worked out without the API server.
+
+Good enough to find out that there is nothing to do, and to show a person what would change; whether something is
+written is judged by the server (a dry run).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import SELF, FieldSet, key_step
+from ansible_collections.druidops.druid.plugins.plugin_utils._structure import Shape, shape_of
+
+_ANYTHING = object()
+# What the API server fills into values that are owned as one piece; by type and field.
+_IMPLIED: Mapping[tuple[str, str], Any] = {
+    ("PersistentVolumeClaim", "apiVersion"): "v1",
+    ("PersistentVolumeClaim", "kind"): "PersistentVolumeClaim",
+    ("PersistentVolumeClaim", "status"): _ANYTHING,
+    ("PersistentVolumeClaimSpec", "volumeMode"): "Filesystem",
+    ("ObjectFieldSelector", "apiVersion"): "v1",
+    ("ResourceFieldSelector", "divisor"): "0",
+    ("ServiceAccountTokenProjection", "expirationSeconds"): 3600,
+    ("OwnerReference", "blockOwnerDeletion"): False,
+}
+
+
+def merge(live: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``live`` with everything that ``manifest`` states; values that mean the same stay as they are."""
+    merged: dict[str, Any] = _merge(live, manifest, shape_of(manifest["kind"]))
+    return merged
+
+
+def _merge(live: Any, desired: Any, shape: Shape) -> Any:
+    if shape.is_atomic or (isinstance(desired, list) and not (shape.keys or shape.is_set)):
+        return live if same(live, desired, shape) else desired
+    if isinstance(live, Mapping) and isinstance(desired, Mapping):
+        return _merge_mapping(live, desired, shape)
+    if isinstance(live, list) and isinstance(desired, list):
+        return _merge_set(live, desired) if shape.is_set else _merge_list(live, desired, shape)
+    return live if same(live, desired, shape) else desired
+
+
+def _merge_mapping(live: Mapping[str, Any], desired: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    merged = dict(live)
+    for name, value in desired.items():
+        if name in live:
+            merged[name] = _merge(live[name], value, shape.child(name))
+        elif not _is_dropped(value):
+            merged[name] = value
+    return merged
+
+
+def _is_dropped(value: Any) -> bool:
+    """True for what the server leaves out when it stores an object: an empty value says the same as none."""
+    return value in (None, "", False, 0, {}, [])
+
+
+def _merge_set(live: list[Any], desired: list[Any]) -> list[Any]:
+    return live + [value for value in desired if value not in live]
+
+
+def _merge_list(live: list[Any], desired: list[Any], shape: Shape) -> list[Any]:
+    there = {shape.key_of(element): element for element in live}
+    wanted = {shape.key_of(element): element for element in desired}
+    merged = {key: _merge(there[key], wanted[key], shape.element) if key in there else wanted[key] for key in wanted}
+    kept_order = [key for key in there if key in wanted] == [key for key in wanted if key in there]
+    order = [*there, *(key for key in wanted if key not in there)] if kept_order else [*wanted, *there]
+    if (
+        kept_order
+        and len(there) == len(live)
+        and all(merged.get(key, there.get(key)) is there.get(key) for key in order)
+    ):
+        return live
+    return [merged.get(key, there.get(key)) for key in dict.fromkeys(order)]
+
+
+def same(live: Any, desired: Any, shape: Shape) -> bool:
+    """True if ``desired`` in place of ``live`` would change nothing, the server's own additions disregarded."""
+    if isinstance(live, Mapping) and isinstance(desired, Mapping):
+        return all(_same_entry(live, desired, name, shape) for name in {**live, **desired})
+    if isinstance(live, list) and isinstance(desired, list):
+        pairs = zip(live, desired, strict=False)
+        return len(live) == len(desired) and all(same(*pair, shape.element) for pair in pairs)
+    if shape.is_quantity and _quantity.parse(live) is not None:
+        return _quantity.parse(live) == _quantity.parse(desired)
+    return type(live) is type(desired) and bool(live == desired)
+
+
+def _same_entry(live: Mapping[str, Any], desired: Mapping[str, Any], name: str, shape: Shape) -> bool:
+    if name not in desired:
+        implied = _IMPLIED.get((shape.type or "", name))
+        return implied is _ANYTHING or live[name] is None or live[name] == implied
+    if name not in live:
+        return desired[name] in (None, "", {}, [])
+    return same(live[name], desired[name], shape.child(name))
+
+
+def remove(live: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
+    """Return ``live`` without ``fields``."""
+    remaining: dict[str, Any] = _remove(live, fields, shape_of(live["kind"]))
+    return remaining
+
+
+def _remove(live: Any, fields: FieldSet, shape: Shape) -> Any:
+    if isinstance(live, Mapping):
+        return _remove_from_mapping(live, fields, shape)
+    if isinstance(live, list) and shape.keys:
+        return [kept for element in live if (kept := _remove_element(element, fields, shape)) is not None]
+    if isinstance(live, list) and shape.is_set:
+        return [value for value in live if f'v:"{value}"' not in fields]
+    return live
+
+
+def _remove_from_mapping(live: Mapping[str, Any], fields: FieldSet, shape: Shape) -> dict[str, Any]:
+    remaining = dict(live)
+    for name, value in live.items():
+        step = f"f:{name}"
+        if step not in fields:
+            continue
+        kept = _remove(value, fields[step], shape.child(name)) if _goes_deeper(fields[step]) else None
+        if kept:
+            remaining[name] = kept
+        else:
+            del remaining[name]
+    return remaining
+
+
+def _remove_element(element: Mapping[str, Any], fields: FieldSet, shape: Shape) -> Any:
+    step = key_step(shape, element)
+    if step not in fields:
+        return element
+    if not fields[step] or SELF in fields[step]:
+        return None
+    return _remove(element, fields[step], shape.element)
+
+
+def _goes_deeper(fields: FieldSet) -> bool:
+    return any(step != SELF for step in fields)

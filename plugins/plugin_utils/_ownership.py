@@ -1,0 +1,127 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Field ownership: what of a live object is ours, and what has to become ours before a manifest can be applied.
+
+Server-side apply removes a field only when nobody else owns it, and repairs a list that is a map only by its keys.
+So before applying, the ownership of what we are about to govern is moved to our manager by rewriting
+``metadata.managedFields`` (what client-go calls csaupgrade); values and generation stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import reduce
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
+    FieldSet,
+    below,
+    difference,
+    field_set,
+    intersection,
+    union,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, Manifest
+
+APPLY = "Apply"
+# Keeps the live replicas while a HorizontalPodAutoscaler governs them: dropping the field would reset it to 1.
+REPLICAS_MANAGER = "druidops-replicas"
+REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
+# What the API server calls the owner of everything in an object that had no managed fields.
+BEFORE_FIRST_APPLY = "before-first-apply"
+GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
+FINALIZERS: FieldSet = {"f:metadata": {"f:finalizers": {}}}
+_POD = ("f:spec", "f:template", "f:spec", "f:containers")
+# Subtrees in which nobody else has a say.
+_EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "ConfigMap": (("f:data",), ("f:binaryData",)),
+    "Service": (("f:spec", "f:ports"),),
+}
+
+
+def owned(live: Manifest) -> FieldSet:
+    """Return the fields that our manager has applied."""
+    return _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry))
+
+
+def owned_by_others(live: Manifest) -> FieldSet:
+    """Return the fields that other managers own, those of subresources included."""
+    return _all(entry["fieldsV1"] for entry in _entries(live) if not _is_ours(entry))
+
+
+def rewritten(live: Manifest, manifest: Manifest) -> list[dict[str, Any]] | None:
+    """Return the managed fields with which ``manifest`` can be applied to ``live``; None when they are so already."""
+    wanted = field_set(manifest)
+    released = _released(live, wanted)
+    taken = _all(_taken(entry, live, manifest, wanted) for entry in _entries(live))
+    if not taken and not released:
+        return None
+    entries = [_without(entry, difference(taken, FINALIZERS)) for entry in _entries(live) if not _is_ours(entry)]
+    ours = difference(union(owned(live), taken) if owned(live) else taken, released)
+    added = [_entry(live, FIELD_MANAGER, ours)] + ([_entry(live, REPLICAS_MANAGER, released)] if released else [])
+    return [entry for entry in entries + added if entry["fieldsV1"]]
+
+
+def _released(live: Manifest, wanted: FieldSet) -> FieldSet:
+    """Return the replicas of a workload when we own them and want to own them no longer."""
+    return difference(intersection(owned(live), REPLICAS), wanted)
+
+
+def _taken(entry: Mapping[str, Any], live: Manifest, manifest: Manifest, wanted: FieldSet) -> FieldSet:
+    """Return what of another manager's entry becomes ours."""
+    if _is_ours(entry) or entry.get("subresource"):
+        return {}
+    fields = entry["fieldsV1"]
+    if entry["manager"] == BEFORE_FIRST_APPLY or below(fields, *GO_OPERATOR_HASH):
+        return _without_replicas(difference(fields, FINALIZERS), wanted)
+    foreign = (intersection(fields, _subtree(fields, path)) for path in _exclusive(manifest))
+    return _all(part for part in foreign if difference(part, wanted))
+
+
+def _without_replicas(fields: FieldSet, wanted: FieldSet) -> FieldSet:
+    """Leave the replicas with their owner when we do not want them."""
+    return fields if intersection(wanted, REPLICAS) else difference(fields, REPLICAS)
+
+
+def _exclusive(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
+    containers = manifest.get("spec", {}).get("template", {}).get("spec", {}).get("containers")
+    if not containers:
+        return _EXCLUSIVE.get(manifest["kind"], ())
+    # The main container comes first and is called like the workload.
+    main = f'k:{{"name":"{containers[0]["name"]}"}}'
+    return ((*_POD, main, "f:ports"), (*_POD, main, "f:volumeMounts"))
+
+
+def _subtree(fields: FieldSet, path: tuple[str, ...]) -> FieldSet:
+    return below(fields, *path)
+
+
+def _entries(live: Manifest) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = live["metadata"].get("managedFields") or []
+    return [entry for entry in entries if entry.get("fieldsV1")]
+
+
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    return entry["manager"] == FIELD_MANAGER and entry["operation"] == APPLY and not entry.get("subresource")
+
+
+def _without(entry: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
+    return {**deepcopy(dict(entry)), "fieldsV1": difference(entry["fieldsV1"], fields)}
+
+
+def _entry(live: Manifest, manager: str, fields: FieldSet) -> dict[str, Any]:
+    return {
+        "manager": manager,
+        "operation": APPLY,
+        "apiVersion": live["apiVersion"],
+        "time": live["metadata"]["creationTimestamp"],
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }
+
+
+def _all(field_sets: Any) -> FieldSet:
+    return reduce(lambda first, second: union(first, second) if first and second else first or second, field_sets, {})

@@ -1,0 +1,33 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kubernetes quantities (resource.Quantity): ``500m``, ``1.5Gi``, ``2e3``."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+_QUANTITY = re.compile(
+    r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]+)|(m|n|u|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?"
+)
+_FACTORS = {
+    **{
+        suffix: Decimal(1000) ** power
+        for power, suffix in enumerate(("n", "u", "m", "", "k", "M", "G", "T", "P", "E"), -3)
+    },
+    **{suffix: Decimal(1024) ** power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)},
+}
+
+
+def parse(value: Any) -> Decimal | None:
+    """Return the amount that ``value`` (string or number) stands for; None if it is no quantity."""
+    if isinstance(value, bool):
+        return None
+    match = _QUANTITY.fullmatch(str(value))
+    if match is None:
+        return None
+    number, exponent, suffix = match.groups()
+    return Decimal(number + (exponent or "")) * _FACTORS[suffix or ""]
