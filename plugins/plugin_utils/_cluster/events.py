@@ -61,7 +61,7 @@ def _changes(step: Step) -> str:
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (path, old value, new value) of each leaf that differs, without the server's own fields; secrets are masked."""
+    """Return (path, old value, new value) of each leaf that differs, secrets masked, the server's own left out."""
     return list(_differences(*masked_pair(before, after), ""))
 
 

@@ -202,18 +202,6 @@ def _service_name(group: Group, path: str, template: str | None) -> Iterator[Pro
         yield Problem(path, name, message, "choose another name or another key for the group")
 
 
-def _autoscaler(group: Group) -> Iterator[Problem]:
-    autoscaler = group.node.get("hpAutoscaler")
-    if autoscaler is None:
-        return
-    target = autoscaler.get("scaleTargetRef") or {}
-    if (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):
-        value = f"{target.get('kind')} {target.get('name')}"
-        remedy = f"name {group.kind} {group.unique_name}"
-        path = _path(group, "hpAutoscaler.scaleTargetRef")
-        yield Problem(path, value, "is not the workload of the group", remedy)
-
-
 def _node_quantities(group: Group) -> Iterator[Problem]:
     yield from _quantities(f"spec.nodes[{group.key}]", group.node)
 
@@ -290,7 +278,6 @@ _GROUP_RULES = (
     _overlay_containers,
     _container_names,
     _service_names,
-    _autoscaler,
     _node_quantities,
     _node_size,
 )

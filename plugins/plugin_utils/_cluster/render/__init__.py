@@ -95,6 +95,12 @@ def _group_objects(group: Group, selected: Mapping[str, str], template: Manifest
 
 
 def _warnings(group: Group) -> list[str]:
+    warnings = []
     if group.node.get("replicas") is None and not group.autoscaled and not group.stopped:
-        return ["replicas is not set, so the group runs no pods"]
-    return []
+        warnings.append("replicas is not set, so the group runs no pods")
+    target = (group.node.get("hpAutoscaler") or {}).get("scaleTargetRef") or {}
+    if target and (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):
+        warnings.append(
+            f"hpAutoscaler.scaleTargetRef does not name the group's workload, {group.kind} {group.unique_name}"
+        )
+    return warnings

@@ -95,13 +95,6 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         [("spec.services[0].metadata.name", "druid-c-brokers-" + "x" * 60)],
     ),
     ("one service name twice", {"services": [{}, {}]}, {}, [(HERE, "druid-c-brokers")]),
-    ("autoscaler of nothing", {"hpAutoscaler": {}}, {}, [(f"{HERE}.hpAutoscaler.scaleTargetRef", "None None")]),
-    (
-        "autoscaler of another kind",
-        {"kind": "Deployment", "hpAutoscaler": {"scaleTargetRef": TARGET}},
-        {},
-        [(f"{HERE}.hpAutoscaler.scaleTargetRef", "StatefulSet druid-c-brokers")],
-    ),
     (
         "quantities",
         {
@@ -139,6 +132,8 @@ SOUND: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("quantities", {"resources": {"requests": {"cpu": 1, "memory": "1.5Gi", "x": "1e3", "y": ".5", "z": 0.5}}}, {}),
     ("as much as fits", {}, {"common.runtime.properties": "x" * 1048576}),
     ("autoscaler", {"hpAutoscaler": {"scaleTargetRef": TARGET}}, {}),
+    ("autoscaler of nothing", {"hpAutoscaler": {}}, {}),
+    ("autoscaler of another workload", {"kind": "Deployment", "hpAutoscaler": {"scaleTargetRef": TARGET}}, {}),
     ("reference from elsewhere", {}, {"extraCommonConfig": [{"name": "x", "namespace": "other"}]}),
     ("fixed label repeated", {"podTemplate": {"metadata": {"labels": {"app": "druid"}}}}, {}),
 ]
