@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tools.crd.table import Schemas, Table
+from .table import Schemas, Table
 
 GROUP = "druid.apache.org"
 VERSION = "v1alpha1"

@@ -17,11 +17,11 @@ from typing import Any
 
 import yaml
 
-from tools.crd.definition import as_yaml, definition
-from tools.crd.embedded import Embedded
-from tools.crd.openapi import load
-from tools.crd.reference import reference
-from tools.crd.table import Schemas, Table, without
+from .definition import as_yaml, definition
+from .embedded import Embedded
+from .openapi import load
+from .reference import reference
+from .table import Schemas, Table, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tools.crd.definition import GROUP, VERSION
-from tools.crd.table import Field, Table
+from .definition import GROUP, VERSION
+from .table import Field, Table
 
 _KUBERNETES = "https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/"
 _HEADER = """\

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from tools.crd.embedded import Embedded, Schema, free_form, int_or_string
+from .embedded import Embedded, Schema, free_form, int_or_string
 
 _SCALARS: Mapping[str, Schema] = {
     "string": {"type": "string"},
