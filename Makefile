@@ -69,6 +69,8 @@ PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES
 MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
 PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup
 
+MOLECULE := env NO_COLOR=1 PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) molecule
+
 ##@ Every day
 
 .PHONY: help
@@ -109,8 +111,8 @@ testbed: $(CORE_2_19)/.complete ## Start a control plane that the tests then reu
 	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
 
 .PHONY: stop
-stop: ## Stop what runs, keep what is installed
-	@if [[ -x $(CORE_2_19)/bin/python && -d $(CONTROL_PLANE) ]]; then $(TESTBED) down --dir $(CONTROL_PLANE); fi
+stop: molecule-reset ## Stop what runs, keep what is installed
+	@if [[ -d $(CONTROL_PLANE) ]]; then $(TESTBED) down --dir $(CONTROL_PLANE); fi
 
 .PHONY: clean
 clean: stop ## Stop what runs and remove everything that these targets made, the cache included
@@ -130,7 +132,7 @@ lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
 
 .PHONY: lint-ansible
 lint-ansible: $(TOOLS)/.complete tree-2.19
-	@cd $(TREE_2_19)/$(COLLECTION) && $(GATE) 'ansible-lint' env PATH=$(TOOLS)/bin:$$PATH \
+	@cd $(TREE_2_19)/$(COLLECTION) && $(GATE) 'ansible-lint' env PATH=$(TOOLS)/bin:$$PATH NO_COLOR=1 ANSIBLE_COLLECTIONS_PATH=$(TREE_2_19) \
 	  ansible-lint --offline --profile production --strict -q
 
 .PHONY: lint-docs
@@ -168,12 +170,12 @@ build: $(TOOLS)/.complete tree-2.19 ## Build the collection's tarball
 
 .PHONY: import-check
 import-check: build ## Import the tarball as Galaxy would
-	@$(GATE) 'galaxy-importer' env PATH=$(TOOLS)/bin:$$PATH $(TOOLS)/bin/python tools/ci/import_check.py $(TARBALL)
+	@$(GATE) 'galaxy-importer' env PATH=$(TOOLS)/bin:$$PATH PYTHONPATH=$(KUBERNETES_CORE_NEWEST) $(TOOLS)/bin/python tools/ci/import_check.py $(TARBALL)
 
 .PHONY: install
 install: build collections ## Install the tarball into an empty path
 	@rm -rf $(INSTALLED)
-	@$(TOOLS)/bin/ansible-galaxy collection install --no-deps --offline --collections-path $(INSTALLED) $(TARBALL)
+	@ANSIBLE_COLLECTIONS_PATH=$(INSTALLED) $(TOOLS)/bin/ansible-galaxy collection install --no-deps --offline --collections-path $(INSTALLED) $(TARBALL)
 
 .PHONY: install-check
 install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find every plugin, role and playbook of the installed tarball, on both ansible-cores
@@ -181,15 +183,25 @@ install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find eve
 	@$(GATE) 'installed, ansible-core 2.18' tools/ci/install_check $(CORE_2_18) $(INSTALLED) $(KUBERNETES_CORE_OLDEST)
 
 .PHONY: molecule
-molecule: $(TOOLS)/.complete install tree-2.19 ## Run the molecule scenarios: make molecule SCENARIO=default
+molecule: $(TOOLS)/.complete install tree-2.19 molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
 	@cd $(TREE_2_19)/$(COLLECTION) && for scenario in $(SCENARIO); do \
-	  $(GATE) "molecule $$scenario" env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) \
-	    molecule test --scenario-name $$scenario; \
+	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || \
+	    { $(MOLECULE) destroy --scenario-name $$scenario; exit 1; }; \
+	done
+
+# What an interrupted run left behind.
+.PHONY: molecule-reset
+molecule-reset:
+	@for directory in $(ANSIBLE_HOME)/tmp/molecule.*; do \
+	  if [[ -d $$directory/control-plane ]]; then $(TESTBED) down --dir "$$directory/control-plane"; fi; \
+	  rm -rf "$$directory"; \
 	done
 
 ##@ What is generated
 
-# The generators' own targets follow.
+.PHONY: changelog
+changelog: $(TOOLS)/.complete collections ## For a release: turn the fragments into CHANGELOG.md
+	@PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(KUBERNETES_CORE_NEWEST) antsibull-changelog release
 
 ##@ Preparation
 
