@@ -63,10 +63,12 @@ class Embedded:
     def _object(self, name: str, overlay: bool) -> Schema:
         source = self._openapi[_full(name)]
         schema = {key: source[key] for key in _KEPT if key in source}
+        schema |= self._inside(source, overlay)
+        left_out = self._left_out(name)
         fields = {
             field: self._value(content, overlay)
             for field, content in source.get("properties", {}).items()
-            if field not in self._left_out(name)
+            if field not in left_out
         }
         if fields:
             schema["properties"] = {**fields, **self._rules["earlier"].get(name, {})}
@@ -90,11 +92,10 @@ class Embedded:
     def _value(self, source: Mapping[str, Any], overlay: bool) -> Schema:
         if reference := _reference(source):
             return self.schema(reference, overlay=overlay)
-        schema = {key: source[key] for key in _KEPT if key in source}
-        for inside in ("items", "additionalProperties"):
-            if isinstance(source.get(inside), Mapping):
-                schema[inside] = self._value(source[inside], overlay)
-        return schema
+        return {key: source[key] for key in _KEPT if key in source} | self._inside(source, overlay)
+
+    def _inside(self, source: Mapping[str, Any], overlay: bool) -> Schema:
+        return {key: self._value(source[key], overlay) for key in ("items", "additionalProperties") if key in source}
 
 
 def _reference(source: Mapping[str, Any]) -> str | None:

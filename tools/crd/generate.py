@@ -64,7 +64,7 @@ def _compact(schema: dict[str, Any]) -> str:
 def _check(texts: dict[str, str], root: Path) -> int:
     differing = [name for name, text in texts.items() if not _holds(root / name, text)]
     for name in differing:
-        print(f"{name} is not what tools/crd/generate.py makes; run `make crds`", file=sys.stderr)
+        print(f"{name} is not what tools.crd.generate makes; run `make crds`", file=sys.stderr)
     return 1 if differing else 0
 
 

@@ -1,0 +1,146 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Types of Kubernetes become structural schemas that refuse nothing more than the Go operator's CRD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tools.crd.embedded import Embedded, free_form, int_or_string
+
+
+def reference(name: str) -> dict[str, Any]:
+    """A reference as the API server writes it, with a description and a default beside it."""
+    return {"description": "About it.", "default": {}, "allOf": [{"$ref": f"#/components/schemas/io.k8s.{name}"}]}
+
+
+OPENAPI = {
+    "io.k8s.api.core.v1.Port": {
+        "type": "object",
+        "description": "About it.",
+        "required": ["number"],
+        "properties": {
+            "number": {"type": "integer", "format": "int32", "default": 0},
+            "protocol": {"type": "string", "enum": ["TCP", "UDP"], "default": "UDP"},
+            "target": reference("apimachinery.pkg.util.intstr.IntOrString"),
+        },
+    },
+    "io.k8s.api.core.v1.Thing": {
+        "type": "object",
+        "x-kubernetes-group-version-kind": [{"kind": "Thing"}],
+        "required": ["ports", "gone"],
+        "properties": {
+            "metadata": reference("apimachinery.pkg.apis.meta.v1.ObjectMeta"),
+            "ports": {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["number"],
+                "x-kubernetes-patch-merge-key": "number",
+                "items": reference("api.core.v1.Port"),
+            },
+            "limits": {
+                "type": "object",
+                "additionalProperties": reference("apimachinery.pkg.api.resource.Quantity"),
+            },
+            "since": reference("apimachinery.pkg.apis.meta.v1.Time"),
+            "raw": reference("apimachinery.pkg.runtime.RawExtension"),
+            "selector": reference("api.core.v1.Selector"),
+            "status": reference("api.core.v1.ThingStatus"),
+            "gone": {"type": "string"},
+        },
+    },
+    "io.k8s.api.core.v1.Selector": {
+        "type": "object",
+        "x-kubernetes-map-type": "atomic",
+        "properties": {"name": {"type": "string"}},
+    },
+    "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "uid": {"type": "string"},
+            "labels": {"type": "object", "additionalProperties": {"type": "string", "default": ""}},
+        },
+    },
+}
+RULES = {
+    "defaults": {"core.v1.Port": {"protocol": "TCP"}},
+    "earlier": {"core.v1.Selector": {"old": {"type": "string"}}},
+    "without": {"core.v1.Thing": ["gone"]},
+    "opaque": ["core.v1.ThingStatus"],
+    "metadata": ["labels", "name"],
+}
+EMBEDDED = Embedded(OPENAPI, RULES)
+THING = EMBEDDED.schema("core.v1.Thing")
+
+
+def test_keeps_what_is_required_but_only_the_defaults_that_are_listed() -> None:
+    assert EMBEDDED.schema("core.v1.Port") == {
+        "type": "object",
+        "required": ["number"],
+        "properties": {
+            "number": {"type": "integer", "format": "int32"},
+            "protocol": {"type": "string", "default": "TCP"},
+            "target": int_or_string(),
+        },
+    }
+
+
+def test_an_overlay_requires_nothing_and_defaults_nothing() -> None:
+    schema = EMBEDDED.schema("core.v1.Thing", overlay=True)
+    assert "required" not in schema
+    assert schema["properties"]["ports"]["items"] == {
+        "type": "object",
+        "properties": {
+            "number": {"type": "integer", "format": "int32"},
+            "protocol": {"type": "string"},
+            "target": int_or_string(),
+        },
+    }
+
+
+def test_a_keyed_list_is_a_plain_list() -> None:
+    assert THING["properties"]["ports"] == {"type": "array", "items": EMBEDDED.schema("core.v1.Port")}
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("since", {"type": "string", "format": "date-time"}),
+        ("raw", free_form()),
+        ("status", free_form()),
+        (
+            "metadata",
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+                },
+            },
+        ),
+        (
+            "selector",
+            {
+                "type": "object",
+                "x-kubernetes-map-type": "atomic",
+                "properties": {"name": {"type": "string"}, "old": {"type": "string"}},
+            },
+        ),
+    ],
+)
+def test_special_types(field: str, expected: dict[str, Any]) -> None:
+    assert THING["properties"][field] == expected
+
+
+def test_a_quantity_is_a_number_or_a_text_of_its_form() -> None:
+    quantity = THING["properties"]["limits"]["additionalProperties"]
+    assert {**int_or_string(), "pattern": quantity["pattern"]} == quantity
+
+
+def test_a_field_left_out_is_not_required_either() -> None:
+    assert "gone" not in THING["properties"]
+    assert THING["required"] == ["ports"]
