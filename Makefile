@@ -31,8 +31,7 @@ KUBERNETES_CORE_NEWEST := $(CACHE)/collections/kubernetes.core-6.2.0
 
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 LINK := $(WORK)/link
-TREE_2_18 := $(WORK)/tree-2.18
-TREE_2_19 := $(WORK)/tree-2.19
+TREE := $(WORK)/tree
 COLLECTION := ansible_collections/druidops/druid
 DIST := $(WORK)/dist
 TARBALL := $(DIST)/druidops-druid-$(VERSION).tar.gz
@@ -131,13 +130,13 @@ lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
 	@$(GATE) 'mypy: tools' $(MYPY) $$(git ls-files --cached --others --exclude-standard 'tools/*.py')
 
 .PHONY: lint-ansible
-lint-ansible: $(TOOLS)/.complete tree-2.19
-	@cd $(TREE_2_19)/$(COLLECTION) && $(GATE) 'ansible-lint' env PATH=$(TOOLS)/bin:$$PATH NO_COLOR=1 ANSIBLE_COLLECTIONS_PATH=$(TREE_2_19) \
+lint-ansible: $(TOOLS)/.complete tree
+	@cd $(TREE)/$(COLLECTION) && $(GATE) 'ansible-lint' env PATH=$(TOOLS)/bin:$$PATH NO_COLOR=1 ANSIBLE_COLLECTIONS_PATH=$(TREE) \
 	  ansible-lint --offline --profile production --strict -q
 
 .PHONY: lint-docs
-lint-docs: $(TOOLS)/.complete tree-2.19
-	@cd $(TREE_2_19)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE_2_19) \
+lint-docs: $(TOOLS)/.complete tree
+	@cd $(TREE)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE) \
 	  antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self --check-extra-docs-refs .
 	@$(GATE) 'antsibull-changelog' $(TOOLS)/bin/antsibull-changelog lint
 
@@ -153,7 +152,7 @@ sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity on the newest and the
 
 .PHONY: sanity-2.19 sanity-2.18
 sanity-2.19 sanity-2.18: sanity-%: tree-% $(WORK)/ansible-test-%/.complete
-	@cd $(TREE_$(subst .,_,$*))/$(COLLECTION) && $(GATE) 'ansible-test sanity, ansible-core $*' \
+	@cd $(WORK)/ansible-test-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test sanity, ansible-core $*' \
 	  $(call ansible_test,$*) sanity --color no --venv --python $(PYTHON_VERSION)
 
 .PHONY: ansible-units
@@ -161,12 +160,12 @@ ansible-units: ansible-units-2.18 ## Run ansible-test units (the unit tests agai
 
 .PHONY: ansible-units-2.19 ansible-units-2.18
 ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
-	@cd $(TREE_$(subst .,_,$*))/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
+	@cd $(WORK)/ansible-test-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
 	  $(call ansible_test,$*) units --color no --venv --python $(PYTHON_VERSION)
 
 .PHONY: build
-build: $(TOOLS)/.complete tree-2.19 ## Build the collection's tarball
-	@cd $(TREE_2_19)/$(COLLECTION) && $(TOOLS)/bin/ansible-galaxy collection build --force --output-path $(DIST)
+build: $(TOOLS)/.complete tree ## Build the collection's tarball
+	@cd $(TREE)/$(COLLECTION) && $(TOOLS)/bin/ansible-galaxy collection build --force --output-path $(DIST)
 
 .PHONY: import-check
 import-check: build ## Import the tarball as Galaxy would
@@ -183,8 +182,8 @@ install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find eve
 	@$(GATE) 'installed, ansible-core 2.18' tools/ci/install_check $(CORE_2_18) $(INSTALLED) $(KUBERNETES_CORE_OLDEST)
 
 .PHONY: molecule
-molecule: $(TOOLS)/.complete install tree-2.19 molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
-	@cd $(TREE_2_19)/$(COLLECTION) && for scenario in $(SCENARIO); do \
+molecule: $(TOOLS)/.complete install tree molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
+	@cd $(TREE)/$(COLLECTION) && for scenario in $(SCENARIO); do \
 	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || \
 	    { $(MOLECULE) destroy --scenario-name $$scenario; exit 1; }; \
 	done
@@ -227,11 +226,13 @@ link:
 	@ln -sfn $(CURDIR) $(LINK)/$(COLLECTION)
 
 # For Ansible's own tools: a copy, because they refuse a link.
-.PHONY: tree-2.18 tree-2.19
+.PHONY: tree tree-2.18 tree-2.19
+tree: $(KUBERNETES_CORE_NEWEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(TREE) $(KUBERNETES_CORE_NEWEST)
 tree-2.18: $(KUBERNETES_CORE_OLDEST)
-	@$(PYTHON) tools/ci/collection_tree.py $(TREE_2_18) $(KUBERNETES_CORE_OLDEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.18 $(KUBERNETES_CORE_OLDEST) --for-ansible-test
 tree-2.19: $(KUBERNETES_CORE_NEWEST)
-	@$(PYTHON) tools/ci/collection_tree.py $(TREE_2_19) $(KUBERNETES_CORE_NEWEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.19 $(KUBERNETES_CORE_NEWEST) --for-ansible-test
 
 # A home of its own for ansible-test, which keeps its virtual environments there.
 $(WORK)/ansible-test-2.18/.complete: $(CORE_2_18)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py

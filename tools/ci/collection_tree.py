@@ -4,21 +4,25 @@
 
 """Mirror the sources into DESTINATION/ansible_collections/druidops/druid, with other collections beside them.
 
-Usage: collection_tree.py DESTINATION [COLLECTIONS_PATH ...]
+Usage: collection_tree.py DESTINATION [COLLECTIONS_PATH ...] [--for-ansible-test]
 
 ansible-test and ansible-lint insist on such a tree; a checkout is none, and they refuse a symbolic link.
 What git tracks or would track is copied, as it is in the work tree; what is gone is removed.
+For ansible-test YAML files with several documents (Kubernetes', not Ansible's) are left out: it refuses them,
+its one way to be told otherwise is an ignore file, and yamllint with our own settings reads them anyway.
 """
 
 from __future__ import annotations
 
 import argparse
 import filecmp
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 OUTPUT = Path("tests/output")  # of ansible-test
+SEVERAL_DOCUMENTS = re.compile(r"^[^#\s-].*^---$", re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:
@@ -26,17 +30,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("destination", type=Path)
     parser.add_argument("collections", type=Path, nargs="*")
+    parser.add_argument("--for-ansible-test", action="store_true")
     arguments = parser.parse_args()
     root = arguments.destination / "ansible_collections"
-    mirror(Path.cwd(), root / "druidops" / "druid")
+    wanted = sources(Path.cwd())
+    if arguments.for_ansible_test:
+        wanted = {name for name in wanted if not has_several_documents(name)}
+    mirror(Path.cwd(), wanted, root / "druidops" / "druid")
     for path in arguments.collections:
         link_collections(path / "ansible_collections", root)
 
 
-def mirror(checkout: Path, destination: Path) -> None:
-    """Make the destination hold the checkout's sources and nothing else."""
+def mirror(checkout: Path, wanted: set[Path], destination: Path) -> None:
+    """Make the destination hold these files of the checkout and nothing else."""
     destination.mkdir(parents=True, exist_ok=True)
-    wanted = sources(checkout)
     for stale in present(destination) - wanted:
         (destination / stale).unlink()
     for name in wanted:
@@ -50,6 +57,11 @@ def sources(checkout: Path) -> set[Path]:
     listed = subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout
     names = {Path(name) for name in listed.split("\0") if name}
     return {name for name in names if (checkout / name).is_symlink() or (checkout / name).is_file()}
+
+
+def has_several_documents(name: Path) -> bool:
+    """Return whether this is a YAML file in which a document follows another."""
+    return name.suffix in (".yaml", ".yml") and bool(SEVERAL_DOCUMENTS.search(name.read_text(encoding="utf-8")))
 
 
 def present(destination: Path) -> set[Path]:
