@@ -198,6 +198,15 @@ molecule-reset:
 
 ##@ What is generated
 
+.PHONY: crds
+crds: $(CORE_2_19)/.complete ## Generate the CRDs, the schema in plugins/ and docs/reference from tools/crd/fields
+	@directory=$$(mktemp -d); trap '$(TESTBED) down --dir "$$directory"' EXIT; \
+	$(TESTBED) up --dir "$$directory"; \
+	$(CORE_2_19)/bin/python -m tools.crd.generate --openapi "$$directory/admin.kubeconfig"
+
+.PHONY: docs
+docs: crds ## Generate the reference in docs/
+
 .PHONY: changelog
 changelog: $(TOOLS)/.complete collections ## For a release: turn the fragments into CHANGELOG.md
 	@PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(KUBERNETES_CORE_NEWEST) antsibull-changelog release
