@@ -55,7 +55,9 @@ class ApiError(KubernetesError):
     @property
     def words(self) -> str:
         """The server's own words."""
-        return str(self.document.get("message") or self.document.get("reason") or "no message")
+        words = str(self.document.get("message") or self.document.get("reason") or "no message")
+        # Some refusals go on with a dump of the whole object.
+        return words.partition("\n@@")[0]
 
     @property
     def is_missing_object(self) -> bool:
@@ -65,6 +67,11 @@ class ApiError(KubernetesError):
     @property
     def is_missing_kind(self) -> bool:
         return self.status == NOT_FOUND and not self.is_missing_object
+
+    @property
+    def is_test(self) -> bool:
+        """True when the `test` of a JSON patch did not hold: the object is another one or another version."""
+        return self.verb == "patch" and self.status == UNPROCESSABLE and "test" in self.words and not self.causes
 
     @property
     def causes(self) -> tuple[tuple[str, str], ...]:

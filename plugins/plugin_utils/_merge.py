@@ -28,7 +28,40 @@ _IMPLIED: Mapping[tuple[str, str], Any] = {
     ("ResourceFieldSelector", "divisor"): "0",
     ("ServiceAccountTokenProjection", "expirationSeconds"): 3600,
     ("OwnerReference", "blockOwnerDeletion"): False,
+    # Pod templates are compared as one piece where they say something twice.
+    ("PodSpec", "restartPolicy"): "Always",
+    ("PodSpec", "dnsPolicy"): "ClusterFirst",
+    ("PodSpec", "schedulerName"): "default-scheduler",
+    ("PodSpec", "terminationGracePeriodSeconds"): 30,
+    ("PodSpec", "serviceAccount"): _ANYTHING,
+    ("Container", "terminationMessagePath"): "/dev/termination-log",
+    ("Container", "terminationMessagePolicy"): "File",
+    ("Container", "imagePullPolicy"): _ANYTHING,
+    ("ContainerPort", "protocol"): "TCP",
+    ("Probe", "timeoutSeconds"): 1,
+    ("Probe", "periodSeconds"): 10,
+    ("Probe", "successThreshold"): 1,
+    ("Probe", "failureThreshold"): 3,
+    ("HTTPGetAction", "scheme"): "HTTP",
+    ("ConfigMapVolumeSource", "defaultMode"): 420,
+    ("SecretVolumeSource", "defaultMode"): 420,
+    ("ProjectedVolumeSource", "defaultMode"): 420,
+    ("DownwardAPIVolumeSource", "defaultMode"): 420,
 }
+# Fields that the server stores only when they are not zero.
+_ZERO_IS_NOTHING = frozenset(
+    {
+        ("Container", "stdin"),
+        ("Container", "stdinOnce"),
+        ("Container", "tty"),
+        ("PodSpec", "hostIPC"),
+        ("PodSpec", "hostNetwork"),
+        ("PodSpec", "hostPID"),
+        ("Probe", "initialDelaySeconds"),
+        ("VolumeMount", "readOnly"),
+    }
+)
+_NOTHING: tuple[Any, ...] = (None, "", {}, [])
 
 
 def merge(live: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,9 +129,9 @@ def same(live: Any, desired: Any, shape: Shape) -> bool:
 def _same_entry(live: Mapping[str, Any], desired: Mapping[str, Any], name: str, shape: Shape) -> bool:
     if name not in desired:
         implied = _IMPLIED.get((shape.type or "", name))
-        return implied is _ANYTHING or live[name] is None or live[name] == implied
+        return implied is _ANYTHING or live[name] in _NOTHING or live[name] == implied
     if name not in live:
-        return desired[name] in (None, "", {}, [])
+        return desired[name] in _NOTHING or (not desired[name] and (shape.type, name) in _ZERO_IS_NOTHING)
     return same(live[name], desired[name], shape.child(name))
 
 

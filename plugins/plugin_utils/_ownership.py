@@ -27,9 +27,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, Manifest
 
 APPLY = "Apply"
+UPDATE = "Update"
 # Keeps the live replicas while a HorizontalPodAutoscaler governs them: dropping the field would reset it to 1.
 REPLICAS_MANAGER = "druidops-replicas"
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
+# What stays with its owner when an object is taken over. A Deployment's generation moves with its annotations, and with
+# the generation whoever watches it: so there even the Go operator's annotation stays.
+_STAYS: Mapping[str, FieldSet] = {
+    "Deployment": {"f:metadata": {"f:finalizers": {}, "f:annotations": {"f:druidOpResourceHash": {}}}},
+}
+# Parts that a manifest may leave out on purpose: then they stay with whom they are.
+_LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
 # What the API server calls the owner of everything in an object that had no managed fields.
 BEFORE_FIRST_APPLY = "before-first-apply"
 GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
@@ -59,7 +67,7 @@ def rewritten(live: Manifest, manifest: Manifest) -> list[dict[str, Any]] | None
     taken = _all(_taken(entry, live, manifest, wanted) for entry in _entries(live))
     if not taken and not released:
         return None
-    entries = [_without(entry, difference(taken, FINALIZERS)) for entry in _entries(live) if not _is_ours(entry)]
+    entries = [_without(entry, taken) for entry in _entries(live) if not _is_ours(entry)]
     ours = difference(union(owned(live), taken) if owned(live) else taken, released)
     added = [_entry(live, FIELD_MANAGER, ours)] + ([_entry(live, REPLICAS_MANAGER, released)] if released else [])
     return [entry for entry in entries + added if entry["fieldsV1"]]
@@ -75,28 +83,43 @@ def _taken(entry: Mapping[str, Any], live: Manifest, manifest: Manifest, wanted:
     if _is_ours(entry) or entry.get("subresource"):
         return {}
     fields = entry["fieldsV1"]
-    if entry["manager"] == BEFORE_FIRST_APPLY or below(fields, *GO_OPERATOR_HASH):
-        return _without_replicas(difference(fields, FINALIZERS), wanted)
-    foreign = (intersection(fields, _subtree(fields, path)) for path in _exclusive(manifest))
+    if _is_predecessor(entry, manifest):
+        return _without_left_out(difference(fields, _STAYS.get(manifest["kind"], FINALIZERS)), wanted)
+    foreign = (below(fields, *path) for path in _exclusive(manifest))
     return _all(part for part in foreign if difference(part, wanted))
 
 
-def _without_replicas(fields: FieldSet, wanted: FieldSet) -> FieldSet:
-    """Leave the replicas with their owner when we do not want them."""
-    return fields if intersection(wanted, REPLICAS) else difference(fields, REPLICAS)
+def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:
+    """True for whoever wrote the whole object before us.
+
+    The Go operator is known by its annotation, whatever its binary is called, and later by the command of the main
+    container, which nobody else writes.
+    """
+    fields = entry["fieldsV1"]
+    if entry["manager"] == BEFORE_FIRST_APPLY or below(fields, *GO_OPERATOR_HASH):
+        return True
+    main = _main_container(manifest)
+    return entry["operation"] == UPDATE and main is not None and bool(below(fields, *main, "f:command"))
+
+
+def _without_left_out(fields: FieldSet, wanted: FieldSet) -> FieldSet:
+    for path in _LEFT_OUT:
+        if not below(wanted, *path):
+            fields = difference(fields, below(fields, *path))
+    return fields
 
 
 def _exclusive(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
-    containers = manifest.get("spec", {}).get("template", {}).get("spec", {}).get("containers")
-    if not containers:
+    main = _main_container(manifest)
+    if main is None:
         return _EXCLUSIVE.get(manifest["kind"], ())
-    # The main container comes first and is called like the workload.
-    main = f'k:{{"name":"{containers[0]["name"]}"}}'
-    return ((*_POD, main, "f:ports"), (*_POD, main, "f:volumeMounts"))
+    return ((*main, "f:ports"), (*main, "f:volumeMounts"))
 
 
-def _subtree(fields: FieldSet, path: tuple[str, ...]) -> FieldSet:
-    return below(fields, *path)
+def _main_container(manifest: Manifest) -> tuple[str, ...] | None:
+    """Return the path to the main container: it comes first and is called like the workload."""
+    containers = manifest.get("spec", {}).get("template", {}).get("spec", {}).get("containers")
+    return (*_POD, f'k:{{"name":"{containers[0]["name"]}"}}') if containers else None
 
 
 def _entries(live: Manifest) -> list[dict[str, Any]]:

@@ -10,10 +10,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import rewritten
+
+GONE_ATTEMPTS = 100
+GONE_PAUSE_SECONDS = 0.1
+
+
+class StillThere(KubernetesError):
+    """An object that was deleted does not go."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,20 @@ def _depends(step: Step, failed: Step) -> bool:
 def _carry_out(api: KubernetesApi, step: Step) -> Result:
     try:
         return Result(step, _write(api, step))
+    except ApiError as error:
+        return Result(step, step.live, _words(step, error))
     except KubernetesError as error:
         return Result(step, step.live, str(error))
+
+
+def _words(step: Step, error: ApiError) -> str:
+    """Say so when somebody else was faster: every write carries the uid or version that it was decided on."""
+    met = error.status == CONFLICT or any(field == "metadata.uid" for field, _message in error.causes) or error.is_test
+    if not met:
+        return str(error)
+    return (
+        f"{step.key} was changed by somebody else meanwhile, so nothing was written to it. Run again. ({error.words})"
+    )
 
 
 def _write(api: KubernetesApi, step: Step) -> Manifest | None:
@@ -63,11 +83,31 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         return None
     if step.patch is not None:
         return api.json_patch(kind, metadata["namespace"], name, step.patch)
-    if step.live is not None and step.managed_fields is not None:
+    if step.live is not None and step.operation == "recreate":
+        _remove(api, step.live)
+    elif step.live is not None and step.managed_fields is not None:
         _settle_ownership(api, step.live, step.managed_fields)
     live = api.apply(bound(step))
     released = rewritten(live, step.manifest) if step.initial else None
     return live if released is None else _settle_ownership(api, live, released)
+
+
+def _remove(api: KubernetesApi, live: Manifest) -> None:
+    """Delete the object, leave its pods, and wait until it is gone: an apply before that would still meet it."""
+    (kind, name), metadata = key_of(live), live["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        propagation = "Orphan" if kind in WORKLOADS else "Background"
+        api.delete(kind, metadata["namespace"], name, metadata["uid"], propagation)
+    for _attempt in range(GONE_ATTEMPTS):
+        present = api.get(kind, metadata["namespace"], name)
+        if present is None or present["metadata"]["uid"] != metadata["uid"]:
+            return
+        api.sleep(GONE_PAUSE_SECONDS)
+    holders = ", ".join(metadata.get("finalizers") or ()) or "its dependents"
+    raise StillThere(
+        f"{kind} {name} has to be made again, but is still being deleted after "
+        f"{GONE_ATTEMPTS * GONE_PAUSE_SECONDS:.0f} s, held by {holders}. It is made again in a later run."
+    )
 
 
 def _settle_ownership(api: KubernetesApi, live: Manifest, managed_fields: list[Manifest]) -> Manifest:

@@ -14,8 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
 
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
-_WORDS = {"create": "create", "update": "change", "delete": "delete", "patch": "change"}
-_REMARKS = {"patch": " (finalizer)"}
+_WORDS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
+_REMARKS = {"patch": " (finalizer)", "recreate": " (a field that cannot be changed; pods keep running)"}
 
 
 def lines(plan: Plan) -> list[str]:

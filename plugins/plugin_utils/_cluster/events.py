@@ -18,6 +18,7 @@ MAX_VALUE_CHARACTERS = 80
 _REASONS = {
     "create": "DruidOperatorCreate",
     "update": "DruidOperatorUpdate",
+    "recreate": "DruidOperatorUpdate",
     "delete": "DruidOperatorDelete",
     "patch": "DruidOperatorPatch",
 }
@@ -48,6 +49,7 @@ def _text(result: Result, masker: Masker) -> EventText:
     words = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",
         "update": f"Updated [{name}:*v1.{kind}].{_changes(step)}",
+        "recreate": f"Deleted and made again [{name}:*v1.{kind}], leaving its pods.{_changes(step)}",
         "delete": f"Successfully deleted object [{name}:*v1.{kind}] in namespace [{namespace}]",
     }
     return EventText("Normal", f"{_REASONS[step.operation]}Success", masker.text(words[step.operation]))

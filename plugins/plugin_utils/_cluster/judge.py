@@ -15,6 +15,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._compare import sam
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
+# A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
+_PROBE = "dry-run"
+_LONGEST_STEM = 44
 # The server has not judged: it is busy or broken, or somebody else was faster.
 _NO_VERDICT = frozenset({401, 404, 408, 409, 429})
 
@@ -28,12 +31,27 @@ def judge(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], 
         except ApiError as error:
             findings.append(_finding(step, error))
             continue
-        if step.live is None or step.managed_fields is not None or not same_object(step.live, after):
+        if step.operation != "update" or step.managed_fields is not None or _differs(step, after):
             confirmed.append(replace(step, after=after))
     return tuple(confirmed), tuple(findings)
 
 
+def _differs(step: Step, after: Manifest) -> bool:
+    return step.live is None or not same_object(step.live, after)
+
+
+def _judge_recreation(api: KubernetesApi, step: Step) -> Manifest:
+    """Let the object be judged under a name that is free, since its own is taken until the old one is gone."""
+    manifest = bound(step)
+    name = manifest["metadata"]["name"]
+    elsewhere = {**manifest["metadata"], "name": f"{name[:_LONGEST_STEM]}-{_PROBE}"}
+    after = api.apply({**manifest, "metadata": elsewhere}, dry_run=True)
+    return {**after, "metadata": {**after["metadata"], "name": name}}
+
+
 def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
+    if step.operation == "recreate":
+        return _judge_recreation(api, step)
     if step.managed_fields is None:
         return api.apply(bound(step), dry_run=True)
     # An apply would be judged with the ownership of today: let the result itself be judged.
@@ -43,7 +61,7 @@ def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
 
 def bound(step: Step) -> Manifest:
     """Return the manifest bound to the very object that the step was decided on."""
-    if step.live is None:
+    if step.live is None or step.operation == "recreate":
         return step.initial or step.manifest
     return {**step.manifest, "metadata": {**step.manifest["metadata"], "uid": step.live["metadata"]["uid"]}}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import Inherited
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import Inherited, from_pod
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     Cluster,
     Group,
@@ -64,8 +64,21 @@ class Observed:
 
     def inherited(self, cluster: Cluster) -> dict[str, Inherited]:
         """Return what each running group hands down to its next rendering."""
-        live = {group.key: self.workload(group) for group in cluster.groups}
-        return {key: Inherited.from_workload(workload) for key, workload in live.items() if workload}
+        found = ((group.key, self._inherited(group)) for group in cluster.groups)
+        return {key: inherited for key, inherited in found if inherited is not None}
+
+    def _inherited(self, group: Group) -> Inherited | None:
+        workload = self.workload(group)
+        if workload is not None:
+            return Inherited.from_workload(workload)
+        # Pods without a workload: a recreation was cut short.
+        orphan = next(self.pods_of(group), None)
+        return from_pod(orphan, group.unique_name) if orphan else None
+
+    def pods_of(self, group: Group) -> Iterator[Manifest]:
+        """Yield the live pods of a group."""
+        unique_name = group.unique_name
+        return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)
 
     def with_objects(self, found: Iterable[Manifest]) -> Observed:
         """Return the same with these objects added or replaced."""
@@ -75,6 +88,10 @@ class Observed:
         """Return the same without these objects."""
         missing = set(gone)
         return replace(self, objects={key: live for key, live in self.objects.items() if key not in missing})
+
+
+def _labels(live: Manifest) -> Mapping[str, str]:
+    return live["metadata"].get("labels") or {}
 
 
 def observe(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey]) -> Observed:

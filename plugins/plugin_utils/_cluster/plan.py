@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
-Operation = Literal["create", "update", "delete", "patch"]
+Operation = Literal["create", "update", "recreate", "delete", "patch"]
 WORKLOADS = ("StatefulSet", "Deployment")
 
 

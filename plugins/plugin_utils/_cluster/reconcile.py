@@ -12,7 +12,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicates import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, look_up, observe
@@ -65,13 +68,24 @@ def decide(
     paused = pause(cluster)
     if paused is not None:
         return Plan(findings=(paused,)), observed
+    contested = conflict(cluster, observed)
+    if contested is not None:
+        return Plan(findings=(contested,)), observed
     kept = finalizer.keep_finalizer(resource) if cluster.uid else ()
     obstacles = _obstacles(resource, cluster, settings)
     if obstacles:
         return Plan(kept, obstacles), observed
-    desired = render(cluster, observed.inherited(cluster))
+    desired = _desire(cluster, observed)
     plan, observed = _decide_objects(api, cluster, desired, observed)
     return Plan((*kept, *plan.steps), plan.findings, desired.warnings), observed
+
+
+def _desire(cluster: Cluster, observed: Observed) -> Desired:
+    inherited = observed.inherited(cluster)
+    desired = render(cluster, inherited)
+    if not desired.deduplicated:
+        return desired
+    return keep_duplicates(desired, render(cluster, inherited, desired.deduplicated), observed)
 
 
 def _obstacles(resource: Manifest, cluster: Cluster, settings: Settings) -> tuple[Finding, ...]:
@@ -85,9 +99,14 @@ def _decide_objects(
     api: KubernetesApi, cluster: Cluster, desired: Desired, observed: Observed
 ) -> tuple[Plan, Observed]:
     found = look_up(api, cluster.namespace, candidates.unseen(desired, observed))
-    findings = candidates.collisions(cluster, desired, observed.with_objects(found))
+    findings = (
+        *candidates.collisions(cluster, desired, observed.with_objects(found)),
+        *shrinking(cluster, observed),
+    )
     observed = observed.with_objects(live for live in found if is_ours(live, cluster))
     steps = held_back(candidates.candidates(cluster, desired, observed), findings)
+    findings = (*findings, *candidates.not_adoptable_pods(cluster, steps, observed))
+    steps = held_back(steps, findings)
     confirmed, refusals = judge(api, steps)
     findings = (*findings, *refusals)
     steps = held_back((*confirmed, *candidates.prune(cluster, desired, observed)), findings)

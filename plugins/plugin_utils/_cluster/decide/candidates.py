@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import describe_owner, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import (
+    immutable_changes,
+    not_adoptable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -74,15 +78,21 @@ def _candidate(
     live = objects.get(key_of(manifest))
     if live is None:
         return Step("create", manifest, group, initial=_initial(manifest, first_replicas))
+    if manifest["kind"] == "PersistentVolumeClaim":
+        manifest = _frozen(manifest, live)
+    elif live["metadata"].get("deletionTimestamp") or immutable_changes(live, manifest):
+        return Step("recreate", manifest, group, live, initial=_with_live_replicas(manifest, live, first_replicas))
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
-    if manifest["kind"] == "PersistentVolumeClaim":
-        # A claim's spec belongs to whoever bound it; data are not touched by a mere apply.
-        return None
     comparison = compare(live, manifest)
     if comparison.is_settled:
         return None
     return Step("update", manifest, group, live, comparison.predicted, comparison.managed_fields)
+
+
+def _frozen(claim: Manifest, live: Manifest) -> Manifest:
+    """Return the claim with the specification that it has: data are not touched by a mere apply."""
+    return {**claim, "spec": {name: live["spec"].get(name, value) for name, value in claim["spec"].items()}}
 
 
 def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
@@ -97,6 +107,21 @@ def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest 
     if manifest["kind"] not in WORKLOADS or name not in first_replicas:
         return None
     return {**manifest, "spec": {**manifest["spec"], "replicas": first_replicas[name]}}
+
+
+def _with_live_replicas(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
+    """Return the manifest with as many replicas as an autoscaler wants at present."""
+    if manifest["kind"] not in WORKLOADS or manifest["metadata"]["name"] not in first_replicas:
+        return None
+    return {**manifest, "spec": {**manifest["spec"], "replicas": live["spec"].get("replicas", 1)}}
+
+
+def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observed) -> tuple[Finding, ...]:
+    """Return a finding for each workload that is not made again, since it would lose pods that run."""
+    groups = {group.key: group for group in cluster.groups}
+    remade = [step for step in steps if step.operation == "recreate" and step.key.kind in WORKLOADS and step.group]
+    found = (not_adoptable(step.group, step.manifest, observed.pods_of(groups[step.group or ""])) for step in remade)
+    return tuple(finding for finding in found if finding is not None)
 
 
 def prune(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:

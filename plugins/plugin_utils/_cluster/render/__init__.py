@@ -47,11 +47,15 @@ _NOTHING: Mapping[str, Inherited] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Desired:
-    """All objects of a cluster, each group's in the order in which they are applied."""
+    """All objects of a cluster, each group's in the order in which they are applied.
+
+    `deduplicated` are the keys of the groups whose pod template says something twice in the specification.
+    """
 
     common: tuple[Manifest, ...]
     groups: Mapping[str, tuple[Manifest, ...]]
     warnings: tuple[str, ...]
+    deduplicated: frozenset[str] = frozenset()
 
     @property
     def objects(self) -> tuple[Manifest, ...]:
@@ -67,12 +71,14 @@ def render(
     """Return the objects of the cluster; groups that already run hand down what must not change."""
     groups: dict[str, tuple[Manifest, ...]] = {}
     warnings: list[str] = []
+    deduplicated = set()
     for group in cluster.groups:
         kept = inherited.get(group.key, Inherited())
         template, found = _template(group, kept, group.key in keep_duplicates)
         groups[group.key] = _group_objects(group, selector(group, kept), template)
+        deduplicated.update([group.key] if found else [])
         warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group))]
-    return Desired(common=(common_config_map(cluster),), groups=groups, warnings=tuple(warnings))
+    return Desired((common_config_map(cluster),), groups, tuple(warnings), frozenset(deduplicated))
 
 
 def _template(group: Group, inherited: Inherited, keep_duplicates: bool) -> tuple[Manifest, tuple[str, ...]]:

@@ -14,6 +14,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import overlay
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
+# What the controllers add to the labels of a template when they make a pod of it.
+_LABELS_OF_CONTROLLERS = frozenset(
+    {
+        "apps.kubernetes.io/pod-index",
+        "controller-revision-hash",
+        "pod-template-hash",
+        "statefulset.kubernetes.io/pod-name",
+    }
+)
+
 
 @dataclass(frozen=True)
 class Inherited:
@@ -32,6 +42,13 @@ class Inherited:
             template_labels=spec["template"].get("metadata", {}).get("labels"),
             configuration_hash=_configuration_hash(workload),
         )
+
+
+def from_pod(pod: Mapping[str, Any], unique_name: str) -> Inherited:
+    """Return what an orphaned pod hands down to the workload that shall adopt it."""
+    labels = pod["metadata"].get("labels") or {}
+    own = {name: value for name, value in labels.items() if name not in _LABELS_OF_CONTROLLERS}
+    return Inherited(template_labels=own, configuration_hash=_hash_in(pod["spec"], unique_name))
 
 
 def template_labels(group: Group, inherited: Inherited) -> dict[str, str]:
@@ -59,8 +76,12 @@ def _recommended(group: Group, inherited: Inherited) -> dict[str, str]:
 
 
 def _configuration_hash(workload: Mapping[str, Any]) -> str | None:
-    for container in workload["spec"]["template"]["spec"].get("containers") or []:
-        if container.get("name") == workload["metadata"]["name"]:
+    return _hash_in(workload["spec"]["template"]["spec"], workload["metadata"]["name"])
+
+
+def _hash_in(pod: Mapping[str, Any], unique_name: str) -> str | None:
+    for container in pod.get("containers") or []:
+        if container.get("name") == unique_name:
             return _variable(container.get("env") or [], names.CONFIGURATION_HASH_VARIABLE)
     return None
 

@@ -1,0 +1,48 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pod templates that say something twice, as the Go operator writes them, are kept as long as nothing else changes.
+
+Server-side apply refuses them, and dropping the second entry would restart every pod of the group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._merge import same
+from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of
+
+
+def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> Desired:
+    """Return what is desired, without the pod template of each group that already runs the verbatim one."""
+    kept = {key for key in desired.deduplicated if _runs(verbatim.groups[key], observed)}
+    groups = {
+        key: tuple(_without_template(manifest) for manifest in manifests) if key in kept else manifests
+        for key, manifests in desired.groups.items()
+    }
+    warnings = tuple(
+        text for text in desired.warnings if not any(text.startswith(f"spec.nodes[{key}]:") for key in kept)
+    )
+    return replace(desired, groups=groups, warnings=warnings)
+
+
+def _runs(manifests: tuple[Manifest, ...], observed: Observed) -> bool:
+    wanted = next(manifest for manifest in manifests if manifest["kind"] in WORKLOADS)
+    live = observed.objects.get(ObjectKey(*key_of(wanted)))
+    if live is None:
+        return False
+    shape = shape_of(wanted["kind"]).child("spec").child("template")
+    return same(live["spec"]["template"], wanted["spec"]["template"], shape)
+
+
+def _without_template(manifest: Manifest) -> Manifest:
+    if manifest["kind"] not in WORKLOADS:
+        return manifest
+    spec = {name: value for name, value in manifest["spec"].items() if name != "template"}
+    return {**manifest, "spec": spec}

@@ -1,0 +1,61 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fields that the API server will not change: seen before anything is written, changed by making the object again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._merge import same
+from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of
+
+HEADLESS = "None"
+# Field of spec -> what it means when it is not stated; by kind (Kubernetes API, apps/v1).
+_IMMUTABLE: Mapping[str, Mapping[str, Any]] = {
+    "StatefulSet": {
+        "serviceName": "",
+        "podManagementPolicy": "OrderedReady",
+        "selector": {},
+        "volumeClaimTemplates": [],
+    },
+    "Deployment": {"selector": {}},
+}
+
+
+def immutable_changes(live: Manifest, manifest: Manifest) -> tuple[str, ...]:
+    """Return the fields in which the manifest wants what only a new object can have."""
+    if manifest["kind"] == "Service":
+        return ("clusterIP",) if _is_headless(live) != _is_headless(manifest) else ()
+    fields = _IMMUTABLE.get(manifest["kind"], {})
+    shape = shape_of(manifest["kind"]).child("spec")
+    old, new = live.get("spec") or {}, manifest.get("spec") or {}
+    return tuple(
+        field
+        for field, unstated in fields.items()
+        if not same(old.get(field, unstated), new.get(field, unstated), shape.child(field))
+    )
+
+
+def _is_headless(service: Manifest) -> bool:
+    return bool(service["spec"].get("clusterIP") == HEADLESS)
+
+
+def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest]) -> Finding | None:
+    """Return why a workload is not made again: pods that run would be lost to it."""
+    wanted = manifest["spec"]["selector"]["matchLabels"]
+    lost = [pod["metadata"]["name"] for pod in pods if not wanted.items() <= (pod["metadata"]["labels"] or {}).items()]
+    if not lost:
+        return None
+    return Finding(
+        reasons.PODS_NOT_ADOPTABLE,
+        f"{key_of(manifest)} has to be made again, but its pods {', '.join(sorted(lost))} do not carry the labels that "
+        f"it would select ({', '.join(f'{name}={value}' for name, value in wanted.items())}). Label or delete them.",
+        group,
+    )
