@@ -196,7 +196,13 @@ class KubernetesApi:
             headers["Content-Type"] = content_type
         # Reads may be sent again when the connection breaks; a write may have taken effect.
         retries = urllib3.Retry(
-            total=3, connect=3, read=2 if call.method == "GET" else 0, redirect=0, backoff_factor=0.1
+            total=3,
+            connect=3,
+            read=2 if call.method == "GET" else 0,
+            redirect=0,
+            backoff_factor=0.1,
+            # urllib3 would sleep as long as it is told; how long that may be is decided in _send.
+            respect_retry_after_header=False,
         )
         timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)
         try:
