@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from os import SEEK_END
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+_LONGEST_LINE = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,11 @@ class Audit:
         self._path = path
 
     def mark(self) -> Mark:
-        """The present end of the log."""
-        return Mark(self._path.stat().st_size)
+        """The present end of the log: of its last whole line, since one may be half written."""
+        with self._path.open("rb") as log:
+            end = log.seek(0, SEEK_END)
+            log.seek(max(0, end - _LONGEST_LINE))
+            return Mark(end - len(log.read(_LONGEST_LINE).rpartition(b"\n")[2]))
 
     def since(self, mark: Mark, user: str | None = None) -> list[AuditEvent]:
         """The requests answered after the mark, of one user or of all, in the order of their answers."""

@@ -53,6 +53,15 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
+def test_mark_is_before_a_line_that_is_half_written(log: Path) -> None:
+    write(log, line(verb="get"))
+    whole = json.dumps(line(verb="create")) + "\n"
+    log.write_text(log.read_text() + whole[:40])
+    mark = Audit(log).mark()
+    log.write_text(log.read_text() + whole[40:])
+    assert [event.verb for event in Audit(log).since(mark)] == ["create"]
+
+
 def test_event_has_what_tests_ask_for(log: Path) -> None:
     mark = Audit(log).mark()
     write(log, line())
