@@ -1,0 +1,37 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fixtures of the system tests: a control plane, a namespace in it, and ansible-playbook with the installed tarball."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
+from testbed.control_plane import ControlPlane
+from testbed.pytest_plugin import control_plane, namespace
+
+__all__ = ["control_plane", "namespace"]
+
+
+@pytest.fixture
+def live(control_plane: ControlPlane, namespace: str) -> Live:
+    """What is in a new namespace."""
+    return Live(control_plane, namespace)
+
+
+@pytest.fixture
+def ansible(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Ansible:
+    """The newest ansible-core, whose tasks talk to the control plane as the user druidops, in the namespace."""
+    return Ansible(CORES["2.19"], control_plane, namespace, tmp_path)
+
+
+@pytest.fixture(params=list(CORES))
+def each_ansible(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> Ansible:
+    """The oldest and the newest ansible-core, each with its kubernetes.core."""
+    return Ansible(CORES[request.param], control_plane, namespace, tmp_path)

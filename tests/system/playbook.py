@@ -1,0 +1,117 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""ansible-playbook as a person runs it: from the installed tarball, never from the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testbed.control_plane import ControlPlane
+
+CLUSTER = "druidops.druid.cluster"
+
+
+@dataclass(frozen=True)
+class Core:
+    """A virtual environment with an ansible-core, and the kubernetes.core that goes with it."""
+
+    programs: Path
+    kubernetes_core: str
+
+
+CORES = {
+    "2.18": Core(Path(os.environ["DRUIDOPS_CORE_2_18"], "bin"), os.environ["DRUIDOPS_KUBERNETES_CORE_OLDEST"]),
+    "2.19": Core(Path(os.environ["DRUIDOPS_CORE_2_19"], "bin"), os.environ["DRUIDOPS_KUBERNETES_CORE_NEWEST"]),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run left: its exit status, and what it printed."""
+
+    status: int
+    output: str
+
+    @property
+    def changed(self) -> bool:
+        """True when a task reported a change."""
+        return not re.search(r"\bchanged=0\b", self.output)
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The results of the tasks, which are printed with -v."""
+        return [
+            json.loads(text) for text in re.findall(r"^\w+: \[localhost\](?:: FAILED!)? => (\{.*)$", self.output, re.M)
+        ]
+
+
+@dataclass(frozen=True)
+class Ansible:
+    """One ansible-core. Tasks talk to the control plane as the user druidops, unless told otherwise."""
+
+    core: Core
+    plane: ControlPlane
+    namespace: str
+    directory: Path
+
+    def cluster(self, name: str | None = None, *options: str, status: int = 0, **variables: Any) -> Run:
+        """Run the playbook druidops.druid.cluster; the variables go without their prefix."""
+        stated = {"name": name, "namespace": self.namespace, **variables}
+        prefixed = {f"druid_cluster_{key}": value for key, value in stated.items() if value is not None}
+        return self.run(CLUSTER, "--extra-vars", self.write("variables.json", prefixed), *options, status=status)
+
+    def tasks(self, *tasks: dict[str, Any], options: tuple[str, ...] = (), status: int = 0, **play: Any) -> Run:
+        """Run a play of these tasks."""
+        document = [{"hosts": "localhost", "gather_facts": False, **play, "tasks": list(tasks)}]
+        return self.run(self.write("play.json", document)[1:], *options, status=status)
+
+    def task(self, *options: str, status: int = 0, **arguments: Any) -> Run:
+        """Run a play with one task, druidops.druid.cluster."""
+        return self.tasks({CLUSTER: {"namespace": self.namespace, **arguments}}, options=options, status=status)
+
+    def write(self, name: str, document: Any) -> str:
+        """Write a JSON file, or text as it is, beside the playbook; return its path as ansible-playbook's options want it."""
+        path = self.directory / name
+        path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+        return f"@{path}"
+
+    def run(self, playbook: str, *options: str, status: int = 0, **environment: str) -> Run:
+        """Run a playbook, which has to end with that exit status; whatever happens, nobody sees a traceback."""
+        command = [self.core.programs / "ansible-playbook", playbook, *options]
+        finished = subprocess.run(
+            command,
+            cwd=self.directory,
+            env=self.environment(**environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert not re.search("traceback|unexpected failure|unhandled", finished.stdout, re.I), finished.stdout
+        assert finished.returncode == status, finished.stdout
+        return Run(finished.returncode, finished.stdout)
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Return all that the program sees of its surroundings."""
+        return {
+            "PATH": f"{self.core.programs}:/usr/bin:/bin",
+            "HOME": str(self.directory),
+            "LC_ALL": "C.UTF-8",
+            "ANSIBLE_COLLECTIONS_PATH": f"{os.environ['DRUIDOPS_INSTALLED']}:{self.core.kubernetes_core}",
+            "ANSIBLE_LOCALHOST_WARNING": "false",
+            "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
+            "ANSIBLE_NOCOWS": "true",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "K8S_AUTH_KUBECONFIG": str(self.plane.kubeconfig("druidops")),
+            **more,
+        }
