@@ -107,6 +107,5 @@ def _bounds(field: Field) -> Iterator[str]:
 
 
 def _rules(field: Field) -> Iterator[str]:
-    inside = [keywords.get("x-kubernetes-validations", []) for keywords in field.content.get("within", {}).values()]
-    for rule in [*field.content.get("rules", []), *(rule for rules in inside for rule in rules)]:
-        yield f"Rule: {rule['message']}."
+    for message in dict.fromkeys(rule["message"] for rule in field.content.get("rules", [])):
+        yield f"Rule: {message}."

@@ -218,13 +218,10 @@ QUANTITY = SPEC["properties"]["resources"]["properties"]["requests"]["additional
             ],
         ),
         (
-            spec(volumeClaimTemplates=[{"metadata": {"name": "a" * 64}}]),
-            ["spec.volumeClaimTemplates[0].metadata.name: Too long: may not be more than 63 bytes"],
+            spec(services=[{"metadata": {"name": "a" * 254}}]),
+            ["spec.services[0].metadata.name: Too long: may not be more than 253 bytes"],
         ),
-        (
-            spec(volumeClaimTemplates=[{}] * 17),
-            ["spec.volumeClaimTemplates: Too many: 17: must have at most 16 items"],
-        ),
+        (spec(services=[{}] * 17), ["spec.services: Too many: 17: must have at most 16 items"]),
         (spec(nodes={f"n{i}": BROKER for i in range(65)}), ["spec.nodes: Too many: 65: must have at most 64 items"]),
         (
             spec(additionalContainer=[{"containerName": "a"}]),
