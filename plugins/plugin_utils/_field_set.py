@@ -45,7 +45,7 @@ def _of_value(value: Any, shape: Shape) -> FieldSet | None:
     if isinstance(value, Mapping) and value and not shape.is_atomic:
         return _of_mapping(value, shape)
     if isinstance(value, list) and shape.is_set:
-        return {_value_step(element): {} for element in value} or None
+        return {value_step(element): {} for element in value} or None
     if isinstance(value, list) and shape.keys:
         return {key_step(shape, element): _of_element(element, shape) for element in value} or None
     return {}
@@ -75,21 +75,21 @@ def key_step(shape: Shape, element: Mapping[str, Any]) -> str:
     return "k:" + json.dumps(keys, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _value_step(value: Any) -> str:
+def value_step(value: Any) -> str:
+    """Return the step ``v:...`` to ``value`` of a set."""
     return "v:" + json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def union(first: FieldSet, second: FieldSet) -> FieldSet:
     """Return the fields that are in one of the two or in both."""
-    if not first or not second:
-        # A bare node is owned itself: beside children that is said by ".".
-        return {SELF: {}, **(first or second)} if first or second else {}
-    return {
-        step: union(first[step], second[step])
-        if step in first and step in second
-        else first.get(step, second.get(step))
-        for step in {**first, **second}
-    }
+    shared = {step: _united(first[step], second[step]) for step in first if step in second}
+    return {**first, **second, **shared}
+
+
+def _united(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the union below a step: a bare node is owned itself, which is said by "." beside children."""
+    both = union(first, second)
+    return {SELF: {}, **both} if both and not (first and second) else both
 
 
 def difference(first: FieldSet, second: FieldSet) -> FieldSet:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
-from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import SELF, FieldSet, key_step
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import SELF, FieldSet, key_step, value_step
 from ansible_collections.druidops.druid.plugins.plugin_utils._structure import Shape, shape_of
 
 _ANYTHING = object()
@@ -85,14 +85,20 @@ def _merge_mapping(live: Mapping[str, Any], desired: Mapping[str, Any], shape: S
     for name, value in desired.items():
         if name in live:
             merged[name] = _merge(live[name], value, shape.child(name))
-        elif not _is_dropped(value):
+        elif not _is_dropped(value, name, shape):
             merged[name] = value
     return merged
 
 
-def _is_dropped(value: Any) -> bool:
-    """True for what the server leaves out when it stores an object: an empty value says the same as none."""
-    return value in (None, "", False, 0, {}, [])
+def _is_dropped(value: Any, name: str, shape: Shape) -> bool:
+    """True for what the server leaves out when it stores an object: an empty value says the same as none.
+
+    Not so the entries of a map (a file without content), nor an empty mapping that says which of several things it is
+    (``emptyDir: {}``).
+    """
+    if value == {}:
+        return shape.child(name).is_free_map
+    return not shape.is_free_map and value in (None, "", False, 0, [])
 
 
 def _merge_set(live: list[Any], desired: list[Any]) -> list[Any]:
@@ -147,7 +153,7 @@ def _remove(live: Any, fields: FieldSet, shape: Shape) -> Any:
     if isinstance(live, list) and shape.keys:
         return [kept for element in live if (kept := _remove_element(element, fields, shape)) is not None]
     if isinstance(live, list) and shape.is_set:
-        return [value for value in live if f'v:"{value}"' not in fields]
+        return [value for value in live if value_step(value) not in fields]
     return live
 
 

@@ -11,7 +11,7 @@ So before applying, the ownership of what we are about to govern is moved to our
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from functools import reduce
 from typing import Any
@@ -31,17 +31,15 @@ UPDATE = "Update"
 # Keeps the live replicas while a HorizontalPodAutoscaler governs them: dropping the field would reset it to 1.
 REPLICAS_MANAGER = "druidops-replicas"
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
-# What stays with its owner when an object is taken over. A Deployment's generation moves with its annotations, and with
-# the generation whoever watches it: so there even the Go operator's annotation stays.
-_STAYS: Mapping[str, FieldSet] = {
-    "Deployment": {"f:metadata": {"f:finalizers": {}, "f:annotations": {"f:druidOpResourceHash": {}}}},
-}
 # Parts that a manifest may leave out on purpose: then they stay with whom they are.
 _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
 # What the API server calls the owner of everything in an object that had no managed fields.
 BEFORE_FIRST_APPLY = "before-first-apply"
 GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
-FINALIZERS: FieldSet = {"f:metadata": {"f:finalizers": {}}}
+FINALIZERS = ("f:metadata", "f:finalizers")
+# What stays with its owner when an object is taken over. A Deployment's generation moves with its annotations, and with
+# the generation whoever watches it: so there even the Go operator's annotation stays.
+_STAYS: Mapping[str, tuple[tuple[str, ...], ...]] = {"Deployment": (FINALIZERS, GO_OPERATOR_HASH)}
 _POD = ("f:spec", "f:template", "f:spec", "f:containers")
 # Subtrees in which nobody else has a say.
 _EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -64,13 +62,20 @@ def rewritten(live: Manifest, manifest: Manifest) -> list[dict[str, Any]] | None
     """Return the managed fields with which ``manifest`` can be applied to ``live``; None when they are so already."""
     wanted = field_set(manifest)
     released = _released(live, wanted)
-    taken = _all(_taken(entry, live, manifest, wanted) for entry in _entries(live))
+    others = [(entry, _taken(entry, manifest, wanted)) for entry in _entries(live) if not _is_ours(entry)]
+    taken = _all(fields for _entry_of_another, fields in others)
     if not taken and not released:
         return None
-    entries = [_without(entry, taken) for entry in _entries(live) if not _is_ours(entry)]
-    ours = difference(union(owned(live), taken) if owned(live) else taken, released)
-    added = [_entry(live, FIELD_MANAGER, ours)] + ([_entry(live, REPLICAS_MANAGER, released)] if released else [])
+    entries = [_without(entry, fields) for entry, fields in others if not (released and _keeps_replicas(entry))]
+    added = [_entry(live, FIELD_MANAGER, difference(union(owned(live), taken), released))]
+    if released:
+        added.append(_entry(live, REPLICAS_MANAGER, released))
     return [entry for entry in entries + added if entry["fieldsV1"]]
+
+
+def _keeps_replicas(entry: Mapping[str, Any]) -> bool:
+    """True for the entry of an earlier handover: a manager has one entry, and it is made anew."""
+    return bool(entry["manager"] == REPLICAS_MANAGER and entry["operation"] == APPLY)
 
 
 def _released(live: Manifest, wanted: FieldSet) -> FieldSet:
@@ -78,15 +83,24 @@ def _released(live: Manifest, wanted: FieldSet) -> FieldSet:
     return difference(intersection(owned(live), REPLICAS), wanted)
 
 
-def _taken(entry: Mapping[str, Any], live: Manifest, manifest: Manifest, wanted: FieldSet) -> FieldSet:
+def _taken(entry: Mapping[str, Any], manifest: Manifest, wanted: FieldSet) -> FieldSet:
     """Return what of another manager's entry becomes ours."""
-    if _is_ours(entry) or entry.get("subresource"):
+    if entry.get("subresource"):
         return {}
     fields = entry["fieldsV1"]
     if _is_predecessor(entry, manifest):
-        return _without_left_out(difference(fields, _STAYS.get(manifest["kind"], FINALIZERS)), wanted)
-    foreign = (below(fields, *path) for path in _exclusive(manifest))
-    return _all(part for part in foreign if difference(part, wanted))
+        left_out = (path for path in _LEFT_OUT if not below(wanted, *path))
+        return _without_parts(fields, (*_STAYS.get(manifest["kind"], (FINALIZERS,)), *left_out))
+    return exclusive
+
+
+def _recognised(fields: FieldSet, manifest: Manifest, wanted: FieldSet) -> FieldSet:
+    """Return what we take of fields that nobody is known to have written: what is wanted, so that it can go later.
+
+    The rest may be anybody's: an annotation that restarted the pods, the volume of a claim.
+    """
+    known = _all([intersection(fields, wanted), below(fields, *GO_OPERATOR_HASH)])
+    return difference(known, _STAYS.get(manifest["kind"], FINALIZERS))
 
 
 def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:
@@ -96,16 +110,15 @@ def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:
     container, which nobody else writes.
     """
     fields = entry["fieldsV1"]
-    if entry["manager"] == BEFORE_FIRST_APPLY or below(fields, *GO_OPERATOR_HASH):
+    if below(fields, *GO_OPERATOR_HASH):
         return True
     main = _main_container(manifest)
     return entry["operation"] == UPDATE and main is not None and bool(below(fields, *main, "f:command"))
 
 
-def _without_left_out(fields: FieldSet, wanted: FieldSet) -> FieldSet:
-    for path in _LEFT_OUT:
-        if not below(wanted, *path):
-            fields = difference(fields, below(fields, *path))
+def _without_parts(fields: FieldSet, paths: Iterable[tuple[str, ...]]) -> FieldSet:
+    for path in paths:
+        fields = difference(fields, below(fields, *path))
     return fields
 
 
@@ -123,7 +136,7 @@ def _main_container(manifest: Manifest) -> tuple[str, ...] | None:
 
 
 def _entries(live: Manifest) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = live["metadata"].get("managedFields") or []
+    entries: list[dict[str, Any]] = live["metadata"].get("managedFields") or [_unrecorded(live)]
     return [entry for entry in entries if entry.get("fieldsV1")]
 
 
@@ -135,10 +148,15 @@ def _without(entry: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
     return {**deepcopy(dict(entry)), "fieldsV1": difference(entry["fieldsV1"], fields)}
 
 
-def _entry(live: Manifest, manager: str, fields: FieldSet) -> dict[str, Any]:
+def _unrecorded(live: Manifest) -> dict[str, Any]:
+    """Return the entry that the server itself would make of an object without managed fields, at the first apply."""
+    return _entry(live, BEFORE_FIRST_APPLY, field_set(live), UPDATE)
+
+
+def _entry(live: Manifest, manager: str, fields: FieldSet, operation: str = APPLY) -> dict[str, Any]:
     return {
         "manager": manager,
-        "operation": APPLY,
+        "operation": operation,
         "apiVersion": live["apiVersion"],
         "time": live["metadata"]["creationTimestamp"],
         "fieldsType": "FieldsV1",
@@ -146,5 +164,5 @@ def _entry(live: Manifest, manager: str, fields: FieldSet) -> dict[str, Any]:
     }
 
 
-def _all(field_sets: Any) -> FieldSet:
-    return reduce(lambda first, second: union(first, second) if first and second else first or second, field_sets, {})
+def _all(field_sets: Iterable[FieldSet]) -> FieldSet:
+    return reduce(union, field_sets, {})

@@ -30,4 +30,8 @@ def parse(value: Any) -> Decimal | None:
     if match is None:
         return None
     number, exponent, suffix = match.groups()
-    return Decimal(number + (exponent or "")) * _FACTORS[suffix or ""]
+    try:
+        return Decimal(number + (exponent or "")) * _FACTORS[suffix or ""]
+    except ArithmeticError:
+        # An exponent beyond all bounds.
+        return None
