@@ -37,6 +37,7 @@ DIST := $(WORK)/dist
 TARBALL := $(DIST)/druidops-druid-$(VERSION).tar.gz
 INSTALLED := $(WORK)/installed
 CONTROL_PLANE := $(WORK)/control-plane
+DEMO := $(WORK)/demo
 
 GATE := $(CURDIR)/tools/ci/gate
 
@@ -79,11 +80,16 @@ help: ## List the targets
 	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nVariables\n'
 	@printf '  %-20s %s\n' \
+	  'KUBECONFIG, CONTEXT' 'the cluster of the demo; without them it starts a control plane of its own' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
 	  'PYTHON' 'the Python that makes the virtual environments ($(PYTHON))' \
 	  'TESTS, ARGUMENTS' 'which tests pytest runs, and further options for it' \
 	  'WORKERS' 'parallel test processes ($(WORKERS))' \
 	  'DRUIDOPS_CACHE' 'where everything is installed ($(CACHE))'
+
+.PHONY: demo
+demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## See a cluster made from one resource (your own Kubernetes: KUBECONFIG, CONTEXT)
+	@tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
 
 .PHONY: test
 test: setup ## Run everything that must hold, as CI does: each gate, then all tests
@@ -111,7 +117,9 @@ testbed: $(CORE_2_19)/.complete ## Start a control plane that the tests then reu
 
 .PHONY: stop
 stop: molecule-reset ## Stop what runs, keep what is installed
-	@if [[ -d $(CONTROL_PLANE) ]]; then $(TESTBED) down --dir $(CONTROL_PLANE); fi
+	@for directory in $(CONTROL_PLANE) $(DEMO)/control-plane; do \
+	  if [[ -d $$directory ]]; then $(TESTBED) down --dir $$directory; fi; \
+	done
 
 .PHONY: clean
 clean: stop ## Stop what runs and remove everything that these targets made, the cache included
@@ -144,7 +152,7 @@ lint-docs: $(TOOLS)/.complete tree
 lint-other: $(TOOLS)/.complete
 	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
-	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test
+	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 
 .PHONY: sanity
