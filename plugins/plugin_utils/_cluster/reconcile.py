@@ -21,8 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, look_up, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report, report_unreadable
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
 MAX_LABEL_CHARACTERS = 63
@@ -39,10 +40,15 @@ class Settings:
 def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
     """Make one pass for a Druid resource: as read from the API, or (without a uid) made of variables.
 
-    KubernetesError when the cluster cannot be read; what cannot be written is in the report.
+    KubernetesError when the cluster cannot be read, and the conditions say so; what cannot be written is in the report.
     """
-    cluster, observed = _observe(api, resource, settings)
-    plan, observed = decide(api, resource, cluster, observed, settings)
+    try:
+        cluster, observed = _observe(api, resource, settings)
+        plan, observed = decide(api, resource, cluster, observed, settings)
+    except KubernetesError as error:
+        if not settings.check_mode:
+            report_unreadable(api, resource, error, now)
+        raise
     results = () if settings.check_mode else act(api, plan.steps)
     return report(api, resource, cluster, _afterwards(observed, results), plan, results, settings.check_mode, now)
 

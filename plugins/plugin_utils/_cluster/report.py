@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready, status, unreadable
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import event
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
@@ -64,6 +65,16 @@ def report(
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
     return Report(plan, document, changed, warnings, requeue_after(document["conditions"], now))
+
+
+def report_unreadable(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
+    """Say in the conditions that the cluster could not be read; all else in the status stays as it was last seen."""
+    previous = resource.get("status") or {}
+    metadata = resource["metadata"]
+    document = {**previous, "conditions": unreadable(str(error), previous, metadata.get("generation"), now)}
+    if "uid" in metadata and document != previous:
+        with suppress(KubernetesError):
+            _write_status(api, resource, {**document, "reason": reasons.CLUSTER_UNREADABLE})
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:

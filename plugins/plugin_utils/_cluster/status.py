@@ -53,6 +53,14 @@ def status(
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
 
 
+def unreadable(message: str, previous: Mapping[str, Any], generation: int | None, now: datetime) -> list[Condition]:
+    """Return the conditions of a cluster that could not be read: not Ready, Degraded, the others as they were."""
+    before = previous.get("conditions") or ()
+    told = [condition(kind, kind == "Degraded", reasons.CLUSTER_UNREADABLE, message) for kind in ("Ready", "Degraded")]
+    others = [each for each in before if each["type"] not in ("Ready", "Degraded")]
+    return [*settle(told, before, generation, now), *others]
+
+
 def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
     """True when the condition Ready is."""
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
