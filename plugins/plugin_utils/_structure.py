@@ -4,7 +4,7 @@
 
 """How the Kubernetes kinds that we write are put together: which lists are maps, which values are one piece.
 
-The facts are in ``structure.json``, generated from the OpenAPI documents of a kube-apiserver (tools/structure).
+The facts are in ``structure.json``, generated from the OpenAPI documents of a kube-apiserver (tools/crd).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Generate the CRDs, the schema for clusters by variable and the reference.
+"""Generate the CRDs, the schema for clusters by variable, the structure of the kinds that we write, and the reference.
 
 The embedded types come from the OpenAPI v3 documents of a kube-apiserver, our own fields from the tables in fields/.
 """
@@ -21,11 +21,13 @@ from .definition import as_yaml, definition
 from .embedded import Embedded
 from .openapi import load
 from .reference import reference
+from .structure import structure
 from .table import Schemas, Table, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]
 _SCHEMA = "plugins/plugin_utils/_cluster/schema.json"
+_STRUCTURE = "plugins/plugin_utils/structure.json"
 _DRUID = "druid"
 _KINDS = (_DRUID, "druid_ingestion")
 
@@ -46,7 +48,7 @@ def main() -> int:
 def generated(openapi: dict[str, Any]) -> dict[str, str]:
     """The text of every file by its path in the project."""
     embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
-    texts = {}
+    texts = {_STRUCTURE: json.dumps(structure(openapi), indent=1, sort_keys=True) + "\n"}
     for name in _KINDS:
         table = Table.load(_FIELDS / f"{name}.yml")
         schemas = Schemas(table, embedded)

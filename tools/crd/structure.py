@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Generate plugins/plugin_utils/structure.json from the OpenAPI v3 documents of a kube-apiserver.
+"""How the kinds that we write are put together, out of the OpenAPI v3 documents of a kube-apiserver.
 
 What server-side apply knows of the kinds that we write: which lists are maps and by which keys, which values are one
 piece, which are quantities. A type is listed with those of its fields that are more than a scalar; a field is
@@ -13,10 +13,7 @@ mapping (an element) is one value.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 KINDS = {
@@ -32,17 +29,6 @@ KINDS = {
 PREFIX = "#/components/schemas/"
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 LEFT_OUT = {"status", "managedFields"}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--openapi", type=Path, required=True, help="directory of OpenAPI v3 documents (*.json)")
-    parser.add_argument("--output", type=Path, default=Path("plugins/plugin_utils/structure.json"))
-    arguments = parser.parse_args()
-    schemas: dict[str, Any] = {}
-    for path in sorted(arguments.openapi.glob("*.json")):
-        schemas.update(json.loads(path.read_text())["components"]["schemas"])
-    arguments.output.write_text(json.dumps(structure(schemas), indent=1, sort_keys=True) + "\n")
 
 
 def structure(schemas: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +111,3 @@ def _reference(schema: Mapping[str, Any]) -> str | None:
 
 def _short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
-
-
-if __name__ == "__main__":
-    main()
