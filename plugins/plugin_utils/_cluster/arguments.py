@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ CONSTRAINTS: dict[str, Any] = {
 
 def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str]) -> Request:
     """Return what the task asks for; BadResource when the resource given is none."""
-    resource = arguments["resource"]
+    resource, spec = _plain(arguments["resource"]), _plain(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
     if resource is not None:
@@ -46,14 +47,19 @@ def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callab
         name=resource["metadata"]["name"] if resource else arguments["name"],
         namespace=resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
         resource=resource,
-        spec=arguments["spec"],
-        by_variable=arguments["spec"] is not None or (arguments["by_variable"] and resource is None),
+        spec=spec,
+        by_variable=spec is not None or (arguments["by_variable"] and resource is None),
         absent=arguments["state"] == "absent",
         wait=arguments["wait"],
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
         settings=Settings(check_mode, tuple(arguments["reference_namespaces"])),
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return what a playbook states as JSON knows it: Ansible marks values with their origin, and YAML has dates."""
+    return json.loads(json.dumps(value, default=str))
 
 
 def _stated_namespace(resource: Any) -> str | None:
