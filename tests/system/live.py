@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is in a namespace of the control plane, as a person sees and changes it; and the requests that were made there."""
+"""What is in a namespace of the control plane, as a person sees and changes it; and what was requested there."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ MADE = (
     "HorizontalPodAutoscaler",
     "PersistentVolumeClaim",
 )
+Events = list[AuditEvent]
 READS = frozenset({"get", "list", "watch"})
 
 
@@ -52,8 +53,9 @@ class Live:
         try:
             return self.get(kind, name)
         except ApiError as error:
-            assert error.status == 404, error
-            return None
+            if error.status == 404:
+                return None
+            raise
 
     def list(self, kind: str) -> list[Manifest]:
         """Return all objects of the kind."""
@@ -105,12 +107,12 @@ class Live:
         self._wait_for_log()
         return self.plane.audit.mark()
 
-    def requests(self, since: Mark, user: str = "druidops") -> list[AuditEvent]:
+    def requests(self, since: Mark, user: str = "druidops") -> Events:
         """Return the requests about this namespace that the user has made since the mark."""
         self._wait_for_log()
         return [each for each in self.plane.audit.since(since, user) if each.namespace == self.namespace]
 
-    def writes(self, since: Mark, user: str = "druidops") -> list[AuditEvent]:
+    def writes(self, since: Mark, user: str = "druidops") -> Events:
         """Return what was sent to be written, dry runs included."""
         return [each for each in self.requests(since, user) if each.verb not in READS]
 

@@ -78,14 +78,14 @@ class Ansible:
         return self.tasks({CLUSTER: {"namespace": self.namespace, **arguments}}, options=options, status=status)
 
     def write(self, name: str, document: Any) -> str:
-        """Write a JSON file, or text as it is, beside the playbook; return its path as ansible-playbook's options want it."""
+        """Write a JSON file, or text as it is, beside the playbook; return its path as an option wants it."""
         path = self.directory / name
         path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
         return f"@{path}"
 
     def run(self, playbook: str, *options: str, status: int = 0, **environment: str) -> Run:
         """Run a playbook, which has to end with that exit status; whatever happens, nobody sees a traceback."""
-        command = [self.core.programs / "ansible-playbook", playbook, *options]
+        command: list[str | Path] = [self.core.programs / "ansible-playbook", playbook, *options]
         finished = subprocess.run(
             command,
             cwd=self.directory,

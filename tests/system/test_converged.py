@@ -6,22 +6,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import deepcopy
-from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import LISTED_KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
-from ansible_collections.druidops.druid.tests.system.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.live import Live, without_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.tests.system.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, without_status
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render import features
+from testbed.audit import AuditEvent
+from testbed.control_plane import ControlPlane
 
 
-def distinct_features() -> dict[str, dict[str, Any]]:
-    """Return the resource of each feature that can be applied by the feature's name, one for those that are the same."""
-    found: dict[str, dict[str, Any]] = {}
+def distinct_features() -> dict[str, Manifest]:
+    """Return the resources of all features that can be applied, by the name of the first feature that has it."""
+    found: dict[str, Manifest] = {}
     for case in features.FEATURES:
         resource = without_pods(features.resource(case))
         if resource not in found.values() and not validate(Cluster.from_resource(resource)):
@@ -29,7 +34,7 @@ def distinct_features() -> dict[str, dict[str, Any]]:
     return found
 
 
-def without_pods(resource: dict[str, Any]) -> dict[str, Any]:
+def without_pods(resource: Manifest) -> Manifest:
     """Return the resource without pods, which only take time: what is compared is their template."""
     nodes = {
         key: node if "hpAutoscaler" in node else {**node, "replicas": 0}
@@ -41,7 +46,7 @@ def without_pods(resource: dict[str, Any]) -> dict[str, Any]:
 FEATURES = distinct_features()
 
 
-def stored(resource: dict[str, Any], live: Live) -> str:
+def stored(resource: Manifest, live: Live) -> str:
     """Create the resource in the namespace and return its name."""
     manifest = deepcopy(resource)
     manifest["metadata"] = {"name": resource["metadata"]["name"]}
@@ -77,3 +82,60 @@ def test_settles_with_every_feature(live: Live, feature: str) -> None:
 @pytest.mark.parametrize("name", recording.NAMES)
 def test_settles_with_what_the_go_operator_runs(live: Live, name: str) -> None:
     settles(live, stored(without_pods(recording.resource(name, "applied")), live))
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_server_accepts_all_that_is_rendered(control_plane: ControlPlane, feature: str) -> None:
+    default = Live(control_plane, "default")
+    resource = deepcopy(FEATURES[feature])
+    resource["metadata"]["namespace"] = default.namespace
+    desired = render(Cluster.from_resource(resource))
+    for manifest in (*desired.common, *(each for group in desired.groups.values() for each in group)):
+        path = f"{default.path(manifest['kind'])}?dryRun=All&fieldValidation=Strict"
+        created = control_plane.request("POST", path, manifest, user="person")
+        assert created["metadata"]["labels"].items() >= manifest["metadata"]["labels"].items()
+
+
+REFERENCES = [
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra"}, "data": {"a.properties": "a=b"}},
+    {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "extra"}, "stringData": {"b.properties": "b=c"}},
+]
+
+
+def reads(requests: list[AuditEvent]) -> dict[str, int]:
+    """Return how often each kind was listed, and each object read."""
+    return dict(Counter(f"{each.verb} {each.resource} {each.name}".strip() for each in requests))
+
+
+def lists() -> dict[str, int]:
+    """Return one LIST of each kind that a cluster is made of, and of its pods."""
+    return {f"list {KINDS[kind].plural}": 1 for kind in LISTED_KINDS}
+
+
+def referring(live: Live) -> Manifest:
+    """Return a resource with a ConfigMap and a Secret to read; it has every kind of object."""
+    for manifest in REFERENCES:
+        live.create(manifest)
+    references = [{"kind": each["kind"], "name": "extra", "namespace": live.namespace} for each in REFERENCES]
+    return druid.resource(
+        {"services": [{}], "podDisruptionBudgetSpec": {"maxUnavailable": 1}}, extraCommonConfig=references
+    )
+
+
+def test_costs_one_list_per_kind_and_one_get_per_object_named(live: Live) -> None:
+    name = stored(referring(live), live)
+    until_ready(live, name)
+    mark = live.mark()
+    outcome = one_pass(live, name)
+    assert (outcome.changed, outcome.plan.steps) == (False, ())
+    named = {f"get druids {name}": 1, "get configmaps extra": 1, "get secrets extra": 1}
+    assert reads(live.requests(mark)) == {**lists(), **named}
+
+
+def test_costs_the_same_by_variable_but_for_the_resource(live: Live) -> None:
+    spec = referring(live)["spec"]
+    until_ready(live, "c", spec=spec, by_variable=True)
+    mark = live.mark()
+    outcome = one_pass(live, "c", spec=spec, by_variable=True)
+    assert (outcome.changed, outcome.plan.steps) == (False, ())
+    assert reads(live.requests(mark)) == {**lists(), "get configmaps extra": 1, "get secrets extra": 1}
