@@ -88,9 +88,13 @@ def _taken(entry: Mapping[str, Any], manifest: Manifest, wanted: FieldSet) -> Fi
     if entry.get("subresource"):
         return {}
     fields = entry["fieldsV1"]
+    foreign = (below(fields, *path) for path in _exclusive(manifest))
+    exclusive = _all(part for part in foreign if difference(part, wanted))
+    if entry["manager"] == BEFORE_FIRST_APPLY:
+        return _all((exclusive, _recognised(fields, manifest, wanted)))
     if _is_predecessor(entry, manifest):
         left_out = (path for path in _LEFT_OUT if not below(wanted, *path))
-        return _without_parts(fields, (*_STAYS.get(manifest["kind"], (FINALIZERS,)), *left_out))
+        return _without_parts(fields, (*_stays(manifest), *left_out))
     return exclusive
 
 
@@ -99,8 +103,12 @@ def _recognised(fields: FieldSet, manifest: Manifest, wanted: FieldSet) -> Field
 
     The rest may be anybody's: an annotation that restarted the pods, the volume of a claim.
     """
-    known = _all([intersection(fields, wanted), below(fields, *GO_OPERATOR_HASH)])
-    return difference(known, _STAYS.get(manifest["kind"], FINALIZERS))
+    known = _all((intersection(fields, wanted), below(fields, *GO_OPERATOR_HASH)))
+    return _without_parts(known, _stays(manifest))
+
+
+def _stays(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
+    return _STAYS.get(manifest["kind"], (FINALIZERS,))
 
 
 def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:

@@ -1,0 +1,152 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Go operator, as far as the API server sees it: its recorded objects, made by POST, updated by PUT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
+from testbed.api import ApiError
+from testbed.control_plane import ControlPlane
+
+# The hashes in the recorded pod templates depend on the namespace.
+NAMESPACE = "golden"
+# The name of its binary is the name of its field manager: in its image, run from source, and built by hand.
+MANAGERS = ("manager", "main", "druid-operator")
+HASH = "druidOpResourceHash"
+WORKLOADS = ("StatefulSet", "Deployment")
+# What the API server and the controllers write.
+_BOOKKEEPING = ("managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink")
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+def recorded_namespace(plane: ControlPlane) -> Live:
+    """Return the namespace of the recordings, empty."""
+    live = Live(plane, NAMESPACE)
+    try:
+        plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+    except ApiError as error:
+        assert error.status == 409, error
+    clear(live)
+    return live
+
+
+def clear(live: Live) -> None:
+    """Delete everything in the namespace, and wait until it is gone."""
+    for resource in live.list("Druid"):
+        if resource["metadata"].get("finalizers"):
+            live.merge("Druid", resource["metadata"]["name"], {"metadata": {"finalizers": None}})
+    for kind in ("Druid", *MADE, "Pod"):
+        live.plane.request("DELETE", f"{live.path(kind)}?gracePeriodSeconds=0&propagationPolicy=Background")
+    eventually(lambda: not any(live.names(kind) for kind in ("Druid", *MADE, "Pod")))
+
+
+@dataclass(frozen=True)
+class GoOperator:
+    """One recording in the recordings' namespace, written by the user go-operator with that field manager."""
+
+    live: Live
+    name: str
+    manager: str = MANAGERS[0]
+
+    def run(self) -> GoOperator:
+        """Let a person make the resource, and make and update the objects as recorded."""
+        self.live.create({**deepcopy(recording.resource(self.name, "applied")), "metadata": {"name": self.name}})
+        for manifest in self.manifests():
+            annotations = {**manifest["metadata"]["annotations"], HASH: "of an earlier version"}
+            self._send("POST", {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}})
+        self.write()
+        return self
+
+    def write(self, chosen: Callable[[Manifest], bool] = lambda _manifest: True) -> None:
+        """Replace each chosen object by the recorded one, whatever it is now. Claims it never updates."""
+        for manifest in self.manifests():
+            if manifest["kind"] != "PersistentVolumeClaim" and chosen(manifest):
+                eventually(partial(self._replace, manifest))
+
+    def forget_owners(self) -> None:
+        """Take the record of field managers off every object, as some tools do that copy clusters."""
+        for kind, name in recording.owned_objects(self.name):
+            self.live.merge(kind, name, {"metadata": {"managedFields": [{}]}})
+            assert not self.live.get(kind, name)["metadata"].get("managedFields")
+
+    def _replace(self, manifest: Manifest) -> Manifest | None:
+        """Return what was stored, or None when a controller was faster."""
+        live = self.live.get(manifest["kind"], manifest["metadata"]["name"])
+        replacement = deepcopy(manifest)
+        replacement["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
+        for field in ("clusterIP", "clusterIPs"):
+            if manifest["kind"] == "Service":
+                replacement["spec"][field] = live["spec"][field]
+        try:
+            return self._send("PUT", replacement)
+        except ApiError as error:
+            assert error.status == 409, error
+            return None
+
+    def _send(self, method: str, manifest: Manifest) -> Manifest:
+        name = manifest["metadata"]["name"] if method == "PUT" else ""
+        path = f"{self.live.path(manifest['kind'], name)}?fieldManager={self.manager}"
+        sent: Manifest = self.live.plane.request(method, path, manifest, user="go-operator")
+        return sent
+
+    def manifests(self) -> list[Manifest]:
+        """Return the recorded objects as the Go operator sends them, owned by the resource that is there."""
+        uid = self.live.get("Druid", self.name)["metadata"]["uid"]
+        return [_sent(found, uid) for found in recording.owned_objects(self.name).values()]
+
+    def settled(self) -> dict[tuple[str, str], Any]:
+        """Return the identities once the controllers have done their work."""
+        eventually(lambda: all(_is_settled(live) for kind in WORKLOADS for live in self.live.list(kind)))
+        eventually(lambda: all(_is_running(pod) for pod in self.live.list("Pod")))
+        return identities(self.live)
+
+
+def _sent(found: Manifest, uid: str) -> Manifest:
+    manifest = deepcopy(found)
+    manifest.pop("status", None)
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in _BOOKKEEPING}
+    metadata["namespace"] = NAMESPACE
+    metadata["annotations"].pop(_REVISION, None)
+    for owner in metadata["ownerReferences"]:
+        owner["uid"] = uid
+    if manifest["kind"] == "PersistentVolumeClaim":
+        manifest["spec"].pop("volumeName", None)
+        metadata.pop("finalizers", None)
+        metadata["annotations"] = {
+            key: text for key, text in metadata["annotations"].items() if "kubernetes.io/" not in key
+        }
+    if manifest["kind"] == "Service" and manifest["spec"]["clusterIP"] != "None":
+        for field in ("clusterIP", "clusterIPs"):
+            manifest["spec"].pop(field)
+    return {**manifest, "metadata": metadata}
+
+
+def _is_settled(workload: Manifest) -> bool:
+    status = workload["status"]
+    if status.get("observedGeneration") != workload["metadata"]["generation"]:
+        return False
+    return bool(status.get("replicas", 0) == workload["spec"]["replicas"] == status.get("readyReplicas", 0))
+
+
+def _is_running(pod: Manifest) -> bool:
+    return not pod["metadata"].get("deletionTimestamp") and pod["status"]["phase"] == "Running"
+
+
+def identities(live: Live) -> dict[tuple[str, str], Any]:
+    """Return what tells whether anything was made anew or restarted: uids, generations, and pods by name."""
+    found = (each for kind in (*MADE, "Pod") for each in live.list(kind))
+    return {
+        (each["kind"], each["metadata"]["name"]): (each["metadata"]["uid"], each["metadata"].get("generation"))
+        for each in found
+        if each["metadata"]["name"] != "kube-root-ca.crt"
+    }
