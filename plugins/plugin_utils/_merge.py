@@ -102,22 +102,29 @@ def _is_dropped(value: Any, name: str, shape: Shape) -> bool:
 
 
 def _merge_set(live: list[Any], desired: list[Any]) -> list[Any]:
-    return live + [value for value in desired if value not in live]
+    return _ordered(live, desired)
 
 
 def _merge_list(live: list[Any], desired: list[Any], shape: Shape) -> list[Any]:
     there = {shape.key_of(element): element for element in live}
     wanted = {shape.key_of(element): element for element in desired}
     merged = {key: _merge(there[key], wanted[key], shape.element) if key in there else wanted[key] for key in wanted}
-    kept_order = [key for key in there if key in wanted] == [key for key in wanted if key in there]
-    order = [*there, *(key for key in wanted if key not in there)] if kept_order else [*wanted, *there]
-    if (
-        kept_order
-        and len(there) == len(live)
-        and all(merged.get(key, there.get(key)) is there.get(key) for key in order)
-    ):
-        return live
-    return [merged.get(key, there.get(key)) for key in dict.fromkeys(order)]
+    return [merged[key] if key in merged else there[key] for key in _ordered([*there], [*wanted])]
+
+
+def _ordered(there: list[Any], wanted: list[Any]) -> list[Any]:
+    """Return the union in the server's order: what is wanted in its own, all else before what it stood before."""
+    left, right, order = list(there), list(wanted), []
+    while left or right:
+        following = next((key for key in right if key in there), None)
+        if left and left[0] not in wanted:
+            order.append(left.pop(0))
+        elif left and left[0] != following:
+            # Its turn comes later, or was already.
+            left.pop(0)
+        else:
+            order.append(right.pop(0))
+    return order
 
 
 def same(live: Any, desired: Any, shape: Shape) -> bool:

@@ -62,12 +62,13 @@ def is_unattributed(path: tuple[str, ...]) -> bool:
     return path in ALLOCATED or path[-1] == "f:serviceName" or any(step in path for step in twice)
 
 
-RECORDED = [(name, index) for name in recording.NAMES for index, _object in enumerate(recording.load(name)["objects"])]
+OBJECTS = {name: recording.load(name)["objects"] for name in recording.NAMES}
+RECORDED = [(name, index) for name, objects in OBJECTS.items() for index, _object in enumerate(objects)]
 
 
 @pytest.mark.parametrize(("name", "index"), RECORDED)
 def test_finds_what_the_server_recorded(name: str, index: int) -> None:
-    live = recording.load(name)["objects"][index]
+    live = OBJECTS[name][index]
     entries = [each for each in live["metadata"]["managedFields"] if not each.get("subresource")]
     recorded = set().union(*(leaves(each["fieldsV1"]) for each in entries))
     ours = leaves(field_set(live))
