@@ -1,0 +1,201 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person sees of a cluster: conditions, the Go operator's fields, columns, events, and what a wait says."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system import wiki
+from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+NEVER = {"metadata": {"annotations": {"test/ready": "never"}}}
+AGAIN = {"metadata": {"annotations": {"test/ready": None}}}
+
+
+@pytest.fixture
+def ready(live: Live) -> Live:
+    """A namespace with a cluster that is ready."""
+    live.create(wiki.resource())
+    until_ready(live, "wiki")
+    return live
+
+
+def conditions(live: Live) -> dict[str, tuple[str, str]]:
+    """Return status and reason of each condition."""
+    found = live.get("Druid", "wiki")["status"]["conditions"]
+    return {each["type"]: (each["status"], each["reason"]) for each in found}
+
+
+def columns(live: Live) -> dict[str, Any]:
+    """Return what `kubectl get druid wiki` prints."""
+    api = connection(live, "person")
+    url = api.server + live.path("Druid", "wiki")
+    answer = api.transport.request("GET", url, headers={**api.headers(), "Accept": TABLE})
+    table = json.loads(answer.data)
+    names = [each["name"] for each in table["columnDefinitions"] if each["priority"] == 0]
+    return dict(zip(names, table["rows"][0]["cells"], strict=False))
+
+
+def events(live: Live) -> list[tuple[str, str, str]]:
+    """Return type, reason and message of the events about the resource."""
+    about = [each for each in live.list("Event") if each["involvedObject"]["name"] == "wiki"]
+    return [(each["type"], each["reason"], each["message"]) for each in about]
+
+
+def break_pod(live: Live, group: str) -> str:
+    """Make the group's pod unready and return its name, once its workload has noticed."""
+    pods = live.list("Pod")
+    name = next(
+        each["metadata"]["name"]
+        for each in pods
+        if each["metadata"]["labels"]["nodeSpecUniqueStr"] == f"druid-wiki-{group}"
+    )
+    live.merge("Pod", name, NEVER)
+    eventually(lambda: not live.get("StatefulSet", f"druid-wiki-{group}")["status"].get("readyReplicas"))
+    return name
+
+
+def test_status_of_a_ready_cluster(ready: Live) -> None:
+    resource = ready.get("Druid", "wiki")
+    status = resource["status"]
+    assert conditions(ready) == {
+        "Ready": ("True", "AllNodesReady"),
+        "Progressing": ("False", "UpToDate"),
+        "Degraded": ("False", "AsExpected"),
+        "Paused": ("False", "NotPaused"),
+    }
+    assert {each["observedGeneration"] for each in status["conditions"]} == {resource["metadata"]["generation"]}
+    assert (status["observedGeneration"], status["nodes"], status["version"]) == (1, "3/3", "33.0.0")
+    listed = {kind: {name for each, name in wiki.OBJECTS if each == kind} for kind, _name in wiki.OBJECTS}
+    fields = {
+        "configMaps": "ConfigMap",
+        "services": "Service",
+        "statefulSets": "StatefulSet",
+        "deployments": "Deployment",
+        "ingress": "Ingress",
+        "podDisruptionBudgets": "PodDisruptionBudget",
+        "hpAutoscalers": "HorizontalPodAutoscaler",
+        "persistentVolumeClaims": "PersistentVolumeClaim",
+    }
+    assert {field: set(status[field]) for field in fields} == {field: listed[kind] for field, kind in fields.items()}
+    assert set(status["pods"]) == ready.names("Pod")
+    node = status["druidNodeStatus"]
+    assert (node["druidNodeConditionType"], node["druidNodeConditionStatus"]) == ("DruidClusterReady", "True")
+
+
+def test_columns(ready: Live) -> None:
+    shown = columns(ready)
+    assert shown.pop("Age")
+    assert shown == {"Name": "wiki", "Ready": "True", "Reason": None, "Nodes": "3/3", "Version": "33.0.0"}
+    break_pod(ready, "data")
+    one_pass(ready, "wiki")
+    shown = columns(ready)
+    assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "NodesNotReady", "2/3")
+
+
+def test_lost_readiness_is_noticed_and_keeps_its_time(ready: Live) -> None:
+    since = condition(ready.get("Druid", "wiki"), "Degraded")["lastTransitionTime"]
+    break_pod(ready, "data")
+    one_pass(ready, "wiki")
+    lost = ready.get("Druid", "wiki")
+    assert condition(lost, "Ready")["message"] == "Waiting for data 0/1."
+    assert condition(lost, "Degraded")["lastTransitionTime"] == since
+    one_pass(ready, "wiki")
+    assert ready.get("Druid", "wiki")["metadata"]["resourceVersion"] == lost["metadata"]["resourceVersion"]
+
+
+def test_events_tell_what_was_done(live: Live) -> None:
+    live.create(wiki.resource())
+    one_pass(live, "wiki")
+    made = {
+        message for kind, reason, message in events(live) if (kind, reason) == ("Normal", "DruidOperatorCreateSuccess")
+    }
+    template = "Successfully created object [{}:*v1.{}] in namespace [{}]"
+    by_us = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+    assert made == {template.format(name, kind, live.namespace) for kind, name in by_us}
+
+    live.merge("Service", "druid-wiki-data", {"spec": {"type": "NodePort"}})
+    live.merge("Druid", "wiki", wiki.changed("brokers", ingress=None))
+    one_pass(live, "wiki")
+    told = {reason: message for _kind, reason, message in events(live) if "Create" not in reason}
+    assert "spec.type: NodePort -> ClusterIP" in told["DruidOperatorUpdateSuccess"]
+    assert "[druid-wiki-brokers:*v1.Ingress]" in told["DruidOperatorDeleteSuccess"]
+
+
+def test_wait_that_is_over_says_what_is_awaited(ansible: Ansible, ready: Live) -> None:
+    break_pod(ready, "data")
+    run = ansible.cluster("wiki", wait=True, wait_timeout=1, wait_sleep=1, status=2)
+    message = f"Druid {ready.namespace}/wiki: not as wanted (NodesNotReady: Waiting for data 0/1.) after 1 s."
+    assert message in run.output
+    assert condition(ready.get("Druid", "wiki"), "Ready")["status"] == "False"
+
+
+def test_wait_tells_of_each_step_forward(ansible: Ansible, ready: Live) -> None:
+    names = [break_pod(ready, group) for group in ("data", "routers")]
+
+    def mend() -> None:
+        for number, name in enumerate(names):
+            eventually(lambda: columns(ready)["Nodes"] == f"{number + 1}/3")  # noqa: B023
+            ready.merge("Pod", name, AGAIN)
+
+    person = threading.Thread(target=mend)
+    person.start()
+    run = ansible.cluster("wiki", wait=True, wait_timeout=60, wait_sleep=1)
+    person.join()
+    assert re.findall(r"^wiki: (\d/3) nodes ready", run.output, re.M) == ["1/3", "2/3", "3/3"]
+
+
+def test_paused_cluster_is_left_alone(ready: Live) -> None:
+    stops: dict[str, tuple[Manifest, Manifest, str]] = {
+        "spec.paused": ({"spec": {"paused": True}}, {"spec": {"paused": None}}, "Paused"),
+        "the annotation": (ignored("true"), ignored(None), "Ignored"),
+    }
+    for begin, end, reason in stops.values():
+        ready.merge("Druid", "wiki", begin)
+        ready.delete("Service", "druid-wiki-brokers")
+        mark = ready.mark()
+        assert not one_pass(ready, "wiki").changed
+        assert without_status(ready.writes(mark)) == []
+        assert conditions(ready)["Paused"] == ("True", reason)
+        ready.merge("Druid", "wiki", end)
+        until_ready(ready, "wiki")
+        assert conditions(ready)["Paused"] == ("False", "NotPaused")
+        assert ready.find("Service", "druid-wiki-brokers")
+
+
+def ignored(value: str | None) -> Manifest:
+    return {"metadata": {"annotations": {"druid.apache.org/ignored": value}}}
+
+
+def replicas(live: Live) -> dict[str, int]:
+    workloads = live.list("StatefulSet") + live.list("Deployment")
+    return {each["metadata"]["name"].rpartition("-")[2]: each["spec"]["replicas"] for each in workloads}
+
+
+def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> None:
+    ready.merge("Druid", "wiki", wiki.changed("data", replicas=2))
+    # what an autoscaler has decided is forgotten, but never below its minimum
+    ready.merge("Druid", "wiki", wiki.changed("routers", hpAutoscaler={"minReplicas": 2}))
+    until_ready(ready, "wiki")
+    ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
+    one_pass(ready, "wiki")
+    assert replicas(ready) == {"data": 0, "brokers": 0, "routers": 0}
+    eventually(lambda: not ready.names("Pod"))
+    one_pass(ready, "wiki")
+    assert conditions(ready)["Ready"] == ("False", "Stopped")
+    assert "segments-druid-wiki-data-1" in ready.names("PersistentVolumeClaim")
+
+    ready.merge("Druid", "wiki", {"spec": {"stopped": None}})
+    until_ready(ready, "wiki")
+    assert replicas(ready) == {"data": 2, "brokers": 1, "routers": 2}
