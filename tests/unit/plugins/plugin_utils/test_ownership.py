@@ -1,0 +1,280 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who owns what, and what has to become ours before a manifest can be applied."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
+    FieldSet,
+    below,
+    difference,
+    field_set,
+    union,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import owned, owned_by_others, rewritten
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.every_feature import MANIFESTS
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import (
+    entry,
+    stored,
+    written_by,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+Manifest = dict[str, Any]
+
+HASH: FieldSet = {"f:metadata": {"f:annotations": {".": {}, "f:druidOpResourceHash": {}}}}
+# As an Apply has it, and the server's own record: without the mappings on the way.
+SHORT_HASH: FieldSet = {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}}
+FINALIZER: FieldSet = {"f:metadata": {"f:finalizers": {".": {}, 'v:"a/b"': {}}}}
+REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
+MAIN = ("f:spec", "f:template", "f:spec", "f:containers", 'k:{"name":"druid-c-brokers"}')
+TARGET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "druid-c-brokers"}
+AUTOSCALED = {"hpAutoscaler": {"maxReplicas": 2, "scaleTargetRef": TARGET}}
+
+
+def nested(path: tuple[str, ...], fields: FieldSet) -> FieldSet:
+    for step in reversed(path):
+        fields = {step: fields}
+    return fields
+
+
+def config_map() -> Manifest:
+    return druid.rendered("ConfigMap")
+
+
+def stateful_set(**node: Any) -> Manifest:
+    return druid.rendered("StatefulSet", node)
+
+
+def service() -> Manifest:
+    return druid.rendered("Service", {"services": [{}]})
+
+
+def go_operators(manifest: Manifest, manager: str, *others: Manifest) -> Manifest:
+    """Return the object as the Go operator wrote it, told by its annotation."""
+    live = written_by(manager, manifest)
+    [only] = live["metadata"]["managedFields"]
+    only["fieldsV1"] = union(union(only["fieldsV1"], HASH), FINALIZER)
+    live["metadata"]["managedFields"] += others
+    return live
+
+
+def with_fields(live: Manifest, managed_fields: list[Manifest] | None) -> Manifest:
+    assert managed_fields is not None
+    return {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
+
+
+def leaves(fields: FieldSet, *above: str) -> set[tuple[str, ...]]:
+    """Return the paths to the end: whether a mapping on the way is owned as well is of no account."""
+    deeper = {step: children for step, children in fields.items() if step != "."}
+    if not deeper:
+        return {above}
+    return {path for step, children in deeper.items() for path in leaves(children, *above, step)}
+
+
+def of(managed_fields: list[Manifest] | None, manager: str) -> FieldSet:
+    """Return the fields of the only entry of a manager; {} when there is none."""
+    assert managed_fields is not None
+    found = [each["fieldsV1"] for each in managed_fields if each["manager"] == manager]
+    assert len(found) <= 1
+    return found[0] if found else {}
+
+
+@pytest.mark.parametrize("manager", ["manager", "druid-operator", "main", "anything"])
+@pytest.mark.parametrize("manifest", [config_map(), service(), stateful_set()], ids=lambda manifest: manifest["kind"])
+def test_takes_over_from_the_go_operator(manager: str, manifest: Manifest) -> None:
+    taken = rewritten(go_operators(manifest, manager), manifest)
+    assert of(taken, "druidops") == union(field_set(manifest), HASH)
+    assert of(taken, manager) == FINALIZER
+
+
+def test_leaves_the_annotation_of_a_deployment() -> None:
+    manifest = druid.rendered("Deployment", {"kind": "Deployment"})
+    taken = rewritten(go_operators(manifest, "manager"), manifest)
+    assert below(of(taken, "druidops"), *HASH, "f:annotations", "f:druidOpResourceHash") == {}
+    assert of(taken, "manager") == union(FINALIZER, {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}})
+
+
+def test_takes_what_is_wanted_where_nobody_is_recorded() -> None:
+    live = written_by("before-first-apply", config_map())
+    [only] = live["metadata"]["managedFields"]
+    only["fieldsV1"] = union(only["fieldsV1"], union(SHORT_HASH, union(FINALIZER, LABEL)))
+    taken = rewritten(live, config_map())
+    assert leaves(of(taken, "druidops")) == leaves(union(field_set(config_map()), SHORT_HASH))
+    assert leaves(of(taken, "before-first-apply")) == leaves(union(FINALIZER, LABEL))
+
+
+def test_takes_what_is_wanted_of_an_object_without_managed_fields() -> None:
+    live = {**config_map(), "data": {**config_map()["data"], "foreign.txt": "1"}}
+    live["metadata"] |= {"creationTimestamp": "2026-01-02T03:04:05Z", "finalizers": ["a/b"]}
+    taken = rewritten(live, config_map())
+    assert leaves(of(taken, "druidops")) == leaves(union(field_set(config_map()), KEY))
+    assert leaves(of(taken, "before-first-apply")) == leaves(FINALIZER)
+
+
+def test_takes_over_what_nobody_else_can_have_written() -> None:
+    live = written_by("main", stateful_set())
+    assert of(rewritten(live, stateful_set()), "druidops") == field_set(stateful_set())
+
+
+def test_leaves_subresources() -> None:
+    status = entry("kube-controller-manager", {"f:status": {"f:replicas": {}}}, "Update", "status")
+    scale = entry("scaler", REPLICAS, "Update", "scale")
+    taken = rewritten(go_operators(stateful_set(), "manager", status, scale), stateful_set())
+    assert of(taken, "kube-controller-manager") == status["fieldsV1"]
+    assert of(taken, "scaler") == REPLICAS
+
+
+def test_leaves_what_another_has_applied_as_well() -> None:
+    label: FieldSet = {"f:metadata": {"f:labels": {"f:app": {}}}}
+    taken = rewritten(go_operators(config_map(), "manager", entry("flux", label)), config_map())
+    assert of(taken, "flux") == label
+
+
+def test_leaves_what_is_left_out_on_purpose() -> None:
+    whole, manifest = stateful_set(), stateful_set(**AUTOSCALED)
+    taken = rewritten(go_operators(whole, "manager"), manifest)
+    assert below(of(taken, "druidops"), "f:spec", "f:replicas") == {}
+    assert below(of(taken, "manager"), "f:spec", "f:replicas") == REPLICAS
+    del manifest["spec"]["template"]
+    taken = rewritten(go_operators(whole, "manager"), manifest)
+    assert below(of(taken, "druidops"), "f:spec", "f:template") == {}
+    assert below(of(taken, "manager"), "f:spec", "f:template") != {}
+
+
+KEY: FieldSet = {"f:data": {"f:foreign.txt": {}}}
+PORT: FieldSet = {"f:spec": {"f:ports": {'k:{"port":8080,"protocol":"TCP"}': {".": {}, "f:port": {}}}}}
+OPENED = nested((*MAIN, "f:ports"), {'k:{"containerPort":1,"protocol":"TCP"}': {".": {}, "f:containerPort": {}}})
+MOUNTED = nested((*MAIN, "f:volumeMounts"), {'k:{"mountPath":"/x"}': {".": {}, "f:mountPath": {}}})
+VARIABLE = nested((*MAIN, "f:env"), {'k:{"name":"X"}': {".": {}, "f:name": {}}})
+LABEL: FieldSet = {"f:metadata": {"f:labels": {"f:theirs": {}}}}
+
+TAKEN = [
+    ("a key of a ConfigMap", config_map(), KEY),
+    ("a port of a Service", service(), PORT),
+    ("a port of the main container", stateful_set(), OPENED),
+    ("a mount of the main container", stateful_set(), MOUNTED),
+]
+
+
+@pytest.mark.parametrize(("manifest", "fields"), [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
+@pytest.mark.parametrize("operation", ["Update", "Apply"])
+def test_takes(manifest: Manifest, fields: FieldSet, operation: str) -> None:
+    live = stored(manifest, entry("kubectl-edit", union(fields, LABEL), operation))
+    taken = rewritten(live, manifest)
+    assert difference(fields, of(taken, "druidops")) == {}
+    assert of(taken, "kubectl-edit") == LABEL
+
+
+LEFT = [
+    ("a variable of the main container", stateful_set(), VARIABLE),
+    ("a label", stateful_set(), LABEL),
+    ("a finalizer", config_map(), FINALIZER),
+    ("a sidecar", stateful_set(), nested((*MAIN[:-1], 'k:{"name":"sidecar"}'), {".": {}, "f:ports": {}})),
+    ("the status", stateful_set(), {"f:status": {"f:replicas": {}}}),
+    ("a changed key of ours", config_map(), {"f:data": {"f:runtime.properties": {}}}),
+]
+
+
+@pytest.mark.parametrize(("manifest", "fields"), [row[1:] for row in LEFT], ids=[row[0] for row in LEFT])
+def test_leaves(manifest: Manifest, fields: FieldSet) -> None:
+    assert rewritten(stored(manifest, entry("kubectl-edit", fields, "Update")), manifest) is None
+
+
+def test_releases_the_replicas_that_an_autoscaler_takes() -> None:
+    taken = rewritten(stored(stateful_set()), stateful_set(**AUTOSCALED))
+    assert of(taken, "druidops-replicas") == REPLICAS
+    assert of(taken, "druidops") == difference(field_set(stateful_set()), REPLICAS)
+
+
+def test_releases_replicas_again() -> None:
+    live = stored(stateful_set(), entry("druidops-replicas", REPLICAS))
+    assert of(rewritten(live, stateful_set(**AUTOSCALED)), "druidops-replicas") == REPLICAS
+
+
+def test_tells_ours_from_theirs() -> None:
+    status = entry("druidops", {"f:status": {}}, "Update", "status")
+    live = stored(config_map(), status, entry("druidops", LABEL, "Update"), entry("other", KEY))
+    assert owned(live) == field_set(config_map())
+    assert owned_by_others(live) == {"f:status": {}, **LABEL, **KEY}
+
+
+def test_nothing_of_what_nobody_is_recorded_for_is_ours() -> None:
+    live = config_map()
+    live["metadata"]["creationTimestamp"] = "2026-01-02T03:04:05Z"
+    assert owned(live) == {}
+    assert owned_by_others(live) == field_set(live)
+
+
+def test_says_whose_each_entry_is() -> None:
+    taken = rewritten(go_operators(config_map(), "manager"), config_map()) or []
+    [ours] = [each for each in taken if each["manager"] == "druidops"]
+    assert {name: value for name, value in ours.items() if name != "fieldsV1"} == {
+        "manager": "druidops",
+        "operation": "Apply",
+        "apiVersion": "v1",
+        "time": "2026-01-02T03:04:05Z",
+        "fieldsType": "FieldsV1",
+    }
+
+
+FOREIGN = [
+    entry("kubectl-edit", KEY, "Update"),
+    entry("kubectl-edit", PORT, "Update"),
+    entry("flux", union(OPENED, union(MOUNTED, VARIABLE))),
+    entry("argo", union(LABEL, FINALIZER), "Update"),
+    entry("manager", union(HASH, union(FINALIZER, REPLICAS)), "Update"),
+    entry("before-first-apply", union(FINALIZER, LABEL), "Update"),
+    entry("druidops-replicas", REPLICAS),
+    entry("scaler", REPLICAS, "Update", "scale"),
+]
+
+
+@given(
+    st.sampled_from([*MANIFESTS.values()]),
+    st.lists(st.sampled_from(FOREIGN), unique_by=lambda each: (each["manager"], each["operation"])),
+    st.booleans(),
+    st.booleans(),
+)
+def test_once_is_enough(manifest: Manifest, foreign: list[Manifest], is_ours: bool, is_smaller: bool) -> None:
+    live = stored(manifest, *foreign) if is_ours else go_operators(manifest, "main", *foreign)
+    wanted = deepcopy(manifest)
+    if is_smaller and "spec" in wanted:
+        wanted["spec"].pop("replicas", None)
+    before = deepcopy(live)
+    managed_fields = rewritten(live, wanted)
+    assert live == before
+    if managed_fields is not None:
+        assert rewritten(with_fields(live, managed_fields), wanted) is None
+        managers = [(each["manager"], each["operation"], each.get("subresource")) for each in managed_fields]
+        assert len(managers) == len(set(managers))
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_takes_over_every_recorded_object(name: str) -> None:
+    for live in recording.owned_objects(name).values():
+        managed_fields = rewritten(live, live)
+        after = with_fields(live, managed_fields)
+        assert rewritten(after, live) is None
+        assert all(
+            each["manager"] in ("druidops", "kube-controller-manager") or is_stay(each) for each in after_entries(after)
+        )
+
+
+def after_entries(live: Manifest) -> list[Manifest]:
+    found: list[Manifest] = live["metadata"]["managedFields"]
+    return found
+
+
+def is_stay(left: Manifest) -> bool:
+    """True for the one thing that is left to the Go operator: its annotation on a Deployment."""
+    annotations: FieldSet = left["fieldsV1"].get("f:metadata", {}).get("f:annotations", {})
+    return "f:druidOpResourceHash" in annotations and set(left["fieldsV1"]) == {"f:metadata"}
