@@ -18,6 +18,8 @@ from ansible_collections.druidops.druid.tools.crd import generate
 from ansible_collections.druidops.druid.tools.crd.definition import LARGEST, TooLargeError, as_yaml
 from ansible_collections.druidops.druid.tools.crd.openapi import OpenApiError
 from ansible_collections.druidops.druid.tools.crd.reference import reference
+from ansible_collections.druidops.druid.tools.crd.structure import KINDS as WRITTEN
+from ansible_collections.druidops.druid.tools.crd.structure import structure
 from ansible_collections.druidops.druid.tools.crd.table import Table, without
 
 ROOT = Path(__file__).parents[4]
@@ -119,7 +121,7 @@ def documents(tmp_path: Path) -> Path:
     """A directory of OpenAPI documents that has every type that the tables use."""
     used = {field.element for table in TABLES.values() for own in table["types"] for field in table.fields(own)}
     names = {name if name.startswith("apimachinery.") else f"api.{name}" for name in used if "." in name}
-    schemas = {f"io.k8s.{name}": fake("Any") for name in names}
+    schemas = {f"io.k8s.{name}": fake("Any") for name in names} | {name: fake("Any") for name in WRITTEN.values()}
     schemas.update({f"io.k8s.api.fake.{name}": fake(name) for name in REACHED})
     path = tmp_path / "openapi"
     path.mkdir()
@@ -151,3 +153,48 @@ def test_check_tells_what_differs(
 def test_a_directory_without_documents_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OpenApiError, match="no OpenAPI document"):
         run(monkeypatch, "--openapi", str(tmp_path), "--check")
+
+
+def reference_of(name: str) -> dict[str, Any]:
+    return {"allOf": [{"$ref": f"#/components/schemas/{name}"}]}
+
+
+# Schema of a field in OpenAPI, and what is kept of it; None for a scalar.
+FIELDS = [
+    ({"type": "string"}, None),
+    (reference_of("io.k8s.Port"), {"type": "Port"}),
+    (reference_of("io.k8s.Selector"), {"type": "Selector", "atomic": True}),
+    (reference_of("io.k8s.apimachinery.pkg.api.resource.Quantity"), {"type": "Quantity"}),
+    ({"type": "array", "items": {"type": "string"}}, {"list": None}),
+    ({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}, {"set": True}),
+    ({"type": "array", "items": reference_of("io.k8s.Port")}, {"list": "Port"}),
+    (
+        {
+            "type": "array",
+            "items": reference_of("io.k8s.Port"),
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["port", "protocol"],
+        },
+        {"list": "Port", "keys": ["port", "protocol"], "defaults": {"protocol": "TCP"}},
+    ),
+    (
+        {
+            "type": "array",
+            "items": reference_of("io.k8s.Selector"),
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+        },
+        {"list": "Selector", "keys": ["name"], "atomic_elements": True},
+    ),
+    ({"type": "object", "additionalProperties": {"type": "string"}}, {"map": None}),
+]
+
+
+@pytest.mark.parametrize(("schema", "kept"), FIELDS)
+def test_the_structure_keeps_what_server_side_apply_needs(schema: dict[str, Any], kept: dict[str, Any] | None) -> None:
+    name = {"name": {"type": "string"}}
+    schemas: dict[str, Any] = {kind: {"type": "object", "properties": {"field": schema}} for kind in WRITTEN.values()}
+    schemas["io.k8s.Port"] = {"type": "object", "properties": {"port": {}, "protocol": {"default": "TCP"}}}
+    schemas["io.k8s.Selector"] = {"type": "object", "properties": name, "x-kubernetes-map-type": "atomic"}
+    schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"] = {"type": "string"}
+    assert structure(schemas)["types"]["StatefulSet"] == ({} if kept is None else {"field": kept})
