@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.tests.system.go_operator import (
     GoOperator,
     identities,
     recorded_namespace,
+    take_over,
 )
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest, condition, without_status
@@ -45,55 +46,21 @@ def golden(control_plane: ControlPlane) -> Live:
     return recorded_namespace(control_plane)
 
 
-def taken_over(live: Live, name: str) -> None:
-    """One pass takes the cluster over without a word, the next one has nothing to do and writes nothing."""
-    first = one_pass(live, name)
-    assert first.report is not None
-    assert first.plan.findings == ()
-    assert first.changed
-    assert [str(step.key) for step in first.plan.steps if step.restarts or step.operation == "recreate"] == []
-    mark = live.mark()
-    second = one_pass(live, name)
-    assert second.plan.findings == ()
-    assert [str(step.key) for step in second.plan.steps] == []
-    assert without_status(live.writes(mark)) == []
-
-
 def hashes(live: Live) -> set[str]:
     """Return the kinds of objects that carry the Go operator's annotation."""
     return {kind for kind in MADE for each in live.list(kind) if HASH in (each["metadata"].get("annotations") or {})}
 
 
 @pytest.mark.parametrize(("name", "manager"), RECORDINGS)
-def test_takes_over_without_a_restart(golden: Live, name: str, manager: str) -> None:
-    before = GoOperator(golden, name, manager).run().settled()
-    taken_over(golden, name)
+def test_takes_over_and_goes_back_without_a_restart(golden: Live, name: str, manager: str) -> None:
+    operator = GoOperator(golden, name, manager).run()
+    before = operator.settled()
+    templates = pod_templates(golden)
+    take_over(golden, name)
     assert identities(golden) == before
     assert hashes(golden) <= {"Deployment"}
-
-
-def test_takes_over_what_says_nothing_of_its_fields(golden: Live) -> None:
-    operator = GoOperator(golden, ALL).run()
-    before = operator.settled()
-    operator.forget_owners()
-    taken_over(golden, ALL)
-    assert identities(golden) == before
-    golden.merge(
-        "Druid", ALL, {"spec": {"workloadAnnotations": None, "nodes": {"routers": {"ingressAnnotations": None}}}}
-    )
-    one_pass(golden, ALL)
-    assert "owner" not in golden.get("StatefulSet", "druid-hand-routers")["metadata"].get("annotations", {})
-    assert golden.get("Ingress", "druid-hand-routers")["metadata"].get("annotations", {}) == {}
-
-
-@pytest.mark.parametrize("name", recording.NAMES)
-def test_goes_back_to_the_go_operator_without_a_restart(golden: Live, name: str) -> None:
-    operator = GoOperator(golden, name).run()
-    before = pods(operator.settled())
-    templates = pod_templates(golden)
-    taken_over(golden, name)
     operator.write()
-    assert pods(operator.settled()) == before
+    assert pods(operator.settled()) == pods(before)
     assert pod_templates(golden) == templates
 
 
@@ -109,10 +76,24 @@ def pod_templates(live: Live) -> dict[tuple[str, str], Any]:
     }
 
 
+def test_takes_over_what_says_nothing_of_its_fields(golden: Live) -> None:
+    operator = GoOperator(golden, ALL).run()
+    before = operator.settled()
+    operator.forget_owners()
+    take_over(golden, ALL)
+    assert identities(golden) == before
+    golden.merge(
+        "Druid", ALL, {"spec": {"workloadAnnotations": None, "nodes": {"routers": {"ingressAnnotations": None}}}}
+    )
+    one_pass(golden, ALL)
+    assert "owner" not in golden.get("StatefulSet", "druid-hand-routers")["metadata"].get("annotations", {})
+    assert golden.get("Ingress", "druid-hand-routers")["metadata"].get("annotations", {}) == {}
+
+
 def test_does_not_fight_a_go_operator_that_still_runs(golden: Live) -> None:
     operator = GoOperator(golden, ALL).run()
     before = pods(operator.settled())
-    taken_over(golden, ALL)
+    take_over(golden, ALL)
     operator.write()
     mark = golden.mark()
     outcome = one_pass(golden, ALL)
@@ -124,7 +105,7 @@ def test_does_not_fight_a_go_operator_that_still_runs(golden: Live) -> None:
     assert "druid.apache.org/take-over=true" in degraded["message"]
 
     golden.merge("Druid", ALL, {"metadata": {"annotations": {"druid.apache.org/take-over": "true"}}})
-    taken_over(golden, ALL)
+    take_over(golden, ALL)
     assert pods(operator.settled()) == before
     assert condition(golden.get("Druid", ALL), "Degraded")["status"] == "False"
     # The annotation has done its work: without it the cluster is ours as before.
@@ -137,7 +118,7 @@ def test_does_not_fight_a_go_operator_that_still_runs(golden: Live) -> None:
 def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
     """It writes what differs from its hash, not everything at once."""
     operator = GoOperator(golden, ALL).run()
-    taken_over(golden, ALL)
+    take_over(golden, ALL)
     operator.write(lambda manifest: manifest["metadata"]["name"] == "druid-hand-routers-config")
     mark = golden.mark()
     outcome = one_pass(golden, ALL)
@@ -150,11 +131,11 @@ def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
 def test_takes_over_the_children_of_a_resource_that_was_made_again(golden: Live, was_ours: bool) -> None:
     operator = GoOperator(golden, ALL).run()
     if was_ours:
-        taken_over(golden, ALL)
+        take_over(golden, ALL)
     before = operator.settled()
     old = orphaned(golden)
     golden.create({**recording.resource(ALL, "applied"), "metadata": {"name": ALL}})
-    taken_over(golden, ALL)
+    take_over(golden, ALL)
     assert identities(golden) == before
     uid = golden.get("Druid", ALL)["metadata"]["uid"]
     assert uid != old

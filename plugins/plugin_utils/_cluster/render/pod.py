@@ -27,7 +27,17 @@ def pod_template(group: Group, labels: Mapping[str, str], configuration_hash: st
     template = stated({"metadata": {"annotations": _annotations(group)}, "spec": _spec(group, configuration_hash)})
     complete = overlay(template, group.node.get("podTemplate") or {})
     # Which labels a pod can have is decided together with the selector.
-    return stated({**complete, "metadata": {**complete["metadata"], "labels": labels}})
+    metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
+    return stated({**complete, "metadata": metadata, "spec": {**spec, "serviceAccount": _old_service_account(spec)}})
+
+
+def _old_service_account(spec: Mapping[str, Any]) -> str | None:
+    """Return the service account under its old name, too.
+
+    The server keeps both, and makes each from the other: one that is stated under its new name alone never goes.
+    """
+    account: str | None = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    return account
 
 
 def _annotations(group: Group) -> dict[str, str] | None:
