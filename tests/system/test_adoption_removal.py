@@ -154,7 +154,7 @@ REMOVALS = {
 @pytest.mark.parametrize("what", REMOVALS)
 def test_what_is_removed_goes(golden: Live, what: str) -> None:
     removal = REMOVALS[what]
-    GoOperator(golden, removal.recording).run()
+    GoOperator(golden, removal.recording).run().settled()
     take_over(golden, removal.recording)
     assert removal.value(golden.get(removal.kind, removal.name))
     golden.merge("Druid", removal.recording, {"spec": removal.patch})
@@ -164,7 +164,7 @@ def test_what_is_removed_goes(golden: Live, what: str) -> None:
 
 
 def test_duplicates_go_with_a_warning_when_their_template_changes(golden: Live) -> None:
-    GoOperator(golden, "hand").run()
+    GoOperator(golden, "hand").run().settled()
     take_over(golden, "hand")
     ports = [each["name"] for each in _container(golden.get("Deployment", "druid-hand-brokers"))["ports"]]
     assert ports == ["plain", "druid-port"]
@@ -192,7 +192,7 @@ KEPT_IN_COMMON = {"commonConfigMountPath", "common.runtime.properties", "image",
 @pytest.mark.parametrize("name", recording.NAMES)
 def test_of_all_that_is_removed_nothing_is_left(golden: Live, live: Live, name: str) -> None:
     """An adopted cluster whose resource is stripped ends as one that never had more."""
-    GoOperator(golden, name).run()
+    GoOperator(golden, name).run().settled()
     take_over(golden, name)
     golden.merge("Druid", name, {"spec": _removing(recording.resource(name, "applied")["spec"])})
     assert one_pass(golden, name).plan.findings == ()
