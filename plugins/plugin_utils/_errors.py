@@ -90,6 +90,7 @@ class ApiError(KubernetesError):
 
 
 _REMEDIES = {
+    200: "That is no answer of a Kubernetes API. Check the address (kubeconfig, context, host) and the proxy.",
     401: "Check the credentials (token, client certificate, exec plugin).",
     403: "The user needs the verb {verb} on {resource} (RBAC), or an admission policy forbids it.",
 }

@@ -26,8 +26,11 @@ TOO_MANY_REQUESTS = 429
 MAX_ATTEMPTS = 4
 MAX_RETRY_AFTER_SECONDS = 10.0
 
-# YAML, which the server reads apply patches with, folds or refuses these where JSON does not.
-_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
+# YAML, which the server reads apply patches with, folds or refuses these where JSON does not; half a character
+# (a lone surrogate) cannot be sent in any other way.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+# What can be an object's name at all: anything else would lead to another place in the API.
+_SEGMENT = re.compile(r"(?!\.{1,2}\Z)[^/%]+")
 
 
 class Kind(NamedTuple):
@@ -71,7 +74,7 @@ class Transport(Protocol):
 def to_json(body: Any) -> bytes:
     """Return ``body`` as UTF-8 JSON that YAML readers take for the very same text."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return _NOT_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
 
 
 @dataclass
@@ -86,6 +89,8 @@ class KubernetesApi:
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None when there is none of that name; ApiError when the kind itself is unknown."""
+        if not all(_SEGMENT.fullmatch(part) for part in (namespace, name) if part is not None):
+            return None
         try:
             return self._request("GET", kind, namespace, name)
         except ApiError as error:
@@ -97,7 +102,7 @@ class KubernetesApi:
         """Return the objects of ``kind`` that the label selector matches, each with its apiVersion and kind."""
         answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
         head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
-        return [{**head, **item} for item in answer["items"]]
+        return [{**head, **item} for item in answer.get("items") or ()]
 
     def apply(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
         """Return the object after a forced server-side apply; ``metadata.uid``, if stated, must be the live one's."""
@@ -122,8 +127,9 @@ class KubernetesApi:
     def patch_status(self, kind: str, namespace: str, name: str, operations: list[dict[str, Any]]) -> Manifest:
         """Return the object after a JSON patch of its status subresource."""
         query = {"fieldManager": FIELD_MANAGER}
-        path = f"{name}/status"
-        return self._request("PATCH", kind, namespace, path, query, operations, "application/json-patch+json")
+        return self._request(
+            "PATCH", kind, namespace, name, query, operations, "application/json-patch+json", subresource="status"
+        )
 
     def delete(
         self,
@@ -170,14 +176,18 @@ class KubernetesApi:
         query: Mapping[str, str] | None = None,
         body: Any = None,
         content_type: str = "application/json",
+        subresource: str = "",
     ) -> Manifest:
-        url = self.server + _path(kind, namespace, name) + (f"?{urlencode(query)}" if query else "")
+        path = _path(kind, namespace, name) + (f"/{subresource}" if subresource else "")
+        url = self.server + path + (f"?{urlencode(query)}" if query else "")
         call = Call(method, kind, namespace, name)
         answer = self._send(call, url, None if body is None else to_json(body), content_type)
         self.warnings.extend(_warnings(answer.headers))
         document = _document(answer.data)
-        if answer.status >= 400:
-            raise ApiError(call.verb, KINDS[kind].resource, kind, namespace, name, answer.status, document)
+        if answer.status >= 400 or document is None:
+            resource = KINDS[kind].resource + (f"/{subresource}" if subresource else "")
+            refusal = _foreign(answer.data) if document is None else document
+            raise ApiError(call.verb, resource, kind, namespace, name, answer.status, refusal)
         return document
 
     def _send(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
@@ -234,7 +244,7 @@ def _path(kind: str, namespace: str | None, name: str | None) -> str:
     root = "/api/" if "/" not in api_version else "/apis/"
     parts = [plural] if not namespaced else ["namespaces", quote(namespace or "", safe=""), plural]
     if name:
-        parts.extend(quote(part, safe="") for part in name.split("/"))
+        parts.append(quote(name, safe=""))
     return root + api_version + "/" + "/".join(parts)
 
 
@@ -242,20 +252,24 @@ def _dry_run(dry_run: bool) -> dict[str, str]:
     return {"dryRun": "All"} if dry_run else {}
 
 
-def _document(data: bytes) -> Manifest:
-    """Return the JSON document; an answer that is none (a proxy's page, say) as a Status with its text."""
+def _document(data: bytes) -> Manifest | None:
+    """Return the JSON document, or None when the answer is none."""
     try:
-        document: Manifest = json.loads(data)
+        document = json.loads(data)
     except ValueError:
-        return {"kind": "Status", "message": data.decode("utf-8", "replace").strip()[:500]}
-    return document
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _foreign(data: bytes) -> Manifest:
+    """Return what is no answer of a Kubernetes API (a proxy's page, say) as a Status with its text."""
+    return {"kind": "Status", "message": data.decode("utf-8", "replace").strip()[:500]}
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    try:
-        return float(headers.get("Retry-After", 1))
-    except ValueError:
-        return 1.0
+    """Return the seconds that the server asks for; one when it names a date or nothing that makes sense."""
+    seconds = headers.get("Retry-After", "")
+    return float(seconds) if re.fullmatch("[0-9]{1,9}", seconds) else 1.0
 
 
 def _warnings(headers: Any) -> list[str]:
