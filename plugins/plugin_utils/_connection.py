@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import urllib3
+import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from kubernetes import config
@@ -20,6 +21,10 @@ from kubernetes.client.rest import RESTClientObject
 
 # Proxy headers are told apart by name; the rest of the table says where else a value may come from.
 _PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
+
+
+# What the client fails with when a file is YAML, but no kubeconfig.
+_NO_KUBECONFIG = (AttributeError, TypeError)
 
 
 class Option(NamedTuple):
@@ -123,8 +128,8 @@ def _configuration(options: Mapping[str, Any]) -> Configuration:
 
 def _stands_alone(options: Mapping[str, Any]) -> bool:
     """True when the options say all that is needed, so that no file is read."""
-    credentials = options.get("api_key") or (options.get("username") and options.get("password"))
-    return bool(options.get("host") and credentials)
+    credentials = (("api_key",), ("username", "password"), ("client_cert", "client_key"))
+    return bool(options.get("host")) and any(all(options.get(name) for name in names) for names in credentials)
 
 
 def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
@@ -137,7 +142,7 @@ def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
             except config.ConfigException:
                 pass
         _load_kubeconfig(options, configuration)
-    except (config.ConfigException, OSError, ValueError) as error:
+    except (config.ConfigException, OSError, ValueError, yaml.YAMLError, *_NO_KUBECONFIG) as error:
         raise KubernetesError(
             f"No way to a Kubernetes cluster: {error}. "
             "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
@@ -168,7 +173,7 @@ def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
     credentials, _, address = parts.netloc.rpartition("@")
     user, _, password = credentials.partition(":")
     server = urlunsplit(parts._replace(netloc=address)).rstrip("/")
-    return server, urllib3.make_headers(basic_auth=f"{user}:{password}")
+    return server, urllib3.make_headers(basic_auth=f"{unquote(user)}:{unquote(password)}")
 
 
 def _basic_auth(options: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,263 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The options of kubernetes.core lead to the same connection here."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils import _connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._connection import (
+    argument_spec,
+    connect,
+    with_environment,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Asked, Server, serving
+
+NOWHERE = "https://192.0.2.1"
+
+
+def kubernetes_core() -> Any:
+    """Return the module of the installed kubernetes.core that has its options."""
+    place = Path("ansible_collections/kubernetes/core/plugins/module_utils/args_common.py")
+    beside = [str(parent) for parent in Path(_connection.__file__).parents]
+    roots = [*os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"), *sys.path, *beside]
+    [path, *_others] = [Path(root) / place for root in roots if root and (Path(root) / place).is_file()]
+    specification = importlib.util.spec_from_file_location("args_common", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def complete(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the spec with what Ansible takes for granted where nothing is said."""
+    return {name: {"type": "str", "no_log": False, **_options(option)} for name, option in spec.items()}
+
+
+def _options(option: dict[str, Any]) -> dict[str, Any]:
+    return {**option, "options": complete(option["options"])} if "options" in option else option
+
+
+def test_options_are_those_of_kubernetes_core() -> None:
+    assert complete(argument_spec()) == complete(kubernetes_core().AUTH_ARG_SPEC)
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let nothing of this machine be found: no kubeconfig, no variable, no service account."""
+    for name in list(os.environ):
+        if name.startswith(("K8S_AUTH_", "KUBERNETES_", "KUBECONFIG")) or name.upper().endswith("_PROXY"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+
+
+# (option, variable, value, what becomes of it)
+VARIABLES: list[tuple[str, str, str, Any]] = [
+    ("kubeconfig", "K8S_AUTH_KUBECONFIG", "/a", "/a"),
+    ("context", "K8S_AUTH_CONTEXT", "c", "c"),
+    ("host", "K8S_AUTH_HOST", NOWHERE, NOWHERE),
+    ("api_key", "K8S_AUTH_API_KEY", "k", "k"),
+    ("username", "K8S_AUTH_USERNAME", "u", "u"),
+    ("password", "K8S_AUTH_PASSWORD", "p", "p"),
+    ("validate_certs", "K8S_AUTH_VERIFY_SSL", "no", False),
+    ("validate_certs", "K8S_AUTH_VALIDATE_CERTS", "False", False),
+    ("validate_certs", "K8S_AUTH_VERIFY_SSL", "0", False),
+    ("validate_certs", "K8S_AUTH_VERIFY_SSL", "yes", True),
+    ("ca_cert", "K8S_AUTH_SSL_CA_CERT", "/a", "/a"),
+    ("ca_cert", "K8S_AUTH_CA_CERT", "/a", "/a"),
+    ("client_cert", "K8S_AUTH_CERT_FILE", "/a", "/a"),
+    ("client_key", "K8S_AUTH_KEY_FILE", "/a", "/a"),
+    ("proxy", "K8S_AUTH_PROXY", "http://proxy.example.com", "http://proxy.example.com"),
+    ("no_proxy", "K8S_AUTH_NO_PROXY", "localhost", "localhost"),
+    ("persist_config", "K8S_AUTH_PERSIST_CONFIG", "true", True),
+    ("impersonate_user", "K8S_AUTH_IMPERSONATE_USER", "u", "u"),
+    ("impersonate_groups", "K8S_AUTH_IMPERSONATE_GROUPS", "a,,b", ["a", "b"]),
+    ("proxy_headers", "K8S_AUTH_PROXY_HEADERS_USER_AGENT", "me", {"user_agent": "me"}),
+    ("proxy_headers", "K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH", "a:b", {"proxy_basic_auth": "a:b"}),
+]
+
+
+@pytest.mark.parametrize(("option", "variable", "value", "expected"), VARIABLES)
+def test_takes_from_the_environment(option: str, variable: str, value: str, expected: Any) -> None:
+    assert with_environment({}, {variable: value})[option] == expected
+    assert with_environment({option: None}, {variable: value})[option] == expected
+
+
+@pytest.mark.parametrize(("option", "variable", "value"), [row[:3] for row in VARIABLES])
+def test_an_option_goes_before_the_environment(option: str, variable: str, value: str) -> None:
+    stated: Any = {"user_agent": "x", "proxy_basic_auth": "y"} if option == "proxy_headers" else "stated"
+    assert with_environment({option: stated}, {variable: value})[option] == stated
+
+
+def test_an_option_that_says_no_goes_before_the_environment() -> None:
+    assert with_environment({"validate_certs": False}, {"K8S_AUTH_VERIFY_SSL": "yes"})["validate_certs"] is False
+
+
+def test_an_empty_variable_says_nothing() -> None:
+    assert with_environment({}, {"K8S_AUTH_HOST": ""}) == {"proxy_headers": {}}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+def asked(server: Server, options: dict[str, Any]) -> Asked:
+    """Return the request that a connection made of these options sends."""
+    api = connect(options)
+    api.get("Namespace", None, "n")
+    api.transport.clear()  # type: ignore[attr-defined]
+    return server.asked[-1]
+
+
+def kubeconfig(server: Server, user: dict[str, Any], context: str = "mine") -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": context,
+        "clusters": [{"name": "here", "cluster": {"server": server.url}}],
+        "users": [{"name": "me", "user": user}, {"name": "other", "user": {"token": "of-other"}}],
+        "contexts": [
+            {"name": "mine", "context": {"cluster": "here", "user": "me"}},
+            {"name": "others", "context": {"cluster": "here", "user": "other"}},
+        ],
+    }
+
+
+def basic(user: str, password: str) -> list[str]:
+    return ["Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()]
+
+
+def test_host_and_token_suffice(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("{not a kubeconfig", encoding="utf-8")
+    monkeypatch.setenv("KUBECONFIG", str(broken))
+    monkeypatch.setenv("K8S_AUTH_KUBECONFIG", str(broken))
+    options = {"host": server.url, "api_key": "k"}
+    assert asked(server, options).headers["authorization"] == ["Bearer k"]
+
+
+def test_host_and_password_suffice(server: Server) -> None:
+    options = {"host": server.url, "username": "u", "password": "p:q"}
+    assert asked(server, options).headers["authorization"] == basic("u", "p:q")
+
+
+def test_host_and_client_certificate_suffice(server: Server, tmp_path: Path) -> None:
+    files = {name: str(tmp_path / name) for name in ("client_cert", "client_key")}
+    for path in files.values():
+        Path(path).write_text("", encoding="utf-8")
+    assert "authorization" not in asked(server, {"host": server.url, **files}).headers
+
+
+def test_credentials_may_stand_in_the_address(server: Server) -> None:
+    host = server.url.replace("http://", "http://a%40b:secret@")
+    api = connect({"host": host, "api_key": ""} | {"kubeconfig": kubeconfig(server, {})})
+    assert api.server == server.url
+    assert api.headers()["authorization"] == basic("a@b", "secret")[0]
+
+
+def test_a_path_of_the_address_stays(server: Server) -> None:
+    assert asked(server, {"host": f"{server.url}/k8s/clusters/c/", "api_key": "k"}).path.startswith(
+        "/k8s/clusters/c/api/"
+    )
+
+
+FORMS: list[Callable[[dict[str, Any], Path], Any]] = [
+    lambda document, _directory: document,
+    lambda document, directory: _written(document, directory / "config"),
+    lambda document, directory: _written(document, directory / "home") and "~/home",
+]
+
+
+def _written(document: dict[str, Any], path: Path) -> str:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["mapping", "path", "path at home"])
+def test_reads_a_kubeconfig(server: Server, tmp_path: Path, form: Callable[[dict[str, Any], Path], Any]) -> None:
+    given = form(kubeconfig(server, {"token": "of-me"}), tmp_path)
+    assert asked(server, {"kubeconfig": given}).headers["authorization"] == ["Bearer of-me"]
+    assert asked(server, {"kubeconfig": given, "context": "others"}).headers["authorization"] == ["Bearer of-other"]
+
+
+def test_options_go_before_the_kubeconfig(server: Server) -> None:
+    elsewhere = kubeconfig(server, {"token": "of-me"})
+    elsewhere["clusters"][0]["cluster"]["server"] = NOWHERE
+    found = asked(server, {"kubeconfig": elsewhere, "host": server.url, "impersonate_user": "u"})
+    assert found.headers["authorization"] == ["Bearer of-me"]
+
+
+def test_the_environment_goes_before_the_kubeconfig(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("K8S_AUTH_CONTEXT", "others")
+    found = asked(server, {"kubeconfig": kubeconfig(server, {"token": "of-me"})})
+    assert found.headers["authorization"] == ["Bearer of-other"]
+
+
+def test_impersonates_with_every_group(server: Server) -> None:
+    options = {"impersonate_user": "jane", "impersonate_groups": ["a", "b,c"]}
+    headers = asked(server, {"host": server.url, "api_key": "k", **options}).headers
+    assert headers["impersonate-user"] == ["jane"]
+    assert headers["impersonate-group"] == ["a", "b,c"]
+
+
+def test_impersonates_nobody_unless_told_to(server: Server) -> None:
+    headers = asked(server, {"host": server.url, "api_key": "k"}).headers
+    assert not [name for name in headers if name.startswith("impersonate")]
+
+
+def test_asks_a_plugin_for_the_token(server: Server, tmp_path: Path) -> None:
+    version = "client.authentication.k8s.io/v1"
+    answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": "of-plugin"}}
+    plugin = tmp_path / "plugin"
+    plugin.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n", encoding="utf-8")
+    plugin.chmod(0o700)
+    user = {"exec": {"apiVersion": version, "command": str(plugin), "interactiveMode": "Never"}}
+    found = asked(server, {"kubeconfig": kubeconfig(server, user)})
+    assert found.headers["authorization"] == ["Bearer of-plugin"]
+
+
+NO_WAY: list[dict[str, Any]] = [
+    {},
+    {"kubeconfig": "/does/not/exist"},
+    {"kubeconfig": {"apiVersion": "v1", "kind": "Config"}},
+    {"kubeconfig": {}, "context": "none"},
+    {"context": "none"},
+    {"host": NOWHERE},
+]
+
+
+@pytest.mark.parametrize("options", NO_WAY)
+def test_says_that_there_is_no_way(options: dict[str, Any]) -> None:
+    with pytest.raises(
+        KubernetesError, match=r"^No way to a Kubernetes cluster: .*Set kubeconfig \(K8S_AUTH_KUBECONFIG\)"
+    ):
+        connect(options)
+
+
+@pytest.mark.parametrize("text", ["{not: [yaml", "- a\n- list", "text", "a: \x00"])
+def test_says_that_a_kubeconfig_is_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(KubernetesError, match=r"^No way to a Kubernetes cluster: "):
+        connect({"kubeconfig": str(path)})
+
+
+def test_a_context_that_is_not_there_is_named(server: Server) -> None:
+    with pytest.raises(KubernetesError, match="nowhere"):
+        connect({"kubeconfig": kubeconfig(server, {}), "context": "nowhere"})
