@@ -7,17 +7,24 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import urllib3
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from kubernetes import config
-from kubernetes.client import Configuration
-from kubernetes.client.rest import RESTClientObject
+
+try:
+    import urllib3
+    from kubernetes import config
+    from kubernetes.client import Configuration
+    from kubernetes.client.rest import RESTClientObject
+except ImportError as error:
+    _MISSING: ImportError | None = error
+else:
+    _MISSING = None
 
 # Proxy headers are told apart by name; the rest of the table says where else a value may come from.
 _PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
@@ -95,6 +102,11 @@ def _typed(value: str, kind: str) -> Any:
 
 def connect(options: Mapping[str, Any]) -> KubernetesApi:
     """Return a connection made of ``options``; nothing is sent yet. KubernetesError when they lead nowhere."""
+    if _MISSING is not None:
+        raise KubernetesError(
+            f"The Python library kubernetes is needed where the playbook runs ({sys.executable}): {_MISSING}. "
+            "Install it there, for example with: python -m pip install kubernetes"
+        )
     options = with_environment(options, os.environ)
     configuration = _configuration(options)
     server, user_of_url = _without_credentials(configuration.host)
@@ -170,8 +182,8 @@ def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
     parts = urlsplit(host)
     if "@" not in parts.netloc:
         return host.rstrip("/"), {}
-    credentials, _, address = parts.netloc.rpartition("@")
-    user, _, password = credentials.partition(":")
+    credentials, _at, address = parts.netloc.rpartition("@")
+    user, _colon, password = credentials.partition(":")
     server = urlunsplit(parts._replace(netloc=address)).rstrip("/")
     return server, urllib3.make_headers(basic_auth=f"{unquote(user)}:{unquote(password)}")
 

@@ -10,12 +10,16 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
-import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError, Unreachable
+
+# That it is missing is said by _connection.connect, without which nothing is sent.
+with suppress(ImportError):
+    import urllib3
 
 Manifest = dict[str, Any]
 
@@ -77,13 +81,18 @@ def to_json(body: Any) -> bytes:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
 
 
+def no_headers() -> urllib3.HTTPHeaderDict:
+    """Return the headers of a connection without credentials."""
+    return urllib3.HTTPHeaderDict()
+
+
 @dataclass
 class KubernetesApi:
     """A connection to one API server. ``warnings`` collects what the server warned about."""
 
     server: str
     transport: Transport
-    headers: Callable[[], urllib3.HTTPHeaderDict] = urllib3.HTTPHeaderDict
+    headers: Callable[[], urllib3.HTTPHeaderDict] = field(default=no_headers)
     sleep: Callable[[float], None] = time.sleep
     warnings: list[str] = field(default_factory=list)
 

@@ -52,10 +52,9 @@ def _judge_recreation(api: KubernetesApi, step: Step) -> Manifest:
 def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
     if step.operation == "recreate":
         return _judge_recreation(api, step)
-    if step.managed_fields is None:
+    if step.managed_fields is None or step.after is None:
         return api.apply(bound(step), dry_run=True)
     # An apply would be judged with the ownership of today: let the result itself be judged.
-    assert step.after is not None
     return api.replace(step.after, dry_run=True)
 
 

@@ -137,7 +137,7 @@ def _versions(cluster: Cluster) -> str:
 
 def _tag(image: str) -> str:
     """Return what follows the image's name: the tag, or else the beginning of the digest."""
-    name, _, digest = image.partition("@")
+    name, _at, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return tag or digest.partition(":")[2][:12] or "latest"
 
