@@ -1,0 +1,200 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""No secret leaves, and a changed one is seen to have changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import (
+    CHANGED,
+    MASK,
+    Masker,
+    masked,
+    masked_pair,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+SECRET = "hunter2-of-mine"
+JSON_VALUE = f'{{"type":"default","password":"{SECRET}"}}'
+
+# Each has the secret once where %% is.
+TEXTS = [
+    "druid.metadata.storage.connector.password=%%",
+    "druid.metadata.storage.connector.password = %%",
+    "  druid.metadata.storage.connector.password: %%",
+    "a=b\ndruid.s3.secretKey=%%\nc=d",
+    "druid.s3.accessKey=%%",
+    "druid.s3.access-key=%%",
+    "druid.auth.authenticator.basic.initialAdminPassword=%%",
+    "druid.escalator.internalClientPassword=%%",
+    "druid.client.https.keyStorePassword=%%",
+    "druid.azure.sharedAccessStorageToken=%%",
+    "DRUID_METADATA_STORAGE_CONNECTOR_PASSWORD=%%",
+    "druid.x.apiKey=%%",
+    "druid.x.passphrase=%%",
+    "druid.x.credentials=%%",
+    "druid.kafka.sasl.jaas.config=PlainLoginModule required username='me' pass='%%';",
+    "druid.x.password=first \\\n  %%",
+    "druid.x.password=first \\\n  second \\\n  %%\nc=d",
+    "-server\n-Djavax.net.ssl.keyStorePassword=%%\n-Xmx1g",
+    "-Xmx1g -Djavax.net.ssl.trustStorePassword=%% -Dx=y",
+    "-Xmx1g -Dmy.password='%% with spaces' -Dx=y",
+    '-Xmx1g -Dmy.password="with spaces %%" -Dx=y',
+    "<property><name>fs.s3a.secret.key</name><value>%%</value></property>",
+    "<property>\n  <name>fs.s3a.access.key</name>\n  <value>%%</value>\n</property>",
+    '{"type": "metadata", "password": "%%"}',
+    '{"sasl.jaas.config" : "required password=\\"%%\\";", "a": "b"}',
+    f"druid.x.password={JSON_VALUE.replace(SECRET, '%%')}",
+    "druid.metadata.storage.connector.connectURI=jdbc:postgresql://db.example.com/druid?user=u&password=%%&ssl=true",
+    "druid.metadata.storage.connector.connectURI=jdbc:sqlserver://db.example.com;password=%%;a=b",
+    "druid.emitter.http.recipientBaseUrl=https://me:%%@example.com/x",
+]
+OBJECTS: list[Any] = [
+    {"name": "AWS_SECRET_ACCESS_KEY", "value": "%%"},
+    {"name": "druid_metadata_storage_connector_password", "value": "%%"},
+    {"name": "JAVA_OPTS", "value": "-Dmy.password=%%"},
+    {"data": {"druid_metadata_storage_connector_password": "%%"}},
+    {"metadataStore": {"spec": {"password": "%%"}}},
+    {"data": {"jaas.conf": "KafkaClient {\n  required password='%%';\n};"}},
+    {
+        "metadata": {
+            "annotations": {
+                "kubectl.kubernetes.io/last-applied-configuration": '{"spec":{"p":"a=b\\ndruid.x.password=%%\\n"}}'
+            }
+        }
+    },
+]
+EVERY = [*TEXTS, *OBJECTS]
+
+
+def with_secret(value: Any, secret: str) -> Any:
+    if isinstance(value, dict):
+        return {name: with_secret(child, secret) for name, child in value.items()}
+    return value.replace("%%", secret)
+
+
+@pytest.mark.parametrize("value", EVERY)
+def test_masks(value: Any) -> None:
+    assert SECRET in repr(with_secret(value, SECRET))
+    assert SECRET not in repr(masked(with_secret(value, SECRET)))
+    assert MASK in repr(masked(with_secret(value, SECRET)))
+
+
+@pytest.mark.parametrize("value", EVERY)
+def test_an_unchanged_secret_is_no_difference(value: Any) -> None:
+    whole = with_secret(value, SECRET)
+    before, after = masked_pair({"x": whole, "more": 1}, {"x": whole, "more": 2})
+    assert before["x"] == after["x"]
+    assert SECRET not in repr((before, after))
+
+
+@pytest.mark.parametrize("value", EVERY)
+def test_a_changed_secret_is_a_difference(value: Any) -> None:
+    before, after = masked_pair(with_secret(value, SECRET), with_secret(value, "another-one"))
+    assert before != after
+    assert repr(after).count(CHANGED) == 1
+    assert SECRET not in repr((before, after))
+    assert "another-one" not in repr((before, after))
+
+
+@pytest.mark.parametrize("value", TEXTS)
+def test_a_change_beside_a_secret_does_not_touch_it(value: str) -> None:
+    text = with_secret(value, SECRET)
+    before, after = masked_pair(text, f"{text}\nmore=1")
+    assert after == f"{before}\nmore=1"
+
+
+def test_secrets_that_change_places_are_a_difference() -> None:
+    before, after = masked_pair("a.password=one1\nb.password=two2", "a.password=two2\nb.password=one1")
+    assert after == f"a.password={CHANGED}\nb.password={CHANGED}"
+    assert before == f"a.password={MASK}\nb.password={MASK}"
+
+
+# Not where the secret is only a part of what is masked.
+ALONE = [
+    value for value in EVERY if not any(part in repr(value) for part in ("jaas", "spaces", "first", "last-applied"))
+]
+
+
+@pytest.mark.parametrize("value", ALONE)
+def test_finds_the_secret_in_words_of_others(value: Any) -> None:
+    masker = Masker.of([{"x": [with_secret(value, SECRET)]}])
+    assert masker.text(f"refused: {SECRET}!") == f"refused: {MASK}!"
+
+
+NOT_SECRET: list[Any] = [
+    "druid.host=localhost",
+    "druid.service=druid/broker",
+    'druid.x.password={"type":"environment","variable":"PASSWORD"}',
+    "http://example.com:8081/a?b=c",
+    "jdbc:postgresql://db.example.com:5432/druid",
+    {"name": "HOME", "value": "/x"},
+    {"name": "AWS_SECRET_ACCESS_KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}},
+    {"volumes": [{"name": "v", "secret": {"secretName": "s"}}], "automountServiceAccountToken": False},
+    {"imagePullSecrets": [{"name": "s"}], "serviceAccountToken": {"path": "token", "expirationSeconds": 3600}},
+    {"extraCommonConfig": [{"kind": "Secret", "name": "s", "namespace": "ns"}]},
+    {"annotations": {"druid.apache.org/secret-hash": "abc"}},
+    {"druid.x.password": ""},
+    {1: "x", "passwords": 1, "token": None},
+]
+
+
+@pytest.mark.parametrize("value", NOT_SECRET)
+def test_leaves(value: Any) -> None:
+    assert masked(value) == value
+    assert masked_pair(value, value) == (value, value)
+
+
+def test_names_what_is_new_and_what_is_gone() -> None:
+    secret = {"name": "A_TOKEN", "value": SECRET}
+    assert masked_pair([], [secret]) == ([], [{"name": "A_TOKEN", "value": MASK}])
+    assert masked_pair([secret], []) == ([{"name": "A_TOKEN", "value": MASK}], [])
+    assert masked_pair(None, {"env": [secret]})[1] == {"env": [{"name": "A_TOKEN", "value": MASK}]}
+    assert masked_pair({"name": "A_TOKEN", "value": ""}, secret)[1]["value"] == CHANGED
+
+
+def test_an_element_in_front_does_not_shift_the_others() -> None:
+    first, second = {"name": "A_TOKEN", "value": "one1"}, {"name": "B_TOKEN", "value": "two2"}
+    before, after = masked_pair([second], [first, second])
+    assert after[1] == before[0] == {"name": "B_TOKEN", "value": MASK}
+
+
+@pytest.mark.parametrize("ordinary", ["true", "False", "abc", ""])
+def test_does_not_blot_out_ordinary_words(ordinary: str) -> None:
+    masker = Masker.of([{"x": f"druid.auth.token.enabled={ordinary}"}])
+    assert masker.text(f"it is {ordinary}") == f"it is {ordinary}"
+
+
+def test_longer_secrets_go_first() -> None:
+    masker = Masker.of(["a.password=abcd\nb.password=abcdef"])
+    assert masker.text("abcdef abcd") == f"{MASK} {MASK}"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES, VALUES)
+def test_pairs_differ_where_the_values_differ(before: Any, after: Any) -> None:
+    """What carries no secret is given back as it is; equal stays equal, different stays different."""
+    left, right = masked_pair(before, after)
+    assert (left == right) == (before == after)
+
+
+PASSWORDS = st.text(
+    st.characters(codec="ascii", exclude_categories=["C", "Z"], exclude_characters="\\\"'<>&;@/:=*"), min_size=8
+)
+
+
+@given(st.sampled_from(TEXTS), PASSWORDS)
+def test_masks_every_password(text: str, password: str) -> None:
+    whole = with_secret(text, password)
+    assert masked(whole) == masked(with_secret(text, SECRET))
