@@ -18,6 +18,8 @@ COMPONENT = "druid-operator"
 MAX_MESSAGE_CHARACTERS = 4096
 # The limit of Event.message (core/v1 validation is 1024 bytes for events.k8s.io's note; both stay readable).
 MAX_EVENT_CHARACTERS = 1000
+# An object's name has at most 253 characters, and an event's name goes on with a point and sixteen more.
+MAX_EVENT_STEM = 253 - 17
 
 Condition = dict[str, Any]
 
@@ -62,7 +64,10 @@ def event(resource: Manifest, text: EventText, now: datetime) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": f"{metadata['name']}.{uuid4().hex[:16]}", "namespace": metadata["namespace"]},
+        "metadata": {
+            "name": f"{metadata['name'][:MAX_EVENT_STEM]}.{uuid4().hex[:16]}",
+            "namespace": metadata["namespace"],
+        },
         "involvedObject": _reference(resource),
         "type": text.kind,
         "reason": text.reason,

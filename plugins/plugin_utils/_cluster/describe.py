@@ -76,11 +76,20 @@ def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _yaml(manifest: Any) -> str:
-    return (
-        ""
-        if manifest is None
-        else yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
-    )
+    if manifest is None:
+        return ""
+    text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
+    return "".join(character if _is_visible(character) else _escape(character) for character in text)
+
+
+def _is_visible(character: str) -> bool:
+    """False for what would act on a terminal, or turn the reading direction, instead of being seen."""
+    return character.isprintable() or character in "\n\t"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
 
 class _Dumper(yaml.SafeDumper):
@@ -89,10 +98,26 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+    def analyze_scalar(self, scalar: str) -> Any:
+        """Let lines with tabs or blanks at their end stand as they are: this is for people to read.
+
+        What cannot be seen stands between double quotes, where it can be escaped.
+        """
+        analysis = super().analyze_scalar(scalar)
+        if not all(map(_is_visible, scalar)):
+            analysis.allow_flow_plain = analysis.allow_block_plain = analysis.allow_single_quoted = False
+        analysis.allow_block = _is_readable(scalar)
+        return analysis
+
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
+    style = "|" if _is_readable(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_readable(text: str) -> bool:
+    """True for a text of several lines that a terminal can show as it is."""
+    return "\n" in text and all(map(_is_visible, text))
 
 
 _Dumper.add_representer(str, _represent_text)

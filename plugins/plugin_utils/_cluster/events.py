@@ -77,7 +77,7 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, str,
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, path)
     else:
-        yield path, _shown(before), _shown(after)
+        yield path, *_shown_pair(before, after)
 
 
 def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[tuple[str, str, str]]:
@@ -87,11 +87,20 @@ def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterato
 
 
 def _by_name(elements: list[Any]) -> dict[Any, Any]:
-    """Return the elements by their names where they have one, otherwise by position."""
-    return {
-        element.get("name", index) if isinstance(element, Mapping) else index: element
-        for index, element in enumerate(elements)
-    }
+    """Return the elements by their names where each has one of its own, otherwise by position."""
+    named = {element["name"]: element for element in elements if isinstance(element, Mapping) and "name" in element}
+    return named if len(named) == len(elements) else dict(enumerate(elements))
+
+
+def _shown_pair(before: Any, after: Any) -> tuple[str, str]:
+    """Return both as words; of two texts with many lines only the lines that differ."""
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return _shown(before), _shown(after)
+    old, new = before.splitlines(), after.splitlines()
+    gone, come = [line for line in old if line not in new], [line for line in new if line not in old]
+    if not (gone or come) or len(old) == len(new) == 1:
+        return _shown(before), _shown(after)
+    return _shown("\n".join(gone) or None), _shown("\n".join(come) or None)
 
 
 def _shown(value: Any) -> str:

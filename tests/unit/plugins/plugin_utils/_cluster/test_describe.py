@@ -1,0 +1,175 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A plan in words and as a diff."""
+
+from __future__ import annotations
+
+import difflib
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+
+Manifest = dict[str, Any]
+
+
+def config_map(**data: str) -> Manifest:
+    metadata = {"name": "n", "namespace": "ns"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def update(before: Manifest, after: Manifest, group: str | None = "brokers") -> Step:
+    return Step("update", after, group, stored(before), stored(after))
+
+
+def rolling(name: str, group: str, replicas: int | None) -> Step:
+    before = druid.rendered("StatefulSet")
+    before["metadata"]["name"] = name
+    after = deepcopy(before)
+    after["spec"]["template"]["spec"]["containers"][0]["image"] = "new"
+    after["spec"]["replicas"] = replicas
+    if replicas is None:
+        del after["spec"]["replicas"]
+    return update(before, after, group)
+
+
+PLAN = Plan(
+    (
+        Step("create", config_map(a="1")),
+        rolling("second", "b", 1),
+        rolling("first", "a", 3),
+        rolling("third", "c", None),
+        Step("recreate", druid.rendered("StatefulSet"), "d", stored(druid.rendered("StatefulSet"))),
+        Step("delete", stored(config_map()), None, stored(config_map())),
+        Step("patch", druid.resource(), live=druid.resource(), after=druid.resource(), patch=[]),
+    ),
+    (Finding("R", "It is in the way."), Finding("Paused", "As you like it.", is_problem=False)),
+)
+
+
+def test_lines() -> None:
+    assert describe.lines(PLAN) == [
+        "create ConfigMap n",
+        "change StatefulSet second",
+        "change StatefulSet first",
+        "change StatefulSet third",
+        "recreate StatefulSet druid-c-brokers (a field that cannot be changed; pods keep running)",
+        "delete ConfigMap n",
+        "change Druid c (finalizer)",
+        "restart 1: group b (StatefulSet second), 1 pod",
+        "restart 2: group a (StatefulSet first), 3 pods",
+        "restart 3: group c (StatefulSet third), 1 pod",
+        "held back: It is in the way.",
+    ]
+
+
+def test_nothing_to_say() -> None:
+    assert describe.lines(Plan()) == []
+    assert describe.diff(Plan()) == []
+
+
+NO_RESTARTS = [
+    ("replicas", update(druid.rendered("StatefulSet"), druid.rendered("StatefulSet", {"replicas": 5}))),
+    ("a ConfigMap", update(config_map(a="1"), config_map(a="2"))),
+    ("a new workload", Step("create", druid.rendered("StatefulSet"), "brokers")),
+    ("no answer yet", Step("update", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
+    ("a deletion", Step("delete", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
+]
+
+
+@pytest.mark.parametrize("step", [step for _name, step in NO_RESTARTS], ids=[name for name, _step in NO_RESTARTS])
+def test_restarts_nothing(step: Step) -> None:
+    assert describe.restarts([step]) == []
+
+
+def test_diff_has_an_entry_for_each_object_and_one_for_the_restarts() -> None:
+    entries = describe.diff(PLAN)
+    assert [(entry.get("before_header"), entry.get("after_header")) for entry in entries] == [
+        ("ConfigMap ns/n (absent)", "ConfigMap ns/n"),
+        ("StatefulSet ns/second", "StatefulSet ns/second"),
+        ("StatefulSet ns/first", "StatefulSet ns/first"),
+        ("StatefulSet ns/third", "StatefulSet ns/third"),
+        ("StatefulSet ns/druid-c-brokers", "StatefulSet ns/druid-c-brokers (absent)"),
+        ("ConfigMap ns/n", "ConfigMap ns/n (absent)"),
+        ("Druid ns/c", "Druid ns/c"),
+        (None, None),
+    ]
+    assert entries[0]["before"] == ""
+    assert entries[5]["after"] == ""
+    assert entries[-1] == {"prepared": "\n".join(describe.restarts(PLAN.steps)) + "\n"}
+
+
+def test_diff_shows_what_a_person_states_and_nothing_of_the_servers() -> None:
+    live, after = stored(druid.rendered("StatefulSet")), stored(druid.rendered("StatefulSet", {"replicas": 5}))
+    live["status"], after["status"] = {"replicas": 1}, {"replicas": 2}
+    after["metadata"] |= {"resourceVersion": "9", "generation": 9}
+    [entry] = describe.diff(Plan((Step("update", after, "brokers", live, after),)))
+    assert changed_lines(entry) == ["-  replicas: 1", "+  replicas: 5"]
+    shown = yaml.safe_load(entry["after"])
+    assert set(shown["metadata"]) == {"labels", "name", "namespace", "ownerReferences"}
+    assert "uid" not in shown["metadata"]["ownerReferences"][0]
+
+
+def test_a_new_object_is_shown_as_stated() -> None:
+    step = Step("create", config_map(a="1"), after={**stored(config_map(a="1")), "filled": "in"})
+    assert yaml.safe_load(describe.diff(Plan((step,)))[0]["after"]) == config_map(a="1")
+
+
+def changed_lines(entry: dict[str, str]) -> list[str]:
+    lines = difflib.unified_diff(entry["before"].splitlines(), entry["after"].splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+READABLE = [
+    ("a=1\nb=2\n", "a=1\nb=3\n", ["-    b=2", "+    b=3"]),
+    ("a=1\nb=2", "a=1\nb=3", ["-    b=2", "+    b=3"]),
+    ("a=1  \n\tb=2\n", "a=1  \n\tb=3\n", ["-    \tb=2", "+    \tb=3"]),
+    ("# ä \U0001f600\nb: 2\n", "# ä \U0001f600\nb: 3\n", ["-    b: 2", "+    b: 3"]),
+    ("\n\nb=2\n", "\n\nb=3\n", ["-    b=2", "+    b=3"]),
+    ("  a\nb=2\n", "  a\nb=3\n", ["-    b=2", "+    b=3"]),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "lines"), READABLE)
+def test_a_diff_shows_the_line_that_differs(before: str, after: str, lines: list[str]) -> None:
+    [entry] = describe.diff(Plan((update(config_map(file=before), config_map(file=after)),)))
+    assert changed_lines(entry) == lines
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b[31mred\nb", "a\x07\nb", "a\u2028\nb", "a\rb\nc", "\u202eabc\nd", "\u200bx\ny", "\u202eabc", "\U000e0001x"],
+)
+def test_nothing_that_acts_on_a_terminal_is_printed(text: str) -> None:
+    [entry] = describe.diff(Plan((Step("create", config_map(file=text)),)))
+    assert all(character.isprintable() or character == "\n" for character in entry["after"])
+    assert yaml.safe_load(entry["after"])["data"]["file"] == text
+
+
+TEMPLATES = ["{{ lookup('pipe', 'id') }}", "{% raw %}", "!unsafe x", "&a *a", "true", "0123", "null", "2026-01-01"]
+
+
+@pytest.mark.parametrize("text", TEMPLATES)
+def test_text_is_shown_as_text(text: str) -> None:
+    [entry] = describe.diff(Plan((Step("create", config_map(file=text)),)))
+    assert yaml.safe_load(entry["after"])["data"]["file"] == text
+
+
+def test_an_object_that_is_there_twice_is_written_out_twice() -> None:
+    shared = {"a": "1"}
+    manifest = {**config_map(), "first": shared, "second": shared}
+    assert "&" not in describe.diff(Plan((Step("create", manifest),)))[0]["after"]
+
+
+def test_secrets_are_masked_and_seen_to_change() -> None:
+    step = update(config_map(file="a=1\nx.password=hunter2\n"), config_map(file="a=1\nx.password=hunter3\n"))
+    [entry] = describe.diff(Plan((step,)))
+    assert "hunter" not in repr(entry)
+    assert changed_lines(entry) == ["-    x.password=********", "+    x.password=******** (another value)"]

@@ -1,0 +1,129 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the events say."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import (
+    MAX_CHANGES,
+    changed_fields,
+    finding_texts,
+    texts,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+
+Manifest = dict[str, Any]
+
+
+def config_map(**data: Any) -> Manifest:
+    metadata = {"name": "n", "namespace": "ns"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def update(**data: Any) -> Step:
+    return Step("update", config_map(**data), "g", stored(config_map(a="1")), stored(config_map(**data)))
+
+
+DONE = [
+    (
+        Result(Step("create", config_map())),
+        "DruidOperatorCreateSuccess",
+        "Successfully created object [n:*v1.ConfigMap] in namespace [ns]",
+    ),
+    (Result(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
+    (
+        Result(update(a="1")),
+        "DruidOperatorUpdateSuccess",
+        "Updated [n:*v1.ConfigMap]. Field ownership only.",
+    ),
+    (
+        Result(update(a="1", b="2")),
+        "DruidOperatorUpdateSuccess",
+        "Updated [n:*v1.ConfigMap]. data.b: (none) -> 2",
+    ),
+    (
+        Result(Step("delete", stored(config_map()), None, stored(config_map()))),
+        "DruidOperatorDeleteSuccess",
+        "Successfully deleted object [n:*v1.ConfigMap] in namespace [ns]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("result", "reason", "message"), DONE)
+def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
+    assert texts([result], Masker()) == (EventText("Normal", reason, message),)
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [
+        ("create", "DruidOperatorCreateFail"),
+        ("update", "DruidOperatorUpdateFail"),
+        ("recreate", "DruidOperatorUpdateFail"),
+        ("delete", "DruidOperatorDeleteFail"),
+    ],
+)
+def test_tells_what_failed(operation: Any, reason: str) -> None:
+    result = Result(Step(operation, config_map()), error="It is hunter2.")
+    assert texts([result], Masker(("hunter2",))) == (EventText("Warning", reason, "It is ********."),)
+
+
+def test_is_silent_about_what_was_not_tried_and_about_the_finalizer() -> None:
+    not_tried = Result(Step("create", config_map()), error="x", was_tried=False)
+    finalizer = Result(Step("patch", druid.resource(), patch=[]))
+    assert texts([not_tried, finalizer], Masker()) == ()
+
+
+def test_tells_problems() -> None:
+    findings = [Finding("InvalidSpec", "It is hunter2."), Finding("Paused", "As you like.", is_problem=False)]
+    assert finding_texts(findings, Masker(("hunter2",))) == (
+        EventText("Warning", "DruidOperatorInvalidSpec", "It is ********."),
+    )
+
+
+def test_bounds_the_number_of_changes() -> None:
+    [text] = texts([Result(update(**{str(index): "x" for index in range(9)}))], Masker())
+    assert text.message.count("->") == MAX_CHANGES
+    assert text.message.endswith(" and 5 more")
+
+
+CHANGES: list[tuple[str, Any, Any, list[tuple[str, str, str]]]] = [
+    ("equal", {"a": 1}, {"a": 1}, []),
+    ("deep", {"spec": {"a": {"b": 1}}}, {"spec": {"a": {"b": 2}}}, [("spec.a.b", "1", "2")]),
+    ("gone", {"spec": {"a": 1}}, {"spec": {}}, [("spec.a", "1", "(none)")]),
+    ("by name", {"l": [{"name": "a", "v": 1}, {"name": "b"}]}, {"l": [{"name": "b"}, {"name": "a", "v": 2}]},
+     [("l[a].v", "1", "2")]),
+    ("a new element", {"l": [{"name": "a"}]}, {"l": [{"name": "b"}, {"name": "a"}]},
+     [("l[b]", "(none)", "{'name': 'b'}")]),
+    ("by position", {"l": ["a", "b"]}, {"l": ["a", "c"]}, [("l[1]", "b", "c")]),
+    ("a name twice", {"l": [{"name": "v", "path": "1"}, {"name": "v", "path": "2"}]},
+     {"l": [{"name": "v", "path": "3"}, {"name": "v", "path": "2"}]}, [("l[0].path", "1", "3")]),
+    ("another type", {"a": [1]}, {"a": {"b": 1}}, [("a", "[1]", "{'b': 1}")]),
+    ("the server's own", {"metadata": {"generation": 1, "managedFields": [1], "uid": "a"}, "status": {"a": 1}},
+     {"metadata": {"generation": 2, "managedFields": [2], "uid": "b"}, "status": {"a": 2}}, []),
+    ("a status within", {"spec": {"status": 1}}, {"spec": {"status": 2}}, [("spec.status", "1", "2")]),
+    ("a line", {"f": "x\n" * 99 + "b=1\nc=1\n"}, {"f": "x\n" * 99 + "b=2\nc=1\n"}, [("f", "b=1", "b=2")]),
+    ("a new line", {"f": "a\nb\n"}, {"f": "a\nb\nc\n"}, [("f", "(none)", "c")]),
+    ("another order of lines", {"f": "a\nb"}, {"f": "b\na"}, [("f", "a b", "b a")]),
+    ("long", {"f": "a"}, {"f": "b" * 99}, [("f", "a", "b" * 77 + "...")]),
+    ("a secret", {"f": "a.password=hunter2\nb=1"}, {"f": "a.password=hunter3\nb=1"},
+     [("f", "a.password=********", "a.password=******** (another value)")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "changes"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_names_the_fields_that_changed(before: Any, after: Any, changes: list[tuple[str, str, str]]) -> None:
+    kept = deepcopy((before, after))
+    assert changed_fields(before, after) == changes
+    assert (before, after) == kept
