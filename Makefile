@@ -204,6 +204,12 @@ molecule-reset:
 	  rm -rf "$$directory"; \
 	done
 
+##@ What is measured
+
+.PHONY: bench
+bench: setup install link ## Compare the cost of a pass with that of doing without: ROUNDS=5 CLUSTERS=100
+	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) --clusters $(or $(CLUSTERS),100)
+
 ##@ What is generated
 
 .PHONY: crds

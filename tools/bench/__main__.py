@@ -1,0 +1,155 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run by `make bench`: measures, prints a table, and says of each target whether it is met."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.control_plane import ControlPlane, control_plane
+
+from .clusters import NAMESPACE, create, make_room, stock_playbook
+from .measure import Cost, Program, alternate, middle, run
+
+USER = "druidops"
+MANY = 100
+CRDS = [Path("config/crd/druids.yaml"), Path("config/crd/druidingestions.yaml")]
+EMPTY_PLAY = '[{"hosts": "localhost", "connection": "local", "gather_facts": false, "tasks": []}]'
+
+EMPTY = "empty play"
+BARE = "python -c pass"
+IMPORT = "import kubernetes.config"
+FOUR = "no-op pass, 4 groups"
+TWENTY = "no-op pass, 20 groups"
+STOCK = "kubernetes.core.k8s, the same objects of 4 groups"
+
+
+@dataclass(frozen=True)
+class Core:
+    """An ansible-core, and the kubernetes.core that goes with it."""
+
+    version: str
+    programs: Path
+    kubernetes_core: str
+
+
+def main() -> None:
+    """Measure on one control plane, which is gone afterwards."""
+    arguments = _arguments()
+    with control_plane(os.environ.get("KUBERNETES", "1.34"), CRDS) as plane, tempfile.TemporaryDirectory() as scratch:
+        print(f"Kubernetes {plane.kubernetes.release}, Python {platform.python_version()}, {os.cpu_count()} processors")
+        make_room(plane)
+        create(plane, "four", 4)
+        create(plane, "twenty", 20)
+        for core in _cores():
+            _compare(core, plane, Path(scratch), arguments.rounds)
+        _many(_cores()[-1], plane, Path(scratch), arguments.rounds, arguments.clusters)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
+    parser.add_argument("--clusters", type=int, default=MANY, help="how many clusters there are in the last part")
+    return parser.parse_args()
+
+
+def _cores() -> Sequence[Core]:
+    return tuple(
+        Core(version, Path(os.environ[f"DRUIDOPS_CORE_{suffix}"], "bin"), os.environ[f"DRUIDOPS_KUBERNETES_CORE_{age}"])
+        for version, suffix, age in (("2.18", "2_18", "OLDEST"), ("2.19", "2_19", "NEWEST"))
+    )
+
+
+def _compare(core: Core, plane: ControlPlane, scratch: Path, rounds: int) -> None:
+    print(f"\nansible-core {core.version}, median of {rounds}, by turns", flush=True)
+    cost = alternate(_programs(core, plane, scratch), rounds)
+    _table([(name, found) for name, found in cost.items() if name != BARE])
+    imported = cost[IMPORT].wall - cost[BARE].wall
+    budget = cost[EMPTY].wall + imported + 0.2
+    print(f"  import kubernetes.config alone: {imported:.2f} s")
+    _verdict("a no-op costs at most the empty play, the import and 0.2 s", cost[FOUR].wall, budget)
+    _verdict("a no-op costs at most a quarter of the stock way", cost[FOUR].wall, cost[STOCK].wall / 4)
+    _verdict("20 groups cost at most 1.5 times what 4 groups cost", cost[TWENTY].wall, 1.5 * cost[FOUR].wall)
+
+
+def _programs(core: Core, plane: ControlPlane, scratch: Path) -> list[Program]:
+    environment = _environment(core, plane, scratch)
+    (scratch / "empty.json").write_text(EMPTY_PLAY)
+    (scratch / "stock.json").write_text(stock_playbook("four", 4))
+    playbook, python = str(core.programs / "ansible-playbook"), str(core.programs / "python")
+    return [
+        Program(EMPTY, [playbook, str(scratch / "empty.json")], environment),
+        Program(BARE, [python, "-c", "pass"], environment),
+        Program(IMPORT, [python, "-c", "import kubernetes.config"], environment),
+        _pass(core, plane, scratch, FOUR, "four"),
+        _pass(core, plane, scratch, TWENTY, "twenty"),
+        Program(STOCK, [playbook, str(scratch / "stock.json")], environment),
+    ]
+
+
+def _pass(core: Core, plane: ControlPlane, scratch: Path, title: str, name: str) -> Program:
+    variables = ["-e", f"druid_cluster_name={name}", "-e", f"druid_cluster_namespace={NAMESPACE}"]
+    command = [str(core.programs / "ansible-playbook"), "druidops.druid.cluster", *variables]
+    return Program(title, command, _environment(core, plane, scratch), lambda output: "changed=0 " in output)
+
+
+def _environment(core: Core, plane: ControlPlane, scratch: Path) -> dict[str, str]:
+    """Return a user's surroundings: byte code is kept, and nothing of ours is in the way."""
+    return {
+        "PATH": f"{core.programs}:/usr/bin:/bin",
+        "HOME": str(scratch),
+        "LC_ALL": "C.UTF-8",
+        "ANSIBLE_COLLECTIONS_PATH": f"{os.environ['DRUIDOPS_INSTALLED']}:{core.kubernetes_core}",
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
+        "ANSIBLE_NOCOWS": "true",
+        "K8S_AUTH_KUBECONFIG": str(plane.kubeconfig(USER)),
+    }
+
+
+def _many(core: Core, plane: ControlPlane, scratch: Path, rounds: int, clusters: int) -> None:
+    """Compare a pass for a cluster that has the namespace almost for itself with one among many."""
+    print(f"\nOne pass of one cluster of 5 groups, alone and among {clusters}, ansible-core {core.version}", flush=True)
+    create(plane, "one", 5)
+    few = _requests_and_cost(core, plane, scratch, rounds)
+    for number in range(1, clusters):
+        create(plane, f"other{number}", 5, wait=False)
+        if number % 10 == 0:
+            print(f"  made {number} clusters", file=sys.stderr, flush=True)
+    create(plane, "one", 5)
+    many = _requests_and_cost(core, plane, scratch, rounds)
+    _table([("alone", few[1]), (f"among {clusters}", many[1])])
+    _verdict("as many requests", many[0], few[0], unit="")
+
+
+def _requests_and_cost(core: Core, plane: ControlPlane, scratch: Path, rounds: int) -> tuple[float, Cost]:
+    program = _pass(core, plane, scratch, "pass", "one")
+    run(program)
+    mark = plane.audit.mark()
+    cost = middle([run(program) for _round in range(rounds)])
+    return len(plane.audit.since(mark, USER)) / rounds, cost
+
+
+def _table(rows: Sequence[tuple[str, Cost]]) -> None:
+    print("\n".join(_lines(rows)), flush=True)
+
+
+def _lines(rows: Sequence[tuple[str, Cost]]) -> Iterator[str]:
+    yield f"  {'':50} {'wall':>8} {'CPU':>8}"
+    for name, cost in rows:
+        yield f"  {name:50} {cost.wall:6.2f} s {cost.cpu:6.2f} s"
+
+
+def _verdict(target: str, found: float, bound: float, unit: str = " s") -> None:
+    print(f"  {'met    ' if found <= bound else 'NOT MET'}  {target}: {found:.2f}{unit}, at most {bound:.2f}{unit}")
+
+
+main()

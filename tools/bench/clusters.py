@@ -1,0 +1,83 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clusters that are measured, made in-process, and their objects for stock tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
+from testbed.control_plane import ControlPlane
+from testbed.objects import node
+
+NAMESPACE = "bench"
+STOCK_NAMESPACE = "bench-stock"
+ENOUGH_NODES = 12
+_TYPES = ("historical", "broker", "router", "middleManager", "coordinator")
+_APPLY_ORDER = ("ConfigMap", "Service", "PodDisruptionBudget", "StatefulSet", "Deployment")
+
+
+def resource(name: str, groups: int) -> dict[str, Any]:
+    """Return a Druid resource with so many groups: each a ConfigMap, a Service, a StatefulSet and a budget."""
+    return {
+        "apiVersion": "druid.apache.org/v1alpha1",
+        "kind": "Druid",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "image": "apache/druid:33.0.0",
+            "common.runtime.properties": "druid.zk.service.host=zookeeper.example.com\n",
+            "jvm.options": "-server\n-Xmx1g\n",
+            "services": [{"spec": {"type": "ClusterIP"}}],
+            "nodes": {f"group{number}": _group(number) for number in range(groups)},
+        },
+    }
+
+
+def _group(number: int) -> dict[str, Any]:
+    node_type = _TYPES[number % len(_TYPES)]
+    return {
+        "nodeType": node_type,
+        "druid.port": 8080 + number,
+        "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{node_type}",
+        "runtime.properties": f"druid.service=druid/{node_type}\n",
+        "replicas": 1,
+        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+        "podDisruptionBudgetSpec": {"maxUnavailable": 1},
+    }
+
+
+def make_room(plane: ControlPlane) -> None:
+    """Add namespaces, and nodes for all pods."""
+    for namespace in (NAMESPACE, STOCK_NAMESPACE):
+        plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    for number in range(ENOUGH_NODES):
+        plane.request("POST", "/api/v1/nodes", node(f"bench-{number}", "zone-a"))
+
+
+def create(plane: ControlPlane, name: str, groups: int, wait: bool = True) -> None:
+    """Make a cluster, with `wait` until it is ready."""
+    request = Request(name, NAMESPACE, resource(name, groups), wait=wait, wait_timeout=300, wait_sleep=1)
+    outcome = fulfil(connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
+    if outcome.timed_out or (outcome.report and outcome.report.problems):
+        raise RuntimeError(f"{name} was not made: {outcome.report}")
+
+
+def stock_playbook(name: str, groups: int) -> str:
+    """Return a playbook that applies the same objects with tasks of kubernetes.core.k8s, one per kind."""
+    desired = render(Cluster.from_resource(resource(name, groups)))
+    objects = [*desired.common, *(manifest for group in desired.groups.values() for manifest in group)]
+    objects.sort(key=lambda manifest: _APPLY_ORDER.index(manifest["kind"]))
+    tasks = [_task(kind, list(found)) for kind, found in groupby(objects, key=lambda manifest: str(manifest["kind"]))]
+    return json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}])
+
+
+def _task(kind: str, objects: list[dict[str, Any]]) -> Mapping[str, Any]:
+    placed = [{**each, "metadata": {**each["metadata"], "namespace": STOCK_NAMESPACE}} for each in objects]
+    return {"name": f"Apply each {kind}", "kubernetes.core.k8s": {"apply": True, "definition": placed}}

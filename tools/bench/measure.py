@@ -1,0 +1,67 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs programs by turns and takes the median, so that what else the machine does falls on all of them alike."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a program took: seconds on the clock, and seconds of processor time, its children's included."""
+
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command line with its environment; `check` says of its output whether it did what it should."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    check: Callable[[str], bool] = lambda _output: True
+
+
+def alternate(programs: Sequence[Program], rounds: int) -> dict[str, Cost]:
+    """Return the median cost of each program, after one round that warms the caches and does not count."""
+    costs: dict[str, list[Cost]] = {program.name: [] for program in programs}
+    for number in range(rounds + 1):
+        print(f"  round {number} of {rounds}" if number else "  warming up", file=sys.stderr, flush=True)
+        for program in programs:
+            cost = run(program)
+            if number:
+                costs[program.name].append(cost)
+    return {name: middle(found) for name, found in costs.items()}
+
+
+def middle(costs: Sequence[Cost]) -> Cost:
+    """Return the medians."""
+    return Cost(median(cost.wall for cost in costs), median(cost.cpu for cost in costs))
+
+
+def run(program: Program) -> Cost:
+    """Return the cost of one run, which has to end well."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            program.command, env=program.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+        _pid, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read()
+    if process.returncode or not program.check(text):
+        sys.exit(f"{program.name} did not do what it should ({process.returncode}):\n{text}")
+    return Cost(wall, usage.ru_utime + usage.ru_stime)
