@@ -1,0 +1,203 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The small policies: pause, validity, what travels together, claims that shrink, the Go operator at work."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import validity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import union
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
+
+Manifest = dict[str, Any]
+
+
+def annotated(**annotations: str) -> Cluster:
+    resource = druid.resource()
+    resource["metadata"]["annotations"] = {name.replace("_", "-"): value for name, value in annotations.items()}
+    return Cluster.from_resource(resource)
+
+
+IGNORED = "druid.apache.org/ignored"
+# (cluster, reason)
+PAUSES: list[tuple[Cluster, str | None]] = [
+    (druid.cluster(), None),
+    (druid.cluster(paused=True), reasons.PAUSED),
+    (druid.cluster(paused=False), None),
+    (druid.cluster(stopped=True), None),
+    (annotated(**{IGNORED: "true"}), reasons.IGNORED),
+    (annotated(**{IGNORED: "false"}), None),
+    (annotated(**{IGNORED: "True"}), None),
+    (annotated(**{IGNORED: ""}), None),
+]
+
+
+@pytest.mark.parametrize(("cluster", "reason"), PAUSES)
+def test_pause(cluster: Cluster, reason: str | None) -> None:
+    finding = pause(cluster)
+    assert (finding.reason if finding else None) == reason
+    if finding:
+        assert not finding.is_problem
+        assert finding.group is None
+
+
+def step(group: str | None, name: str = "n") -> Step:
+    return Step("create", {"kind": "ConfigMap", "metadata": {"name": name}}, group)
+
+
+STEPS = (step(None), step("a"), step("b"), step("a", "second"))
+HELD: list[tuple[list[Finding], list[str | None]]] = [
+    ([], [None, "a", "b", "a"]),
+    ([Finding("R", "m", "a")], [None, "b"]),
+    ([Finding("R", "m", "a"), Finding("R", "m", "b")], [None]),
+    ([Finding("R", "m", "gone")], [None, "a", "b", "a"]),
+    ([Finding("R", "m")], []),
+    ([Finding("R", "m", "a"), Finding("R", "m")], []),
+]
+
+
+@pytest.mark.parametrize(("findings", "groups"), HELD)
+def test_a_group_is_written_whole_or_not_at_all(findings: list[Finding], groups: list[str | None]) -> None:
+    assert [each.group for each in held_back(STEPS, findings)] == groups
+
+
+HERE = {"kind": "ConfigMap", "name": "a"}
+THERE = {"kind": "Secret", "name": "b", "namespace": "other"}
+REFERENCES: list[tuple[list[Any], tuple[str, ...], list[str]]] = [
+    ([], (), []),
+    ([HERE], (), []),
+    ([{**HERE, "namespace": "ns"}], (), []),
+    ([HERE, THERE], (), ["b"]),
+    ([THERE], ("other",), []),
+    ([THERE], ("another",), ["b"]),
+    ([THERE], ("*",), []),
+]
+
+
+@pytest.mark.parametrize(("entries", "allowed", "refused"), REFERENCES)
+def test_references_to_other_namespaces_are_refused(
+    entries: list[Any], allowed: tuple[str, ...], refused: list[str]
+) -> None:
+    found = validity.refused_references(druid.resource(extraCommonConfig=entries), allowed)
+    assert [key.name for key in found] == refused
+    for finding in validity.refused(found):
+        assert finding.reason == reasons.REFERENCE_REFUSED
+        assert "Secret b is in namespace other" in finding.message
+        assert "druid_cluster_reference_namespaces" in finding.message
+
+
+def test_a_missing_reference_holds_everything() -> None:
+    resource = druid.resource(extraCommonConfig=[HERE, {**HERE, "name": "there"}])
+    there = ReferenceKey("ConfigMap", "ns", "there")
+    [finding] = validity.not_found(Cluster.from_resource(resource, {there: {"data": {}}}))
+    assert finding.reason == reasons.REFERENCE_NOT_FOUND
+    assert finding.group is None
+    assert finding.message.startswith("spec.extraCommonConfig: ConfigMap a in namespace ns does not exist.")
+
+
+def test_what_is_invalid_holds_everything() -> None:
+    assert validity.invalid(druid.cluster()) == ()
+    findings = validity.invalid(druid.cluster({"nodeType": "unheard-of"}))
+    assert {(finding.reason, finding.group, finding.is_problem) for finding in findings} == {
+        (reasons.INVALID_SPEC, None, True)
+    }
+
+
+def claims(*sizes: tuple[str, Any]) -> dict[str, Any]:
+    return {
+        "volumeClaimTemplates": [
+            {"metadata": {"name": name}, "spec": {"resources": {"requests": {"storage": size}}}} for name, size in sizes
+        ]
+    }
+
+
+SIZES: list[tuple[dict[str, Any], dict[str, Any], int]] = [
+    (claims(("d", "2Gi")), claims(("d", "1Gi")), 1),
+    (claims(("d", "1Gi")), claims(("d", "2Gi")), 0),
+    (claims(("d", "1Gi")), claims(("d", "1024Mi")), 0),
+    (claims(("d", "1Gi")), claims(("d", "1G")), 1),
+    (claims(("d", "1Gi"), ("e", "1Gi")), claims(("d", "1Mi"), ("e", "1Mi")), 2),
+    (claims(("d", "1Gi")), claims(("e", "1Mi")), 0),
+    (claims(("d", "1Gi")), {}, 0),
+    ({}, claims(("d", "1Gi")), 0),
+    (claims(("d", "1Gi")), claims(("d", "nonsense")), 0),
+    (claims(("d", "1Gi")), {"volumeClaimTemplates": [{"metadata": {"name": "d"}}]}, 0),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "number"), SIZES)
+def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
+    findings = shrinking(druid.cluster(after), converged(render(druid.cluster(before))))
+    assert len(findings) == number
+    for finding in findings:
+        assert (finding.reason, finding.group) == (reasons.INVALID_SPEC, "brokers")
+
+
+def test_what_does_not_run_cannot_shrink() -> None:
+    assert shrinking(druid.cluster(claims(("d", "1Mi"))), Observed()) == ()
+
+
+def written_again(live: Manifest) -> Manifest:
+    """Return an object of ours on which the Go operator's annotation is back."""
+    after = deepcopy(live)
+    after["metadata"]["annotations"] = {"druidOpResourceHash": "x"}
+    return after
+
+
+def contested(change: Any = written_again, *kinds: str) -> Observed:
+    observed = converged(render(druid.cluster()))
+    return observed.with_objects([change(live) for live in observed.of_kind(*(kinds or ("StatefulSet",)))])
+
+
+def test_the_go_operator_at_work_is_noticed() -> None:
+    finding = conflict(druid.cluster(), contested())
+    assert finding is not None
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.CONFLICT, None, True)
+    assert "StatefulSet druid-c-brokers." in finding.message
+    finding = conflict(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap"))
+    assert finding is not None
+    assert "ConfigMap c-druid-common-config and 2 more." in finding.message
+
+
+def not_ours_yet(live: Manifest) -> Manifest:
+    after = written_again(live)
+    after["metadata"]["managedFields"] = [{**after["metadata"]["managedFields"][0], "manager": "manager"}]
+    return after
+
+
+def cut_short(live: Manifest) -> Manifest:
+    after = written_again(live)
+    [ours] = after["metadata"]["managedFields"]
+    hashed = {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}}
+    ours["fieldsV1"] = union(ours["fieldsV1"], hashed)
+    return after
+
+
+def of_another(live: Manifest) -> Manifest:
+    after = written_again(live)
+    after["metadata"]["ownerReferences"][0]["name"] = "other"
+    return after
+
+
+@pytest.mark.parametrize("change", [lambda live: live, not_ours_yet, cut_short, of_another])
+def test_nobody_else_at_work(change: Any) -> None:
+    assert conflict(druid.cluster(), contested(change)) is None
+
+
+def test_a_rollback_is_over_when_the_user_says_so() -> None:
+    assert conflict(annotated(**{"druid.apache.org/take-over": "true"}), contested()) is None

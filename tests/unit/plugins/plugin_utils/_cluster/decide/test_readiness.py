@@ -1,0 +1,151 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How far is each group?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import (
+    FAILING,
+    GroupState,
+    group_states,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+
+Manifest = dict[str, Any]
+
+TARGET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "druid-c-brokers"}
+AUTOSCALED = {"hpAutoscaler": {"maxReplicas": 4, "scaleTargetRef": TARGET}}
+SETTLED = {"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "currentRevision": "a", "updateRevision": "a"}
+ROLLED = {"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 2}
+MOVING = {"currentRevision": "a", "updateRevision": "b"}
+
+
+def state(
+    node: dict[str, Any], status: dict[str, Any] | None, spec: dict[str, Any] | None = None, **top: Any
+) -> GroupState:
+    """Return the state of the only group, whose workload has this status and these further fields."""
+    cluster = druid.cluster(node, **top)
+    [workload] = [each for each in render(cluster).objects if each["kind"] in ("StatefulSet", "Deployment")]
+    live = stored(workload)
+    live["spec"] |= spec or {}
+    if status is not None:
+        live["status"] = status
+    [found] = group_states(cluster, Observed().with_objects([live]))
+    return found
+
+
+TWO = {"replicas": 2}
+DEPLOYMENT = {"kind": "Deployment", **TWO}
+ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
+PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
+NO_PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}}
+
+# (what, node, status, further spec, wanted, ready, settled, ready as a whole)
+TABLE: list[tuple[str, dict[str, Any], dict[str, Any] | None, dict[str, Any], int, int, bool, bool]] = [
+    ("all well", TWO, SETTLED, {}, 2, 2, True, True),
+    ("one not ready", TWO, {**SETTLED, "readyReplicas": 1}, {}, 2, 1, True, False),
+    ("none ready", TWO, {key: SETTLED[key] for key in SETTLED if key != "readyReplicas"}, {}, 2, 0, True, False),
+    ("not observed", TWO, {**SETTLED, "observedGeneration": 0}, {}, 2, 2, False, False),
+    ("no status", TWO, None, {}, 2, 0, False, False),
+    ("an empty status", TWO, {}, {}, 2, 0, False, False),
+    ("rolling", TWO, {**SETTLED, **MOVING}, {}, 2, 2, False, False),
+    ("scaling up", {"replicas": 3}, SETTLED, {}, 3, 2, False, False),
+    ("scaling down", {"replicas": 1}, SETTLED, {}, 1, 2, False, False),
+    ("on delete", TWO, {**SETTLED, **MOVING}, ON_DELETE, 2, 2, True, True),
+    ("a partition", TWO, {**SETTLED, **MOVING}, PARTITION, 2, 2, True, True),
+    ("no partition", TWO, {**SETTLED, **MOVING}, NO_PARTITION, 2, 2, False, False),
+    ("a deployment", DEPLOYMENT, ROLLED, {}, 2, 2, True, True),
+    ("a deployment that rolls", DEPLOYMENT, {**ROLLED, "updatedReplicas": 1}, {}, 2, 2, False, False),
+    ("a deployment with a surge", DEPLOYMENT, {**ROLLED, "replicas": 3}, {}, 2, 2, False, False),
+    ("a new deployment", DEPLOYMENT, {"observedGeneration": 1}, {}, 2, 0, False, False),
+    ("replicas of an autoscaler", AUTOSCALED, {**SETTLED, "replicas": 4, "readyReplicas": 3}, {"replicas": 4}, 4, 3,
+     True, False),
+    ("an autoscaler that has not come yet", AUTOSCALED, {**SETTLED, "replicas": 1, "readyReplicas": 1}, {}, 1, 1, True,
+     True),
+    ("stopped", {**TWO, "stopped": True}, {"observedGeneration": 1}, {}, 0, 0, True, True),
+    ("stopping", {**TWO, "stopped": True}, SETTLED, {}, 0, 2, False, False),
+    ("no replicas", {"replicas": 0}, {"observedGeneration": 1, "replicas": 0}, {}, 0, 0, True, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("node", "status", "spec", "wanted", "ready", "settled", "whole"),
+    [row[1:] for row in TABLE],
+    ids=[r[0] for r in TABLE],
+)
+def test_state(
+    node: dict[str, Any],
+    status: dict[str, Any] | None,
+    spec: dict[str, Any],
+    wanted: int,
+    ready: int,
+    settled: bool,
+    whole: bool,
+) -> None:
+    found = state(node, status, spec)
+    assert (found.wanted, found.ready, found.is_settled, found.is_ready) == (wanted, ready, settled, whole)
+    assert str(found) == f"brokers {ready}/{wanted}"
+
+
+def test_a_hand_edit_of_replicas_is_not_settled() -> None:
+    assert not state(TWO, SETTLED, {"replicas": 5}).is_settled
+
+
+def test_a_group_without_workload_is_not_ready() -> None:
+    [found] = group_states(druid.cluster(TWO), Observed())
+    assert (found.wanted, found.ready, found.is_ready) == (2, 0, False)
+
+
+def test_groups_come_in_the_order_of_the_rollout() -> None:
+    nodes = {
+        "a": {**druid.NODE, "nodeType": "coordinator"},
+        "b": {**druid.NODE, "nodeType": "historical"},
+        "c": {**druid.NODE, "nodeType": "broker"},
+    }
+    assert [each.key for each in group_states(druid.cluster(nodes=nodes), Observed())] == ["b", "c", "a"]
+
+
+def pod(name: str, group: str = "druid-c-brokers", **status: Any) -> Manifest:
+    labels = {"nodeSpecUniqueStr": group}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "status": status}
+
+
+def waiting(reason: str, **more: str) -> list[Manifest]:
+    return [{"name": "fine", "state": {"running": {}}}, {"name": "m", "state": {"waiting": {"reason": reason, **more}}}]
+
+
+PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
+    *(
+        (reason, pod("p", containerStatuses=waiting(reason)), (f"pod p, container m: {reason}",))
+        for reason in sorted(FAILING)
+    ),
+    (
+        "with words",
+        pod("p", containerStatuses=waiting("ErrImagePull", message="no such image")),
+        ("pod p, container m: ErrImagePull: no such image",),
+    ),
+    (
+        "an init container",
+        pod("p", initContainerStatuses=waiting("CrashLoopBackOff")),
+        ("pod p, container m: CrashLoopBackOff",),
+    ),
+    ("beginning", pod("p", containerStatuses=waiting("ContainerCreating")), ()),
+    ("of another group", pod("p", "druid-c-others", containerStatuses=waiting("CrashLoopBackOff")), ()),
+    ("no status", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}, ()),
+    ("nothing known", pod("p", containerStatuses=None, initContainerStatuses=[{"name": "m"}]), ()),
+    ("running", pod("p", containerStatuses=[{"name": "m", "state": {"running": {}}}]), ()),
+]
+
+
+@pytest.mark.parametrize(("found", "trouble"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+def test_trouble_of_pods(found: Manifest, trouble: tuple[str, ...]) -> None:
+    [group] = group_states(druid.cluster(), Observed().with_objects([found]))
+    assert group.trouble == trouble
