@@ -40,12 +40,12 @@ def compare(live: Manifest, manifest: Manifest) -> Comparison:
 
 
 def same_object(live: Manifest, after: Manifest) -> bool:
-    """True if the server's answer to a dry run says that nothing would be written."""
+    """True if nobody but the server and the controllers, with their status, has to do with the difference."""
     return _essence(live) == _essence(after)
 
 
 def _essence(live: Manifest) -> dict[str, Any]:
-    """Return all that a write can change: everything but the server's own bookkeeping."""
+    """Return all that an apply can change: neither the status nor the server's own bookkeeping."""
     bookkeeping = ("managedFields", "resourceVersion", "generation")
     metadata = {name: value for name, value in live["metadata"].items() if name not in bookkeeping}
-    return {**live, "metadata": metadata, "ours": _ownership.owned(live)}
+    return {**live, "metadata": metadata, "status": None, "ours": _ownership.owned(live)}

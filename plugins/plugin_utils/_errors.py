@@ -71,7 +71,8 @@ class ApiError(KubernetesError):
     @property
     def is_test(self) -> bool:
         """True when the `test` of a JSON patch did not hold: the object is another one or another version."""
-        return self.verb == "patch" and self.status == UNPROCESSABLE and "test" in self.words and not self.causes
+        failed = self.verb == "patch" and self.status == UNPROCESSABLE and not self.causes
+        return failed and self.words.startswith(_UNTOLD)
 
     @property
     def causes(self) -> tuple[tuple[str, str], ...]:
@@ -89,6 +90,8 @@ class ApiError(KubernetesError):
         return f". {remedy.format(verb=self.verb, resource=self.resource)}" if remedy else ""
 
 
+# All that the server says of a JSON patch that does not fit.
+_UNTOLD = "the server rejected our request due to an error in our request"
 _REMEDIES = {
     200: "That is no answer of a Kubernetes API. Check the address (kubeconfig, context, host) and the proxy.",
     401: "Check the credentials (token, client certificate, exec plugin).",

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import r
 
 GONE_ATTEMPTS = 100
 GONE_PAUSE_SECONDS = 0.1
+OWNERSHIP_ATTEMPTS = 5
 
 
 class StillThere(KubernetesError):
@@ -86,10 +87,9 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     if step.live is not None and step.operation == "recreate":
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:
-        _settle_ownership(api, step.live, step.managed_fields)
+        _settle_ownership(api, step.live, step.manifest)
     live = api.apply(bound(step))
-    released = rewritten(live, step.manifest) if step.initial else None
-    return live if released is None else _settle_ownership(api, live, released)
+    return _settle_ownership(api, live, step.manifest) if step.initial else live
 
 
 def _remove(api: KubernetesApi, live: Manifest) -> None:
@@ -110,8 +110,33 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
     )
 
 
-def _settle_ownership(api: KubernetesApi, live: Manifest, managed_fields: list[Manifest]) -> Manifest:
-    """Say who owns which field of the very version that was looked at; values stay as they are."""
+def _settle_ownership(
+    api: KubernetesApi, live: Manifest, manifest: Manifest, attempts: int = OWNERSHIP_ATTEMPTS
+) -> Manifest:
+    """Return the object once its fields are owned as the manifest needs it; values stay as they are.
+
+    The record of owners is that of one version, and controllers write the status of a new object many times a second.
+    """
+    managed_fields = rewritten(live, manifest)
+    if managed_fields is None:
+        return live
+    try:
+        return _write_managed_fields(api, live, managed_fields)
+    except ApiError as error:
+        later = _later(api, live) if error.is_test and attempts > 1 else None
+        if later is None:
+            raise
+    return _settle_ownership(api, later, manifest, attempts - 1)
+
+
+def _later(api: KubernetesApi, live: Manifest) -> Manifest | None:
+    """Return the object as it is now; None if it is gone, or another one has its name."""
+    metadata = live["metadata"]
+    found = api.get(live["kind"], metadata["namespace"], metadata["name"])
+    return found if found is not None and found["metadata"]["uid"] == metadata["uid"] else None
+
+
+def _write_managed_fields(api: KubernetesApi, live: Manifest, managed_fields: list[Manifest]) -> Manifest:
     metadata = live["metadata"]
     operations = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},

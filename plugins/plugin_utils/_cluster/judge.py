@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._compare import same_object
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare, same_object
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
+# How often an object may change its status while it is judged.
+_ATTEMPTS = 4
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
@@ -25,15 +27,37 @@ _NO_VERDICT = frozenset({401, 404, 408, 409, 429})
 def judge(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
     """Return the steps that would write something, each with its result, and a finding for each that is refused."""
     confirmed, findings = [], []
-    for step in steps:
+    for candidate in steps:
         try:
-            after = _dry_run(api, step)
+            step, after = _judged(api, candidate)
         except ApiError as error:
-            findings.append(_finding(step, error))
+            findings.append(_finding(candidate, error))
             continue
         if step.operation != "update" or step.managed_fields is not None or _differs(step, after):
             confirmed.append(replace(step, after=after))
     return tuple(confirmed), tuple(findings)
+
+
+def _judged(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
+    """Return the step, brought to the version that is there now, and its result."""
+    for _attempt in range(_ATTEMPTS):
+        try:
+            return step, _dry_run(api, step)
+        except ApiError as error:
+            later = _for_later_version(api, step) if error.status == CONFLICT else None
+            if later is None:
+                raise
+            step = later
+    return step, _dry_run(api, step)
+
+
+def _for_later_version(api: KubernetesApi, step: Step) -> Step | None:
+    """Return the step for the version that is there now, if controllers alone have written it: they always do."""
+    live = api.get(step.key.kind, step.live["metadata"]["namespace"], step.key.name) if step.live is not None else None
+    if live is None or step.live is None or not same_object(step.live, live):
+        return None
+    comparison = compare(live, step.manifest)
+    return replace(step, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
 
 
 def _differs(step: Step, after: Manifest) -> bool:
