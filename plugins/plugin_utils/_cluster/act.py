@@ -52,6 +52,9 @@ def _depends(step: Step, failed: Step) -> bool:
     """What all share comes before the groups, and within a group each object before the next; the finalizer is last."""
     if step.operation == "patch":
         return True
+    if step.operation == "delete" and step.key.kind == "PersistentVolumeClaim":
+        # Data go last, and not from under a workload that has to stay.
+        return failed.key.kind in WORKLOADS
     if failed.group is None:
         return step.operation != "delete" and failed.operation != "delete"
     return failed.group == step.group

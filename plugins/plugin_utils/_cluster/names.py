@@ -35,6 +35,8 @@ APP_LABEL = "app"
 CLUSTER_LABEL = "druid_cr"
 GROUP_LABEL = "nodeSpecUniqueStr"
 COMPONENT_LABEL = "component"
+# A cluster with a longer name has no objects: none could carry its label.
+MAX_LABEL_CHARACTERS = 63
 
 
 def common_config_map_name(cr: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
@@ -26,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
-MAX_LABEL_CHARACTERS = 63
+_Passed = tuple[Cluster, Observed, Plan, tuple[Result, ...]]
 
 
 @dataclass(frozen=True)
@@ -42,20 +43,36 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
 
     KubernetesError when the cluster cannot be read, and the conditions say so; what cannot be written is in the report.
     """
+    go_through = _finalize if resource["metadata"].get("deletionTimestamp") else _carry_on
     try:
-        cluster, observed = _observe(api, resource, settings)
-        plan, observed = decide(api, resource, cluster, observed, settings)
+        cluster, observed, plan, results = go_through(api, resource, settings)
     except KubernetesError as error:
         if not settings.check_mode:
             report_unreadable(api, resource, error, now)
         raise
-    results = () if settings.check_mode else act(api, plan.steps)
     return report(api, resource, cluster, _afterwards(observed, results), plan, results, settings.check_mode, now)
+
+
+def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
+    """Let the resource go. Its specification may be anything: nobody may have to mend it first."""
+    cluster = Cluster.from_resource({**resource, "spec": {}})
+    steps, observed = finalize(api, resource, cluster)
+    deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+    if settings.check_mode:
+        return cluster, observed, Plan(tuple(steps), (deleting,)), ()
+    results = act(api, steps)
+    return cluster, observed, Plan(tuple(result.step for result in results), (deleting,)), results
+
+
+def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
+    cluster, observed = _observe(api, resource, settings)
+    plan, observed = decide(api, resource, cluster, observed, settings)
+    return cluster, observed, plan, () if settings.check_mode else act(api, plan.steps)
 
 
 def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tuple[Cluster, Observed]:
     cluster = Cluster.from_resource(resource)
-    if len(cluster.name) > MAX_LABEL_CHARACTERS:
+    if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
         # No object can carry its label; what is wrong is said by the validation.
         return cluster, Observed()
     refused = validity.refused_references(resource, settings.reference_namespaces)
@@ -68,9 +85,6 @@ def decide(
     api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, settings: Settings
 ) -> tuple[Plan, Observed]:
     """Return what is to be done, and what is there including what only a look by name has found."""
-    if resource["metadata"].get("deletionTimestamp"):
-        deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
-        return Plan(finalizer.carry_out(resource, cluster, observed), (deleting,)), observed
     paused = pause(cluster)
     if paused is not None:
         return Plan(findings=(paused,)), observed

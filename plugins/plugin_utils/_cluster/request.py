@@ -13,13 +13,18 @@ from itertools import chain
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import resource_removal, variable_removal
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import (
+    resource_removal,
+    take_away,
+    variable_removal,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings, reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_spec, submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
@@ -114,8 +119,7 @@ def _pass(api: KubernetesApi, request: Request, outcome: Outcome, clock: Clock, 
 
 
 def _read(api: KubernetesApi, request: Request) -> Manifest:
-    if request.by_variable:
-        assert request.resource is not None
+    if request.by_variable and request.resource is not None:
         return request.resource
     resource = api.get(names.KIND, request.namespace, request.name)
     if resource is None:
@@ -155,12 +159,12 @@ def _by_variable(api: KubernetesApi, request: Request, progress: Progress, clock
 
 
 def _absent_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
-    nothing = {"metadata": {"name": request.name, "namespace": request.namespace}, "spec": {}}
+    cluster = Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
     delete_claims = request.spec is not None and deletes_claims(request.spec)
-    plan = variable_removal(api, nothing, delete_claims)
+    plan = variable_removal(api, cluster, delete_claims)
     _name_claims(plan, progress)
     if not request.settings.check_mode:
-        _raise_first(act(api, plan.steps))
+        _raise_first(act(api, take_away(api, cluster, delete_claims)))
     return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
 
 
@@ -170,7 +174,7 @@ def _absent(api: KubernetesApi, request: Request, progress: Progress, clock: Clo
     if resource is None:
         return Outcome()
     plan = resource_removal(api, resource)
-    outcome = Outcome(plan, changed=True)
+    outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if request.settings.check_mode:
         return outcome
     _name_claims(plan, progress)
@@ -180,7 +184,7 @@ def _absent(api: KubernetesApi, request: Request, progress: Progress, clock: Clo
         if resource is None:
             return outcome
         report = reconcile(api, resource, request.settings, clock.now())
-        outcome = replace(outcome, report=report, warnings=report.warnings)
+        outcome = replace(outcome, report=report, warnings=(*plan.warnings, *report.warnings))
     return replace(outcome, timed_out=request.wait)
 
 

@@ -5,46 +5,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_claim_of, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import (
+    controller,
+    is_claim_of,
+    is_ours,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
+CLAIM = "PersistentVolumeClaim"
+# Kubernetes' own: dependents are to lose their owner instead of going with it.
+ORPHAN = "orphan"
+# Of these kinds each object has the resource as its owner.
+OWNED = (*WORKLOADS, "ConfigMap", "Service")
+
 
 def keep_finalizer(resource: Manifest) -> tuple[Step, ...]:
     """Return the step that adds or removes the finalizer, as disablePVCDeletionFinalizer wants it."""
     finalizers = resource["metadata"].get("finalizers") or []
-    is_wanted = deletes_claims(resource["spec"])
+    is_wanted = deletes_claims(resource.get("spec"))
     if is_wanted == (names.FINALIZER in finalizers):
         return ()
     return (_finalizer_step(resource, [*finalizers, names.FINALIZER] if is_wanted else _without(finalizers)),)
 
 
-def carry_out(resource: Manifest, cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
-    """Return what is left to do for a resource that is being deleted: workloads, claims, then the finalizer itself."""
-    finalizers = resource["metadata"].get("finalizers") or []
-    if names.FINALIZER not in finalizers:
-        return ()
-    goes = tuple(removal(cluster, observed)) if deletes_claims(resource["spec"]) else ()
-    return (*goes, _finalizer_step(resource, _without(finalizers)))
+def is_set(resource: Manifest) -> bool:
+    """True for a resource that does not go before its claims have been dealt with."""
+    return names.FINALIZER in (resource["metadata"].get("finalizers") or ())
 
 
-def deletes_claims(spec: Mapping[str, Any]) -> bool:
-    """True when the claims go with the cluster: the documented default."""
-    return not spec.get("disablePVCDeletionFinalizer", False)
+def let_go(resource: Manifest) -> Step:
+    """Return the step that removes the finalizer: the resource goes."""
+    return _finalizer_step(resource, _without(resource["metadata"]["finalizers"]))
 
 
-def removal(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
-    """Return the deletion of the workloads and of this cluster's claims; what is going already is left to go."""
-    workloads = [live for live in observed.of_kind(*WORKLOADS) if is_ours(live, cluster)]
-    claims = [live for live in observed.of_kind("PersistentVolumeClaim") if is_claim_of(live, cluster)]
-    staying = (live for live in workloads + claims if not live["metadata"].get("deletionTimestamp"))
-    return tuple(Step("delete", live, live=live) for live in staying)
+def deletes_claims(spec: Any) -> bool:
+    """True when the claims go with the cluster: the documented default, also of a specification that is none."""
+    return not (isinstance(spec, Mapping) and spec.get("disablePVCDeletionFinalizer", False))
+
+
+def is_orphaned(resource: Manifest, cluster: Cluster, observed: Observed) -> bool:
+    """True when the resource is deleted with --cascade=orphan: all that it has made is to stay, its data first of all.
+
+    Kubernetes may have dealt with its own finalizer already; then what we have made has lost its owner.
+    """
+    if ORPHAN in (resource["metadata"].get("finalizers") or ()):
+        return True
+    return any(controller(live) is None and is_ours(live, cluster) for live in observed.of_kind(*OWNED))
+
+
+def workloads(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
+    """Return the deletion of this cluster's workloads; what is going already is left to go."""
+    return _deletions(live for live in observed.of_kind(*WORKLOADS) if is_ours(live, cluster))
+
+
+def claims(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
+    """Return the deletion of this cluster's claims; what is going already is left to go."""
+    return _deletions(live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster))
+
+
+def _deletions(found: Iterable[Manifest]) -> tuple[Step, ...]:
+    return tuple(Step("delete", live, live=live) for live in found if not live["metadata"].get("deletionTimestamp"))
 
 
 def _without(finalizers: list[str]) -> list[str]:
