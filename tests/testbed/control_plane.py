@@ -46,6 +46,8 @@ class ControlPlane:
     def __init__(self, layout: Layout, kubernetes: Version) -> None:
         self.kubernetes = kubernetes
         self.url = layout.url
+        # For what the API server itself would refuse to store.
+        self.etcd_url = layout.etcd_url
         self.ca_file = layout.authority
         self.audit = Audit(layout.audit_log)
         self._layout = layout
