@@ -58,6 +58,8 @@ def is_claim_of(claim: Manifest, cluster: Cluster) -> bool:
     """
     if controller(claim) is not None:
         return is_ours(claim, cluster) or _controller_is_group(claim, cluster)
+    if is_ours(claim, cluster):
+        return True
     labels = claim["metadata"].get("labels") or {}
     group = labels.get(names.GROUP_LABEL, "")
     ours = labels.get(names.CLUSTER_LABEL) == cluster.name and labels.get(names.APP_LABEL) == "druid"
