@@ -20,6 +20,14 @@ def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime) -> int
     by_type = {each["type"]: each for each in conditions}
     if by_type["Ready"]["status"] == "True" or by_type["Paused"]["status"] == "True":
         return None
-    since = datetime.strptime(by_type["Ready"]["lastTransitionTime"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    age = max(0, int((now - since).total_seconds()))
+    age = max(0, int((now - _moment(by_type["Ready"]["lastTransitionTime"], now)).total_seconds()))
     return min(max(SHORTEST_SECONDS, age // SHARE_OF_AGE), LONGEST_SECONDS)
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    """Return the moment that a condition names; what somebody else has written there may be no time at all."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return now
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -27,14 +27,25 @@ def read_file(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadResource(f"resource: cannot read {path}: {error}. Give the path of a readable UTF-8 file.") from error
+    document = _parse(text, path)
+    if document is None:
+        raise BadResource(f"resource: {path} is empty.")
+    try:
+        json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadResource(f"resource: {path} holds something that JSON cannot express: {error}") from error
+    return document
+
+
+def _parse(text: str, path: Path) -> Any:
     try:
         # First as JSON: YAML folds U+0085 and its like inside quotes, JSON keeps them.
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     try:
         return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise BadResource(f"resource: {path} is neither JSON nor YAML: {error}") from error
 
 
@@ -59,12 +70,16 @@ def from_document(document: Any, name: str | None, namespace: str | None) -> Man
             f"one resource of kind {names.KIND} in {names.API_VERSION} is needed."
         )
     metadata = document.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        raise BadResource(f"resource: metadata has to be a mapping, not {type(metadata).__name__}.")
     named = _agreed("name", metadata.get("name"), name)
     placed = _agreed("namespace", metadata.get("namespace"), namespace)
     return {**document, "metadata": {**metadata, "name": named, "namespace": placed}}
 
 
-def _agreed(what: str, stated: str | None, option: str | None) -> str:
+def _agreed(what: str, stated: Any, option: str | None) -> str:
+    if not isinstance(stated, str | None):
+        raise BadResource(f"resource: metadata.{what} has to be a text, not {stated!r}. Put it between quotes.")
     if stated and option and stated != option:
         raise BadResource(f"resource: metadata.{what} is {stated}, but the option {what} says {option}. Leave one out.")
     if not (stated or option):

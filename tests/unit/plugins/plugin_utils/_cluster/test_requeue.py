@@ -1,0 +1,45 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When to look again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import timestamp
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def conditions(ready: str, paused: str, since: str) -> list[dict[str, Any]]:
+    return [
+        {"type": "Ready", "status": ready, "lastTransitionTime": since},
+        {"type": "Paused", "status": paused, "lastTransitionTime": since},
+    ]
+
+
+# (seconds since it is not ready, seconds until the next look)
+AGES = [(-60, 5), (0, 5), (49, 5), (50, 5), (60, 6), (600, 60), (2999, 299), (3000, 300), (10**6, 300)]
+
+
+@pytest.mark.parametrize(("age", "seconds"), AGES)
+def test_looks_less_and_less_often(age: int, seconds: int) -> None:
+    since = timestamp(NOW - timedelta(seconds=age))
+    assert requeue_after(conditions("False", "False", since), NOW) == seconds
+
+
+@pytest.mark.parametrize(("ready", "paused"), [("True", "False"), ("False", "True"), ("True", "True")])
+def test_the_regular_period_will_do(ready: str, paused: str) -> None:
+    assert requeue_after(conditions(ready, paused, timestamp(NOW)), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("since", "seconds"), [("2026-01-02T02:54:05.123Z", 59), ("2026-01-02T02:54:05", 60), ("yesterday", 5), ("", 5)]
+)
+def test_takes_what_others_have_written_for_a_time(since: str, seconds: int) -> None:
+    assert requeue_after(conditions("False", "False", since), NOW) == seconds
