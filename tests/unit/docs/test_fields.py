@@ -1,0 +1,149 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every field that the code reads is in the schema; every field of the schema is read, or is known to have no effect."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+
+ROOT = Path(__file__).resolve().parents[3]
+# Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
+USED_LATER = {
+    "spec": {
+        "auth",
+        "deleteOrphanPvc",
+        "disablePVCAnnotationUpdate",
+        "forceDeleteStsPodOnError",
+        "middleManagerDrainStrategy",
+        "rollingDeploy",
+        "scalePvcSts",
+    },
+    "node": {"dynamicConfig"},
+}
+# Accepted, and without effect for good; the reference says so.
+NO_EFFECT = {"spec": {"dynamicConfig", "ignored"}, "node": set[str]()}
+# Fields of one level that rules for both also look for at the other, where the schema has none.
+ONLY_AT_ONE_LEVEL = {"spec": {"persistentVolumeClaim", "serviceAccountName"}, "node": set[str]()}
+
+
+class Asked(dict[str, Any]):
+    """A mapping that remembers which keys were asked for."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        super().__init__(content)
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Any:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    text = (ROOT / "config" / "crd" / "druids.yaml").read_text(encoding="utf-8")
+    crd = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    properties: Mapping[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    return properties["spec"]
+
+
+def fields(level: str) -> set[str]:
+    of_cluster = schema()["properties"]
+    return set(of_cluster if level == "spec" else of_cluster["nodes"]["additionalProperties"]["properties"])
+
+
+def node(kind: str) -> Asked:
+    return Asked(
+        {
+            "nodeType": "broker",
+            "kind": kind,
+            "druid.port": 8082,
+            "nodeConfigMountPath": "/node",
+            "runtime.properties": "",
+            "replicas": 1,
+            "hpAutoscaler": {"minReplicas": 1, "maxReplicas": 2},
+            "ingress": {"defaultBackend": {"service": {"name": "a", "port": {"number": 80}}}},
+            "podDisruptionBudgetSpec": {"maxUnavailable": 1},
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def asked() -> dict[str, set[str]]:
+    """What validating, deciding and rendering ask of both levels, for a group of each kind."""
+    nodes = {"one": node("StatefulSet"), "two": node("Deployment")}
+    spec = Asked({"image": "druid:1", "common.runtime.properties": "", "nodes": nodes, "services": [{}]})
+    resource = {"metadata": {"name": "a", "namespace": "b"}, "spec": spec}
+    cluster = Cluster.from_resource(resource)
+    assert validate(cluster) == ()
+    assert (pause(cluster), cluster_references(resource)) == (None, ())
+    assert deletes_claims(spec)
+    assert render(cluster).groups.keys() == nodes.keys()
+    return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}
+
+
+@pytest.mark.parametrize("level", ["spec", "node"])
+def test_what_the_code_reads_is_in_the_schema(level: str, asked: Mapping[str, set[str]]) -> None:
+    assert asked[level] - fields(level) - ONLY_AT_ONE_LEVEL[level] == set()
+
+
+@pytest.mark.parametrize("level", ["spec", "node"])
+def test_what_is_in_the_schema_is_read_or_known_to_have_no_effect(level: str, asked: Mapping[str, set[str]]) -> None:
+    assert fields(level) - asked[level] == USED_LATER[level] | NO_EFFECT[level]
+
+
+def test_the_shipped_schema_is_that_of_the_crd() -> None:
+    path = ROOT / "plugins" / "plugin_utils" / "_cluster" / "schema.json"
+    shipped = json.loads(path.read_text(encoding="utf-8"))
+    assert {name: facts(each) for name, each in shipped["properties"].items()} == {
+        name: facts(each) for name, each in schema()["properties"].items()
+    }
+
+
+def facts(field: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: field.get(name) for name in ("type", "default", "enum", "required")}
+
+
+@pytest.mark.parametrize(("heading", "level"), [("Spec", "spec"), ("Node", "node")])
+def test_the_reference_has_every_field_with_its_default(heading: str, level: str) -> None:
+    of_cluster = schema()
+    owner = of_cluster if level == "spec" else of_cluster["properties"]["nodes"]["additionalProperties"]
+    expected = {name: default(name, field, owner.get("required", [])) for name, field in owner["properties"].items()}
+    assert dict(rows(heading)) == expected
+
+
+def default(name: str, field: Mapping[str, Any], required: list[str]) -> str:
+    if name in required:
+        return "required"
+    return f"`{json.dumps(field['default'])}`" if "default" in field else ""
+
+
+def rows(heading: str) -> Iterator[tuple[str, str]]:
+    """Yield name and default of each row of a table in the reference."""
+    text = (ROOT / "docs" / "reference" / "druid.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    for row in section.splitlines():
+        if found := re.match(r"\| `([^`]+)`(?: \\\*)? \| [^|]+ \| ([^|]*?) ?\|", row):
+            yield found.group(1), found.group(2)
