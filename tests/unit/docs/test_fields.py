@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every field that the code reads is in the schema; every field of the schema is read, or is known to have no effect."""
+"""Every field that the code reads is in the schema; every field of the schema is read, or known to have no effect."""
 
 from __future__ import annotations
 
