@@ -1,0 +1,149 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An autoscaler comes, decides and goes without the replicas ever being anything else than what somebody wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system import full_cluster
+from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL, STATELESS, autoscaler
+from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator, recorded_namespace, take_over
+from ansible_collections.druidops.druid.tests.system.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.live import MERGE, Live, Manifest
+from testbed.control_plane import ControlPlane
+
+KINDS = {"StatefulSet": (STATEFUL, "historicals"), "Deployment": (STATELESS, "brokers")}
+ALL_KINDS = pytest.mark.parametrize("kind", KINDS)
+
+
+def group(kind: str, **more: Any) -> dict[str, Any]:
+    """Return the nodes of a cluster with one group, of that kind."""
+    _name, key = KINDS[kind]
+    make = full_cluster.historicals if kind == "StatefulSet" else full_cluster.brokers
+    return {key: make(**{"hpAutoscaler": None, **more})}
+
+
+def settled(live: Live) -> None:
+    """One pass, and another that has nothing to do."""
+    assert one_pass(live, NAME).plan.findings == ()
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def state(live: Live, kind: str) -> tuple[int, int]:
+    """Return the replicas, and the generation: it counts every change of a workload's specification."""
+    workload = live.get(kind, KINDS[kind][0])
+    return workload["spec"]["replicas"], workload["metadata"]["generation"]
+
+
+def owners(live: Live, kind: str) -> set[str]:
+    """Return the managers that own the replicas."""
+    entries = live.get(kind, KINDS[kind][0])["metadata"]["managedFields"]
+    return {entry["manager"] for entry in entries if "f:replicas" in entry["fieldsV1"].get("f:spec", {})}
+
+
+def change(live: Live, kind: str, **node: Any) -> None:
+    """Change the group in the resource."""
+    live.merge("Druid", NAME, {"spec": {"nodes": {KINDS[kind][1]: node}}})
+
+
+def scale(live: Live, kind: str, replicas: int) -> Manifest:
+    """Scale the workload as an autoscaler and kubectl scale do."""
+    path = f"{live.path(kind, KINDS[kind][0])}/scale"
+    body = {"spec": {"replicas": replicas}}
+    scaled: Manifest = live.plane.request("PATCH", path, body, user="person", content_type=MERGE)
+    return scaled
+
+
+@ALL_KINDS
+def test_comes_to_a_running_group_without_a_change(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5))
+    settled(live)
+    replicas, generation = state(live, kind)
+    assert replicas == 5
+    change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]))
+    settled(live)
+    # No generation, no moment with other replicas.
+    assert state(live, kind) == (5, generation)
+    assert "druidops" not in owners(live, kind)
+    assert live.names("HorizontalPodAutoscaler") == {KINDS[kind][0]}
+
+
+@ALL_KINDS
+def test_comes_together_with_another_change_in_one_write(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5))
+    settled(live)
+    _replicas, generation = state(live, kind)
+    change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]), image="apache/druid:36.0.0")
+    settled(live)
+    assert state(live, kind) == (5, generation + 1)
+
+
+@ALL_KINDS
+def test_its_decisions_are_left_alone(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
+    settled(live)
+    for wanted in (7, 2):
+        scale(live, kind, wanted)
+        assert one_pass(live, NAME).plan.steps == ()
+        change(live, kind, image=f"apache/druid:{wanted}.0.0")
+        settled(live)
+        assert state(live, kind)[0] == wanted
+
+
+@ALL_KINDS
+def test_goes_and_the_resource_decides_again(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
+    settled(live)
+    scale(live, kind, 7)
+    _replicas, generation = state(live, kind)
+    change(live, kind, hpAutoscaler=None)
+    settled(live)
+    assert state(live, kind) == (5, generation + 1)
+    assert live.names("HorizontalPodAutoscaler") == set()
+    change(live, kind, replicas=4)
+    settled(live)
+    assert state(live, kind)[0] == 4
+    # And it may come back.
+    _replicas, generation = state(live, kind)
+    change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]))
+    settled(live)
+    assert state(live, kind) == (4, generation)
+
+
+@ALL_KINDS
+@pytest.mark.parametrize(("replicas", "smallest", "first"), [(1, 3, 3), (5, 2, 5), (0, 2, 2)])
+def test_a_new_group_starts_with_what_both_want(
+    live: Live, kind: str, replicas: int, smallest: int, first: int
+) -> None:
+    scaler = autoscaler(kind, KINDS[kind][0], smallest)
+    full_cluster.create(live, **group(kind, replicas=replicas, hpAutoscaler=scaler))
+    settled(live)
+    # A Deployment's generation moves once more with the annotation of its revision.
+    assert state(live, kind)[0] == first
+    assert state(live, kind)[1] <= (2 if kind == "Deployment" else 1)
+    assert "druidops" not in owners(live, kind)
+    scale(live, kind, 4)
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.xdist_group("recordings")
+@pytest.mark.parametrize("is_first", [True, False], ids=["with the takeover", "after it"])
+def test_comes_to_a_group_of_the_go_operator(control_plane: ControlPlane, is_first: bool) -> None:
+    live = recorded_namespace(control_plane)
+    operator = GoOperator(live, "hand").run()
+    scaled = live.path("StatefulSet", "druid-hand-historicals-hot") + "/scale"
+    control_plane.request("PATCH", scaled, {"spec": {"replicas": 3}}, user="person", content_type=MERGE)
+    before = operator.settled()
+    if not is_first:
+        live.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"replicas": 3}}}})
+        take_over(live, "hand")
+    scaler = autoscaler("StatefulSet", "druid-hand-historicals-hot", 2)
+    live.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"hpAutoscaler": scaler}}}})
+    assert one_pass(live, "hand").plan.findings == ()
+    after = operator.settled()
+    assert {key: after[key] for key in before} == before
+    assert one_pass(live, "hand").plan.steps == ()
