@@ -63,6 +63,8 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Each answer in one piece: two would wait for each other (Nagle's algorithm and delayed acknowledgements).
+    wbufsize = -1
     server: Server
 
     def _serve(self) -> None:

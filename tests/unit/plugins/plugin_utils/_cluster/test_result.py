@@ -1,0 +1,148 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a task returns, and what can be asked of a resource."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import (
+    Clock,
+    NotThere,
+    Outcome,
+    Request,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_error, of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+
+Manifest = dict[str, Any]
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+REQUEST = Request("c", "ns", wait_timeout=7)
+PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
+WISH = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
+CREATE = Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}})
+
+
+def report(*findings: Finding) -> Report:
+    document = status(druid.cluster(), Observed(), findings, {}, NOW)
+    return Report(Plan((CREATE,), findings), document, changed=True, requeue_after=5)
+
+
+def test_tells_names_and_words() -> None:
+    found = report(WISH)
+    returned = of_outcome(Outcome(found.plan, True, found, ("Beware.",)), REQUEST, fail_on_problem=True)
+    assert returned == {
+        "changed": True,
+        "name": "c",
+        "namespace": "ns",
+        "plan": ["create ConfigMap n"],
+        "diff": returned["diff"],
+        "warnings": ["Beware."],
+        "ready": False,
+        "nodes": "0/1",
+        "conditions": found.status["conditions"],
+        "requeue_after": 5,
+    }
+    assert returned["diff"][0]["after_header"] == "ConfigMap ns/n"
+
+
+# (outcome, message)
+FAILURES: list[tuple[Outcome, str]] = [
+    (Outcome(Plan(), False, report(PROBLEM)), "Druid ns/c: It cannot be."),
+    (Outcome(Plan(), False, report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
+    (
+        Outcome(Plan(), False, report(), timed_out=True),
+        "Druid ns/c: not as wanted (NodesNotReady: Waiting for brokers 0/1.) after 7 s.",
+    ),
+    (Outcome(timed_out=True), "Druid ns/c: still there after 7 s."),
+    (Outcome(Plan(), False, report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),
+]
+
+
+@pytest.mark.parametrize(("outcome", "message"), FAILURES)
+@pytest.mark.parametrize("fail_on_problem", [True, False])
+def test_tells_what_is_wrong(outcome: Outcome, message: str, fail_on_problem: bool) -> None:
+    returned = of_outcome(outcome, REQUEST, fail_on_problem)
+    assert (returned["msg"], returned["failed"]) == (message, fail_on_problem)
+
+
+def test_nothing_to_report_on() -> None:
+    returned = of_outcome(Outcome(), REQUEST, fail_on_problem=True)
+    assert returned == {"changed": False, "name": "c", "namespace": "ns", "plan": [], "diff": []}
+
+
+ERRORS: list[tuple[DruidopsError, bool, bool]] = [
+    (DruidopsError("no"), True, True),
+    (DruidopsError("no"), False, False),
+    (NotThere("no"), True, True),
+    (NotThere("no"), False, False),
+]
+
+
+@pytest.mark.parametrize(("error", "fail_on_problem", "failed"), ERRORS)
+def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_on_problem: bool, failed: bool) -> None:
+    returned = of_error(error, fail_on_problem)
+    assert (returned["msg"], returned["failed"], returned["changed"]) == ("no", failed, False)
+
+
+class Time:
+    """A clock that moves only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.moment = 100.0
+        self.pauses: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.moment += seconds
+
+
+# (timeout, pause, pauses made)
+TICKS: list[tuple[float, float, list[float]]] = [
+    (0, 2, []),
+    (2, 2, [2]),
+    (5, 2, [2, 2, 1]),
+    (1, 2, [1]),
+    (6, 2, [2, 2, 2]),
+]
+
+
+@pytest.mark.parametrize(("timeout", "pause", "pauses"), TICKS)
+def test_ticks_until_the_time_is_over(timeout: float, pause: float, pauses: list[float]) -> None:
+    time = Time()
+    clock = Clock(monotonic=lambda: time.moment, sleep=time.sleep, now=lambda: NOW)
+    assert len(list(clock.ticks(timeout, pause))) == len(pauses)
+    assert time.pauses == pauses
+
+
+READY = {"type": "Ready", "status": "True"}
+# (status, generation, ready)
+STATES: list[tuple[Any, int, bool]] = [
+    ({"conditions": [READY], "observedGeneration": 3}, 3, True),
+    ({"conditions": [READY], "observedGeneration": 2}, 3, False),
+    ({"conditions": [{**READY, "status": "False"}], "observedGeneration": 3}, 3, False),
+    ({"conditions": None}, 3, False),
+    (None, 3, False),
+    ({}, 3, False),
+]
+
+
+@pytest.mark.parametrize(("state", "generation", "ready"), STATES)
+def test_describes_a_resource(state: Any, generation: int, ready: bool) -> None:
+    resource = druid.resource() | {"status": state}
+    resource["metadata"]["generation"] = generation
+    described = info.describe(resource)
+    assert described["ready"] is ready
+    assert (described["name"], described["namespace"], described["groups"]) == ("c", "ns", ["brokers"])
+    assert "spec" not in described

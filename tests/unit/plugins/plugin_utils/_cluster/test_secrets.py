@@ -1,0 +1,88 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""No secret survives on any of the ways on which words leave."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, events
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.test_masking import (
+    ALONE,
+    EVERY,
+    SECRET,
+    with_secret,
+)
+
+Manifest = dict[str, Any]
+
+OTHER = "another-one"
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def holding(value: Any, secret: str) -> Manifest:
+    """Return an object that has the secret in it."""
+    whole = with_secret(value, secret)
+    metadata = {"name": "n", "namespace": "ns"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": [whole]}}
+
+
+def steps(value: Any) -> list[Step]:
+    before, after = holding(value, SECRET), holding(value, OTHER)
+    return [
+        Step("create", after),
+        Step("update", after, None, stored(before), stored(after)),
+        Step("update", after, None, stored({**after, "data": {}}), stored(after)),
+        Step("delete", stored(before), None, stored(before)),
+    ]
+
+
+@pytest.mark.parametrize("value", EVERY)
+def test_diff_and_lines(value: Any) -> None:
+    words = repr((describe.diff(Plan(tuple(steps(value)))), describe.lines(Plan(tuple(steps(value))))))
+    assert SECRET not in words
+    assert OTHER not in words
+
+
+@pytest.mark.parametrize("value", EVERY)
+def test_events(value: Any) -> None:
+    words = repr(events.texts([Result(step) for step in steps(value)], Masker()))
+    assert SECRET not in words
+    assert OTHER not in words
+
+
+class Silent:
+    """A transport that nothing may be sent with."""
+
+    def request(self, method: str, url: str, **_arguments: Any) -> Any:
+        raise AssertionError((method, url))
+
+
+@pytest.mark.parametrize("value", ALONE)
+def test_conditions_and_findings(value: Any) -> None:
+    resource = druid.resource()
+    del resource["metadata"]["uid"]
+    resource["spec"]["x"] = [with_secret(value, SECRET)]
+    observed = Observed().with_objects([holding(value, OTHER)])
+    finding = Finding("RefusedByServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
+    result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
+    cluster = Cluster.from_resource(resource)
+    api = KubernetesApi("https://192.0.2.1", Silent(), warnings=[f"It warned of {SECRET}."])
+    told = report(api, resource, cluster, observed, Plan((), (finding,)), [result], False, NOW)
+    words = repr((told.status, told.plan, told.warnings, told.problems))
+    assert SECRET not in words
+    assert OTHER not in words
+    assert "********" in words

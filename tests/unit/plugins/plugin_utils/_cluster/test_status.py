@@ -1,0 +1,214 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status tells a person what is awaited, and keeps the Go operator's fields true."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready, status, unreadable
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
+
+Manifest = dict[str, Any]
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+EARLIER = "2025-12-31T00:00:00Z"
+PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.", None)
+SECOND = Finding(reasons.NAME_COLLISION, "It is taken.", "brokers")
+DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+PAUSED = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
+IGNORED = Finding(reasons.IGNORED, "Look away.", is_problem=False)
+
+
+def running(cluster: Cluster, **status: Any) -> Observed:
+    """Return what is observed when all pods of the only group run."""
+    observed = converged(render(cluster))
+    [live] = observed.of_kind("StatefulSet")
+    pods = live["spec"]["replicas"]
+    live["status"] = {"observedGeneration": 1, "replicas": pods, "readyReplicas": pods} | status
+    return observed.with_objects([live])
+
+
+def pod(reason: str = "CrashLoopBackOff") -> Manifest:
+    labels = {"nodeSpecUniqueStr": "druid-c-brokers"}
+    container = {"name": "m", "state": {"waiting": {"reason": reason}}}
+    metadata = {"name": "druid-c-brokers-0", "labels": labels}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [container]}}
+
+
+def of(
+    observed: Observed | None = None,
+    *findings: Finding,
+    cluster: Cluster | None = None,
+    previous: Manifest | None = None,
+) -> Manifest:
+    cluster = cluster or druid.cluster()
+    return status(cluster, observed or running(cluster), findings, previous or {}, NOW)
+
+
+def conditions(document: Manifest) -> dict[str, tuple[str, str]]:
+    return {each["type"]: (each["status"], each["reason"]) for each in document["conditions"]}
+
+
+READY = ("True", reasons.READY)
+STILL = ("False", reasons.UP_TO_DATE)
+FINE = ("False", reasons.AS_EXPECTED)
+ACTIVE = ("False", reasons.NOT_PAUSED)
+MOVING = ("True", reasons.ROLLING_OUT)
+WAITING = ("False", reasons.NOT_READY)
+INVALID = reasons.INVALID_SPEC
+STOPPED = druid.cluster(stopped=True)
+Told = tuple[str, str]
+
+# (what, status, Ready, Progressing, Degraded, Paused, the Go operator's type, the Go operator's node)
+TABLE: list[tuple[str, Manifest, Told, Told, Told, Told, str, str]] = [
+    ("all well", of(), READY, STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
+    ("nothing there", of(Observed()), WAITING, MOVING, FINE, ACTIVE, "DruidNodeRollingUpdate", "brokers"),
+    ("not ready", of(running(druid.cluster(), readyReplicas=0)), WAITING, STILL, FINE, ACTIVE,
+     "DruidNodeRollingUpdate", "brokers"),
+    ("not observed", of(running(druid.cluster(), observedGeneration=0)), WAITING, MOVING, FINE, ACTIVE,
+     "DruidNodeRollingUpdate", "brokers"),
+    ("a problem", of(None, PROBLEM), ("False", INVALID), STILL, ("True", INVALID), ACTIVE,
+     "DruidNodeErrorState", "All"),
+    ("two problems", of(Observed(), PROBLEM, SECOND), ("False", INVALID), MOVING, ("True", INVALID), ACTIVE,
+     "DruidNodeErrorState", "brokers"),
+    ("deleting", of(None, DELETING), ("False", reasons.DELETING), STILL, FINE, ACTIVE, "DruidNodeErrorState", "All"),
+    ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), STILL, ("True", INVALID), ACTIVE,
+     "DruidNodeErrorState", "All"),
+    ("paused", of(None, PAUSED), READY, STILL, FINE, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
+    ("ignored, not ready", of(Observed(), IGNORED), WAITING, MOVING, FINE, ("True", reasons.IGNORED),
+     "DruidNodeRollingUpdate", "brokers"),
+    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), STILL, FINE, ACTIVE, "DruidNodeErrorState", "All"),
+    ("pods that fail", of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])), WAITING, STILL,
+     ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "brokers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
+def test_conditions(row: tuple[str, Manifest, Told, Told, Told, Told, str, str]) -> None:
+    _what, document, ready, progressing, degraded, paused, kind, node = row
+    assert conditions(document) == {
+        "Ready": ready,
+        "Progressing": progressing,
+        "Degraded": degraded,
+        "Paused": paused,
+    }
+    assert is_ready(document["conditions"]) is (ready[0] == "True")
+    assert document.get("reason") == (None if ready[0] == "True" else ready[1])
+    assert document["druidNodeStatus"]["druidNodeConditionType"] == kind
+    assert document["druidNodeStatus"]["druidNode"] == node
+    assert document["druidNodeStatus"]["druidNodeConditionStatus"] == "True"
+
+
+def message(document: Manifest, kind: str) -> str:
+    [found] = [each["message"] for each in document["conditions"] if each["type"] == kind]
+    return str(found)
+
+
+MESSAGES = [
+    (of(), "Ready", "All 1 nodes are ready and up to date."),
+    (of(Observed()), "Ready", "Waiting for brokers 0/1."),
+    (of(Observed()), "Progressing", "Pods are being changed in brokers."),
+    (of(None, PROBLEM, SECOND), "Degraded", "It cannot be. | It is taken."),
+    (of(None, PAUSED), "Paused", "Hands off."),
+    (
+        of(running(druid.cluster()).with_objects([pod()])),
+        "Degraded",
+        "pod druid-c-brokers-0, container m: CrashLoopBackOff",
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "kind", "text"), MESSAGES)
+def test_messages(document: Manifest, kind: str, text: str) -> None:
+    assert message(document, kind) == text
+
+
+def test_messages_are_bounded() -> None:
+    problems = [Finding(reasons.REFUSED, f"{index} " + "x" * 3000, "brokers") for index in range(100)]
+    document = of(None, *problems)
+    assert all(len(each["message"]) <= 4096 for each in document["conditions"])
+    short = of(None, *(Finding(reasons.REFUSED, f"m{index}") for index in range(8)))
+    assert message(short, "Degraded") == "m0 | m1 | m2 | m3 | m4 | and 3 more"
+
+
+def test_times_and_generation() -> None:
+    previous = of(None, PROBLEM)
+    for each in previous["conditions"]:
+        each["lastTransitionTime"] = EARLIER
+    after = of(previous=previous)
+    times = {each["type"]: each["lastTransitionTime"] for each in after["conditions"]}
+    assert times == {
+        "Ready": "2026-01-02T03:04:05Z",
+        "Progressing": EARLIER,
+        "Degraded": "2026-01-02T03:04:05Z",
+        "Paused": EARLIER,
+    }
+    assert {each["observedGeneration"] for each in after["conditions"]} == {after["observedGeneration"]} == {1}
+
+
+def test_nothing_changes_when_nothing_has_changed() -> None:
+    first = of(Observed(), PROBLEM)
+    later = datetime(2027, 1, 1, tzinfo=UTC)
+    assert status(druid.cluster(), Observed(), [PROBLEM], first, later) == first
+
+
+def test_keeps_what_others_say_and_drops_what_is_no_longer_true() -> None:
+    previous = of(None, PROBLEM) | {"foreign": {"a": 1}, "ingress": ["gone"], "druidNodeStatus": {"stale": True}}
+    document = of(previous=previous)
+    assert document["foreign"] == {"a": 1}
+    assert "ingress" not in document
+    assert "reason" not in document
+    assert "stale" not in document["druidNodeStatus"]
+
+
+def test_lists_the_names_that_the_go_operator_lists() -> None:
+    document = of(running(druid.cluster()).with_objects([pod()]))
+    assert document["statefulSets"] == ["druid-c-brokers"]
+    assert document["configMaps"] == ["c-druid-common-config", "druid-c-brokers-config"]
+    assert document["pods"] == ["druid-c-brokers-0"]
+    assert document["nodes"] == "1/1"
+    assert "deployments" not in document
+
+
+VERSIONS = [
+    ("apache/druid:37.0.0", "37.0.0"),
+    ("registry.example.com:5000/apache/druid:37.0.0", "37.0.0"),
+    ("registry.example.com:5000/apache/druid", "latest"),
+    ("apache/druid", "latest"),
+    ("apache/druid:37.0.0@sha256:0123456789abcdef", "37.0.0"),
+    ("apache/druid@sha256:0123456789abcdef", "0123456789ab"),
+]
+
+
+@pytest.mark.parametrize(("image", "version"), VERSIONS)
+def test_version(image: str, version: str) -> None:
+    assert of(cluster=druid.cluster(image=image))["version"] == version
+
+
+def test_versions_of_groups_that_differ() -> None:
+    nodes = {name: {**druid.NODE, "image": f"apache/druid:{name}"} for name in ("b", "a")}
+    assert of(Observed(), cluster=druid.cluster(nodes=nodes))["version"] == "a, b"
+
+
+def test_a_cluster_without_groups_is_not_stopped() -> None:
+    assert conditions(of(Observed(), cluster=druid.cluster(nodes={})))["Ready"] == READY
+
+
+def test_says_that_it_could_not_be_read() -> None:
+    previous = of()
+    told = {each["type"]: each for each in unreadable("Cannot list.", previous, 2, NOW)}
+    assert (told["Ready"]["status"], told["Ready"]["reason"]) == ("False", reasons.CLUSTER_UNREADABLE)
+    assert (told["Degraded"]["status"], told["Degraded"]["message"]) == ("True", "Cannot list.")
+    assert told["Paused"] == next(each for each in previous["conditions"] if each["type"] == "Paused")
+    assert len(unreadable("Cannot list.", {}, 2, NOW)) == 2
