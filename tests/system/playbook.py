@@ -68,10 +68,17 @@ class Ansible:
         prefixed = {f"druid_cluster_{key}": value for key, value in stated.items() if value is not None}
         return self.run(CLUSTER, "--extra-vars", self.write("variables.json", prefixed), *options, status=status)
 
-    def tasks(self, *tasks: dict[str, Any], options: tuple[str, ...] = (), status: int = 0, **play: Any) -> Run:
+    def tasks(
+        self,
+        *tasks: dict[str, Any],
+        options: tuple[str, ...] = (),
+        status: int = 0,
+        environment: dict[str, str] | None = None,
+        **play: Any,
+    ) -> Run:
         """Run a play of these tasks."""
         document = [{"hosts": "localhost", "gather_facts": False, **play, "tasks": list(tasks)}]
-        return self.run(self.write("play.json", document)[1:], *options, status=status)
+        return self.run(self.write("play.json", document)[1:], *options, status=status, **(environment or {}))
 
     def task(self, *options: str, status: int = 0, **arguments: Any) -> Run:
         """Run a play with one task, druidops.druid.cluster."""
