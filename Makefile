@@ -147,6 +147,7 @@ lint-docs: $(TOOLS)/.complete tree
 	@cd $(TREE)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE) \
 	  antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self --check-extra-docs-refs .
 	@$(GATE) 'antsibull-changelog' $(TOOLS)/bin/antsibull-changelog lint
+	@$(GATE) 'variables in the READMEs' $(TOOLS)/bin/python tools/docs/generate.py --check
 
 .PHONY: lint-other
 lint-other: $(TOOLS)/.complete
@@ -219,7 +220,8 @@ crds: $(CORE_2_19)/.complete ## Generate the CRDs, the schema in plugins/ and do
 	$(CORE_2_19)/bin/python -m tools.crd.generate --openapi "$$directory/admin.kubeconfig"
 
 .PHONY: docs
-docs: crds ## Generate the reference in docs/
+docs: crds ## Generate the reference in docs/ and the variables in the roles' READMEs
+	@$(CORE_2_19)/bin/python tools/docs/generate.py
 
 .PHONY: changelog
 changelog: $(TOOLS)/.complete collections ## For a release: turn the fragments into CHANGELOG.md

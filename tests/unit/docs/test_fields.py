@@ -114,6 +114,12 @@ def test_what_is_in_the_schema_is_read_or_known_to_have_no_effect(level: str, as
     assert fields(level) - asked[level] == USED_LATER[level] | NO_EFFECT[level]
 
 
+def test_the_readme_names_what_is_used_later() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.partition("have no effect yet:")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([^`]+)`", section)) == USED_LATER["spec"] | USED_LATER["node"]
+
+
 def test_the_shipped_schema_is_that_of_the_crd() -> None:
     path = ROOT / "plugins" / "plugin_utils" / "_cluster" / "schema.json"
     shipped = json.loads(path.read_text(encoding="utf-8"))
