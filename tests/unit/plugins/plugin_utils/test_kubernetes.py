@@ -388,8 +388,8 @@ ERRORS: list[tuple[str, Call, Answer, str]] = [
     (
         "only a reason",
         APPLY,
-        Answer(409, {"reason": "Conflict"}),
-        "Cannot patch ConfigMap n in namespace ns: 409 Conflict",
+        Answer(400, {"reason": "BadRequest"}),
+        "Cannot patch ConfigMap n in namespace ns: 400 BadRequest",
     ),
     ("no words", APPLY, Answer(500, {}), "Cannot patch ConfigMap n in namespace ns: 500 no message"),
     (
