@@ -75,6 +75,11 @@ class ApiError(KubernetesError):
         return failed and self.words.startswith(_UNTOLD)
 
     @property
+    def is_overtaken(self) -> bool:
+        """True when the object is no longer the one, or the version, that the write was decided on."""
+        return self.status == CONFLICT or self.is_test or any(path == "metadata.uid" for path, _message in self.causes)
+
+    @property
     def causes(self) -> tuple[tuple[str, str], ...]:
         """(field, message) of each thing that the server found wrong."""
         causes = (self.document.get("details") or {}).get("causes") or ()
@@ -95,6 +100,7 @@ _UNTOLD = "the server rejected our request due to an error in our request"
 _REMEDIES = {
     200: "That is no answer of a Kubernetes API. Check the address (kubeconfig, context, host) and the proxy.",
     401: "Check the credentials (token, client certificate, exec plugin).",
+    409: "Somebody else was faster. Run again.",
     403: "The user needs the verb {verb} on {resource} (RBAC), or an admission policy forbids it.",
 }
 

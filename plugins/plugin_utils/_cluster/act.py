@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound, explain, put
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import rewritten
 
@@ -64,19 +64,9 @@ def _carry_out(api: KubernetesApi, step: Step) -> Result:
     try:
         return Result(step, _write(api, step))
     except ApiError as error:
-        return Result(step, step.live, _words(step, error))
+        return Result(step, step.live, explain(step, error))
     except KubernetesError as error:
         return Result(step, step.live, str(error))
-
-
-def _words(step: Step, error: ApiError) -> str:
-    """Say so when somebody else was faster: every write carries the uid or version that it was decided on."""
-    met = error.status == CONFLICT or any(field == "metadata.uid" for field, _message in error.causes) or error.is_test
-    if not met:
-        return str(error)
-    return (
-        f"{step.key} was changed by somebody else meanwhile, so nothing was written to it. Run again. ({error.words})"
-    )
 
 
 def _write(api: KubernetesApi, step: Step) -> Manifest | None:
@@ -91,8 +81,11 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:
         _settle_ownership(api, step.live, step.manifest)
-    live = api.apply(bound(step))
-    return _settle_ownership(api, live, step.manifest) if step.initial else live
+    live = put(api, step, bound(step))
+    if step.initial is None:
+        return live
+    live = _settle_ownership(api, live, step.manifest)
+    return api.apply(bound(replace(step, live=live, operation="update", initial=None))) if step.says_twice else live
 
 
 def _remove(api: KubernetesApi, live: Manifest) -> None:

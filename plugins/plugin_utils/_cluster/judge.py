@@ -14,14 +14,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import VERBATIM_MANAGER
 
 # How often an object may change its status while it is judged.
 _ATTEMPTS = 4
+# The version of no object at all: an apply that states it makes an object, and is refused where there is one.
+_NOT_YET_THERE = "1"
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
 # The server has not judged: it is busy or broken, or somebody else was faster.
-_NO_VERDICT = frozenset({401, 404, 408, 409, 429})
+_NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
 def judge(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
@@ -69,7 +72,7 @@ def _judge_recreation(api: KubernetesApi, step: Step) -> Manifest:
     manifest = bound(step)
     name = manifest["metadata"]["name"]
     elsewhere = {**manifest["metadata"], "name": f"{name[:_LONGEST_STEM]}-{_PROBE}"}
-    after = api.apply({**manifest, "metadata": elsewhere}, dry_run=True)
+    after = put(api, step, {**manifest, "metadata": elsewhere}, dry_run=True)
     return {**after, "metadata": {**after["metadata"], "name": name}}
 
 
@@ -77,19 +80,40 @@ def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
     if step.operation == "recreate":
         return _judge_recreation(api, step)
     if step.managed_fields is None or step.after is None:
-        return api.apply(bound(step), dry_run=True)
+        return put(api, step, bound(step), dry_run=True)
     # An apply would be judged with the ownership of today: let the result itself be judged.
     return api.replace(step.after, dry_run=True)
 
 
+def put(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
+    """Return the object after the manifest has been sent in the way that the step needs."""
+    return api.create(manifest, dry_run, VERBATIM_MANAGER) if step.says_twice else api.apply(manifest, dry_run)
+
+
 def bound(step: Step) -> Manifest:
-    """Return the manifest bound to the very object that the step was decided on."""
+    """Return the manifest bound to the very object that the step was decided on, or to there being none."""
+    if step.initial is not None and step.says_twice:
+        return step.initial
     if step.live is None or step.operation == "recreate":
-        return step.initial or step.manifest
-    return {**step.manifest, "metadata": {**step.manifest["metadata"], "uid": step.live["metadata"]["uid"]}}
+        return _with_metadata(step.initial or step.manifest, resourceVersion=_NOT_YET_THERE)
+    return _with_metadata(step.manifest, uid=step.live["metadata"]["uid"])
+
+
+def _with_metadata(manifest: Manifest, **more: str) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], **more}}
+
+
+def explain(step: Step, error: ApiError) -> str:
+    """Say why nothing was written, and so when somebody else was faster."""
+    if not error.is_overtaken:
+        return str(error)
+    return (
+        f"{step.key} was changed by somebody else meanwhile, so nothing was written to it. Run again. ({error.words})"
+    )
 
 
 def _finding(step: Step, error: ApiError) -> Finding:
-    reason = reasons.WRITE_FAILED if error.status >= 500 or error.status in _NO_VERDICT else reasons.REFUSED
+    no_verdict = error.status >= 500 or error.status in _NO_VERDICT or error.is_overtaken
     held = f" Nothing of group {step.group} is changed." if step.group else " Nothing is changed."
-    return Finding(reason, f"{error}{held}", step.group)
+    reason = reasons.WRITE_FAILED if no_verdict else reasons.REFUSED
+    return Finding(reason, f"{explain(step, error)}{held}", step.group)
