@@ -156,9 +156,15 @@ def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
         _load_kubeconfig(options, configuration)
     except (config.ConfigException, OSError, ValueError, yaml.YAMLError, *_NO_KUBECONFIG) as error:
         raise KubernetesError(
-            f"No way to a Kubernetes cluster: {error}. "
+            f"No way to a Kubernetes cluster: {_place(options)}{str(error).rstrip('.')}. "
             "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
         ) from error
+
+
+def _place(options: Mapping[str, Any]) -> str:
+    """Return the path of the kubeconfig that was asked for; the client's own words do not name it."""
+    kubeconfig = options.get("kubeconfig")
+    return f"{kubeconfig}: " if isinstance(kubeconfig, str) else ""
 
 
 def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -> None:
