@@ -118,9 +118,9 @@ class KubernetesApi:
         query = {"fieldManager": manager, "force": "true"}
         return self._write("PATCH", manifest, query, dry_run, "application/apply-patch+yaml")
 
-    def create(self, manifest: Manifest, dry_run: bool = False) -> Manifest:
+    def create(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
         """Return the object that was made; ApiError 409 when the name is taken."""
-        return self._write("POST", manifest, {"fieldManager": FIELD_MANAGER}, dry_run)
+        return self._write("POST", manifest, {"fieldManager": manager}, dry_run)
 
     def replace(self, manifest: Manifest, dry_run: bool = False) -> Manifest:
         """Return the object after a PUT; ``metadata.resourceVersion`` must be the stored one."""

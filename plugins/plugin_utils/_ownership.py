@@ -30,6 +30,8 @@ APPLY = "Apply"
 UPDATE = "Update"
 # Keeps the live replicas while a HorizontalPodAutoscaler governs them: dropping the field would reset it to 1.
 REPLICAS_MANAGER = "druidops-replicas"
+# Makes a workload whose pod template says something twice: that cannot be applied, only created.
+VERBATIM_MANAGER = "druidops-verbatim"
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 # Parts that a manifest may leave out on purpose: then they stay with whom they are.
 _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
@@ -118,7 +120,7 @@ def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:
     container, which nobody else writes.
     """
     fields = entry["fieldsV1"]
-    if below(fields, *GO_OPERATOR_HASH):
+    if entry["manager"] == VERBATIM_MANAGER or below(fields, *GO_OPERATOR_HASH):
         return True
     main = _main_container(manifest)
     return entry["operation"] == UPDATE and main is not None and bool(below(fields, *main, "f:command"))

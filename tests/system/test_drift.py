@@ -256,7 +256,7 @@ def _sorted(manifest: Manifest) -> Manifest:
     return manifest
 
 
-def _once(elements: list[Manifest]) -> dict[str, str]:
+def _once(elements: list[Manifest]) -> dict[str, Any]:
     return {element["name"]: element.get("value", element.get("image", "")) for element in elements}
 
 

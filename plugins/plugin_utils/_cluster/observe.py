@@ -77,7 +77,15 @@ class Observed:
 
     def pods_of(self, group: Group) -> Iterator[Manifest]:
         """Yield the live pods of a group."""
-        unique_name = group.unique_name
+        return self._pods(group.unique_name)
+
+    def orphans_of(self, unique_name: str) -> list[Manifest]:
+        """Return the pods that run without the workload of that name: it was deleted to be made again."""
+        if any((kind, unique_name) in self.objects for kind in ("StatefulSet", "Deployment")):
+            return []
+        return [pod for pod in self._pods(unique_name) if not pod["metadata"].get("deletionTimestamp")]
+
+    def _pods(self, unique_name: str) -> Iterator[Manifest]:
         return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)
 
     def with_objects(self, found: Iterable[Manifest]) -> Observed:

@@ -40,6 +40,11 @@ class Step:
         return key_of(self.manifest)
 
     @property
+    def says_twice(self) -> bool:
+        """True when an object is made with a pod template that says something twice: an apply would be refused."""
+        return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
+
+    @property
     def restarts(self) -> bool:
         """True when the write changes the pod template of a running workload."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:

@@ -64,24 +64,34 @@ def _collision(live: Manifest) -> str:
 
 def candidates(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
     """Return a step for each wanted object that is missing or differs, in the order of the rollout."""
-    first_replicas = {group.unique_name: group.first_replicas for group in cluster.groups if group.autoscaled}
-    steps = (_candidate(group, manifest, observed.objects, first_replicas) for group, manifest in wanted(desired))
+    first_replicas = {
+        group.unique_name: max(group.first_replicas, len(observed.orphans_of(group.unique_name)))
+        for group in cluster.groups
+        if group.autoscaled
+    }
+    verbatim = {key_of(manifest): manifest for manifest in desired.verbatim}
+    steps = (
+        _candidate(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas)
+        for group, manifest in wanted(desired)
+    )
     return tuple(step for step in steps if step is not None)
 
 
 def _candidate(
     group: str | None,
     manifest: Manifest,
+    verbatim: Manifest | None,
     objects: Mapping[ObjectKey, Manifest],
     first_replicas: Mapping[str, int],
 ) -> Step | None:
     live = objects.get(key_of(manifest))
     if live is None:
-        return Step("create", manifest, group, initial=_initial(manifest, first_replicas))
+        return Step("create", manifest, group, initial=_initial(verbatim or manifest, first_replicas) or verbatim)
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
     elif live["metadata"].get("deletionTimestamp") or immutable_changes(live, manifest):
-        return Step("recreate", manifest, group, live, initial=_with_live_replicas(manifest, live, first_replicas))
+        initial = _with_live_replicas(verbatim or manifest, live, first_replicas) or verbatim
+        return Step("recreate", manifest, group, live, initial=initial)
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
     comparison = compare(live, manifest)

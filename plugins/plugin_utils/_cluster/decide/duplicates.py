@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import same
 from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of
@@ -29,16 +29,27 @@ def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> 
     warnings = tuple(
         text for text in desired.warnings if not any(text.startswith(f"spec.nodes[{key}]:") for key in kept)
     )
-    return replace(desired, groups=groups, warnings=warnings)
+    workloads = tuple(_workload(verbatim.groups[key]) for key in sorted(kept))
+    return replace(desired, groups=groups, warnings=warnings, verbatim=workloads)
+
+
+def _workload(manifests: tuple[Manifest, ...]) -> Manifest:
+    return next(manifest for manifest in manifests if manifest["kind"] in WORKLOADS)
 
 
 def _runs(manifests: tuple[Manifest, ...], observed: Observed) -> bool:
-    wanted = next(manifest for manifest in manifests if manifest["kind"] in WORKLOADS)
-    live = observed.objects.get(ObjectKey(*key_of(wanted)))
+    wanted = _workload(manifests)
+    live = observed.objects.get(key_of(wanted))
     if live is None:
-        return False
+        return any(_says_twice(pod) for pod in observed.orphans_of(wanted["metadata"]["name"]))
     shape = shape_of(wanted["kind"]).child("spec").child("template")
     return same(live["spec"]["template"], wanted["spec"]["template"], shape)
+
+
+def _says_twice(pod: Manifest) -> bool:
+    """True for a pod that a recreation, cut short, has left without its workload, and that has the entries twice."""
+    _template, dropped = without_duplicates({"spec": pod["spec"]})
+    return bool(dropped)
 
 
 def _without_template(manifest: Manifest) -> Manifest:

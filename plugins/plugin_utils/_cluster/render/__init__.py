@@ -49,13 +49,15 @@ _NOTHING: Mapping[str, Inherited] = MappingProxyType({})
 class Desired:
     """All objects of a cluster, each group's in the order in which they are applied.
 
-    `deduplicated` are the keys of the groups whose pod template says something twice in the specification.
+    `deduplicated` are the keys of the groups whose pod template says something twice in the specification; `verbatim`
+    are whole workloads that keep such a template, of which the groups' manifests say nothing.
     """
 
     common: tuple[Manifest, ...]
     groups: Mapping[str, tuple[Manifest, ...]]
     warnings: tuple[str, ...]
     deduplicated: frozenset[str] = frozenset()
+    verbatim: tuple[Manifest, ...] = ()
 
     @property
     def objects(self) -> tuple[Manifest, ...]:
