@@ -1,0 +1,320 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What only a new object can have: the object is made again, its pods and their data stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
+from ansible_collections.druidops.druid.tests.system import full_cluster
+from ansible_collections.druidops.druid.tests.system.full_cluster import (
+    NAME,
+    STATEFUL,
+    STATELESS,
+    autoscaler,
+    claim_template,
+)
+from ansible_collections.druidops.druid.tests.system.go_operator import (
+    GoOperator,
+    identities,
+    recorded_namespace,
+    take_over,
+)
+from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.live import MERGE, Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from testbed.control_plane import ControlPlane
+
+
+class Change(NamedTuple):
+    """What is changed of the group historicals, and which object has to be made again for it."""
+
+    node: dict[str, Any]
+    kind: str = "StatefulSet"
+    name: str = STATEFUL
+
+
+HEADLESS = {"type": "ClusterIP", "clusterIP": "None"}
+CHANGES = {
+    "service name": Change({"services": [{"metadata": {"name": "%s-other"}, "spec": HEADLESS}]}),
+    "pod management": Change({"podManagementPolicy": "OrderedReady"}),
+    "claim template added": Change({"volumeClaimTemplates": [claim_template(), claim_template("more")]}),
+    "claim template changed": Change(
+        {"volumeClaimTemplates": [{**claim_template(), "metadata": {"name": "data", "labels": {"a": "b"}}}]}
+    ),
+    "Service with an address": Change(
+        {"services": [{"spec": {"type": "ClusterIP"}}, {"metadata": {"name": "%s-api"}}]}, "Service", STATEFUL
+    ),
+    "Service without an address": Change(
+        {"services": [{"spec": HEADLESS}, {"metadata": {"name": "%s-api"}, "spec": HEADLESS}]},
+        "Service",
+        f"{STATEFUL}-api",
+    ),
+}
+
+
+@pytest.fixture
+def cluster(live: Live) -> Live:
+    """A cluster whose pods run."""
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=2), brokers=full_cluster.brokers())
+    assert one_pass(live, NAME).plan.findings == ()
+    eventually(lambda: is_settled(live))
+    return live
+
+
+def is_settled(live: Live) -> bool:
+    """True when every workload has all its pods, ready, and the controllers know it."""
+    return all(_has_its_pods(each) for kind in ("StatefulSet", "Deployment") for each in live.list(kind))
+
+
+def _has_its_pods(workload: Manifest) -> bool:
+    status = workload["status"]
+    known = status.get("observedGeneration") == workload["metadata"]["generation"]
+    return bool(known and status.get("readyReplicas", 0) == workload["spec"]["replicas"] == status.get("replicas", 0))
+
+
+def change(live: Live, node: dict[str, Any]) -> None:
+    """Change the group historicals in the resource."""
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": node}}})
+
+
+def kept(live: Live, *kinds: str) -> dict[tuple[str, str], str]:
+    """Return the uids of all objects of these kinds."""
+    return {(kind, each["metadata"]["name"]): each["metadata"]["uid"] for kind in kinds for each in live.list(kind)}
+
+
+def belongs_to_its_workload(live: Live) -> bool:
+    """True when every pod of the StatefulSet is controlled by the one that is there now."""
+    uid = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    pods = (pod for pod in live.list("Pod") if pod["metadata"]["name"].startswith(STATEFUL))
+    return all(owner["uid"] == uid for pod in pods for owner in pod["metadata"]["ownerReferences"])
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_is_made_again_and_nothing_else_goes(cluster: Live, what: str) -> None:
+    wanted = CHANGES[what]
+    old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
+    data, everything = kept(cluster, "Pod", "PersistentVolumeClaim"), identities(cluster)
+    change(cluster, wanted.node)
+
+    mark = cluster.mark()
+    checked = one_pass(cluster, NAME, check_mode=True)
+    remade = [tuple(step.key) for step in checked.plan.steps if step.operation == "recreate"]
+    assert (wanted.kind, wanted.name) in remade
+    assert [write for write in cluster.writes(mark) if not write.dry_run] == []
+    assert identities(cluster) == everything
+
+    assert one_pass(cluster, NAME).plan.findings == ()
+    assert cluster.get(wanted.kind, wanted.name)["metadata"]["uid"] != old
+    assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
+    assert one_pass(cluster, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(cluster))
+    assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
+    others = {key: identity for key, identity in everything.items() if "historicals" not in key[1]}
+    after = identities(cluster)
+    assert {key: after[key] for key in others} == others
+
+
+def test_a_claim_template_goes(cluster: Live) -> None:
+    """The mount goes with it, which restarts the pods by the rollout; the claims are data and stay."""
+    claims = kept(cluster, "PersistentVolumeClaim")
+    assert claims
+    change(cluster, {"volumeClaimTemplates": None, "volumeMounts": None})
+    assert one_pass(cluster, NAME).plan.findings == ()
+    assert "volumeClaimTemplates" not in cluster.get("StatefulSet", STATEFUL)["spec"]
+    eventually(lambda: is_settled(cluster))
+    assert kept(cluster, "PersistentVolumeClaim") == claims
+    assert one_pass(cluster, NAME).plan.steps == ()
+
+
+def test_keeps_what_an_autoscaler_has_decided(live: Live) -> None:
+    scaler = autoscaler("StatefulSet", STATEFUL)
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
+    one_pass(live, NAME)
+    scale = f"{live.path('StatefulSet', STATEFUL)}/scale"
+    live.plane.request("PATCH", scale, {"spec": {"replicas": 4}}, user="person", content_type=MERGE)
+    eventually(lambda: is_settled(live))
+    pods = kept(live, "Pod")
+    assert len(pods) == 4
+    change(live, {"podManagementPolicy": "OrderedReady"})
+    assert one_pass(live, NAME).plan.findings == ()
+    workload = live.get("StatefulSet", STATEFUL)
+    assert (workload["spec"]["replicas"], workload["metadata"]["generation"]) == (4, 1)
+    assert one_pass(live, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(live))
+    assert kept(live, "Pod") == pods
+
+
+def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
+    pod = f"{STATEFUL}-1"
+    cluster.merge("Pod", pod, {"metadata": {"labels": {"component": None}}})
+    eventually(lambda: not cluster.get("Pod", pod)["metadata"].get("ownerReferences"))
+    before = cluster.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    change(cluster, {"podManagementPolicy": "OrderedReady", "runtime.properties": "changed=too"})
+    mark = cluster.mark()
+    outcome = one_pass(cluster, NAME)
+    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [
+        ("PodsNotAdoptable", "historicals")
+    ]
+    assert pod in outcome.plan.findings[0].message
+    assert condition(cluster.get("Druid", NAME), "Degraded")["reason"] == "PodsNotAdoptable"
+    assert [write for write in without_status(cluster.writes(mark)) if "dry run" not in write] == []
+    assert cluster.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
+    assert kept(cluster, "Pod")
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@dataclass
+class Dying:
+    """A transport whose process is killed at the n-th request from the first DELETE on: before or after it is sent."""
+
+    transport: Any
+    last: int
+    is_sent: bool
+    count: int = 0
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send the request, unless it is the last one."""
+        self.count += self.count > 0 or method == "DELETE"
+        if self.count == self.last and not self.is_sent:
+            raise Killed
+        answer = self.transport.request(method, url, **arguments)
+        if self.count == self.last:
+            raise Killed
+        return answer
+
+
+def dying_pass(live: Live, name: str, last: int, is_sent: bool) -> bool:
+    """Make a pass that is killed; False when it ends before."""
+    api = connection(live)
+    dying = replace(api, transport=Dying(api.transport, last, is_sent))
+    try:
+        fulfil(dying, Request(name, live.namespace, settings=Settings()), lambda _text: None, Clock())
+    except Killed:
+        return True
+    return False
+
+
+POLICIES = ("Parallel", "OrderedReady")
+
+
+def deaths() -> Iterator[tuple[int, str]]:
+    """Yield number after number, each with another policy, so that each pass has something to make again."""
+    for number in range(1, 100):
+        yield number, POLICIES[number % 2]
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_finishes_what_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+    scaler = autoscaler("StatefulSet", STATEFUL)
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
+    one_pass(live, NAME)
+    scale = f"{live.path('StatefulSet', STATEFUL)}/scale"
+    live.plane.request("PATCH", scale, {"spec": {"replicas": 3}}, user="person", content_type=MERGE)
+    eventually(lambda: is_settled(live))
+    data = kept(live, "Pod", "PersistentVolumeClaim")
+    assert len(data) == 6
+    for number, policy in deaths():
+        change(live, {"podManagementPolicy": policy})
+        was_killed = dying_pass(live, NAME, number, is_sent)
+        if was_killed:
+            assert one_pass(live, NAME).plan.findings == ()
+        workload = live.get("StatefulSet", STATEFUL)
+        assert (workload["spec"]["podManagementPolicy"], workload["spec"]["replicas"]) == (policy, 3), number
+        assert one_pass(live, NAME).plan.steps == ()
+        eventually(lambda: belongs_to_its_workload(live) and is_settled(live))
+        assert kept(live, "Pod", "PersistentVolumeClaim") == data, number
+        if not was_killed:
+            break
+    # The DELETE, a look whether it is gone, the apply, the owners, status and events at the least.
+    assert number > 5
+
+
+@pytest.fixture
+def golden(control_plane: ControlPlane) -> Live:
+    """The namespace of the recordings, empty."""
+    return recorded_namespace(control_plane)
+
+
+@pytest.mark.xdist_group("recordings")
+def test_a_selector_that_says_more_than_the_pods_will(golden: Live) -> None:
+    """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
+    operator = GoOperator(golden, "hand").run()
+    operator.settled()
+    take_over(golden, "hand")
+    pods = kept(golden, "Pod")
+    statefuls = {key: uid for key, uid in pods.items() if "brokers" not in key[1]}
+    patch = {"updateStrategy": {"type": "OnDelete"}, "podLabels": {"team": "other"}}
+    golden.merge("Druid", "hand", {"spec": patch})
+    outcome = one_pass(golden, "hand")
+    assert outcome.plan.findings == ()
+    assert {step.key.kind for step in outcome.plan.steps if step.operation == "recreate"} == {
+        "StatefulSet",
+        "Deployment",
+    }
+    for workload in golden.list("StatefulSet"):
+        assert "team" not in workload["spec"]["selector"]["matchLabels"]
+    eventually(lambda: _replica_sets_follow(golden))
+    assert statefuls.items() <= kept(golden, "Pod").items()
+    assert one_pass(golden, "hand").plan.steps == ()
+
+
+def _replica_sets_follow(live: Live) -> bool:
+    """True when the Deployment that is there now controls the replica sets of the one before."""
+    uid = live.get("Deployment", "druid-hand-brokers")["metadata"]["uid"]
+    path = f"/apis/apps/v1/namespaces/{live.namespace}/replicasets"
+    owners = [
+        owner["uid"]
+        for each in live.plane.request("GET", path)["items"]
+        for owner in each["metadata"].get("ownerReferences", [{"uid": None}])
+    ]
+    return set(owners) == {uid}
+
+
+@pytest.mark.xdist_group("recordings")
+@pytest.mark.parametrize("is_killed", [False, True], ids=["at once", "in two passes"])
+def test_a_template_with_duplicates_is_made_again_as_it_is(golden: Live, is_killed: bool) -> None:
+    operator = GoOperator(golden, "hand").run()
+    operator.settled()
+    take_over(golden, "hand")
+    pods = kept(golden, "Pod")
+    before = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"podManagementPolicy": "OrderedReady"}}}})
+    if is_killed:
+        assert dying_pass(golden, "hand", 1, is_sent=True)
+    outcome = one_pass(golden, "hand")
+    assert outcome.plan.findings == ()
+    after = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"]["template"] == before["spec"]["template"]
+    second = one_pass(golden, "hand")
+    assert (second.plan.findings, second.plan.steps) == ((), ())
+    operator.settled()
+    assert kept(golden, "Pod") == pods
+    # All of it is ours as before: what is taken out goes.
+    golden.merge("Druid", "hand", {"spec": {"workloadAnnotations": None}})
+    one_pass(golden, "hand")
+    gone = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    assert "annotations" not in gone["metadata"]
+    assert gone["spec"]["template"] == before["spec"]["template"]
+
+
+def test_a_deployment_group_becomes_a_stateful_set_and_back(cluster: Live) -> None:
+    """Another kind is another object: the one comes, the other goes."""
+    for kind, other in (("Deployment", "StatefulSet"), ("StatefulSet", "Deployment")):
+        change(cluster, {"kind": kind, "volumeClaimTemplates": None, "volumeMounts": None})
+        assert one_pass(cluster, NAME).plan.findings == ()
+        assert STATEFUL in cluster.names(kind)
+        assert STATEFUL not in cluster.names(other)
+        assert one_pass(cluster, NAME).plan.steps == ()
+    assert STATELESS in cluster.names("Deployment")
