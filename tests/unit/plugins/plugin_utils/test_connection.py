@@ -43,16 +43,28 @@ def kubernetes_core() -> Any:
 
 
 def complete(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec with what Ansible takes for granted where nothing is said."""
-    return {name: {"type": "str", "no_log": False, **_options(option)} for name, option in spec.items()}
+    """Return the spec with what Ansible takes for granted where nothing is said, without what is kept out of logs."""
+    said = {name: {key: option[key] for key in option if key != "no_log"} for name, option in spec.items()}
+    return {name: {"type": "str", **_options(option)} for name, option in said.items()}
 
 
 def _options(option: dict[str, Any]) -> dict[str, Any]:
     return {**option, "options": complete(option["options"])} if "options" in option else option
 
 
+def secrets(spec: dict[str, Any]) -> set[str]:
+    """Return the names of the options that are kept out of logs."""
+    deeper = {name for option in spec.values() for name in secrets(option.get("options", {}))}
+    return deeper | {name for name, option in spec.items() if option.get("no_log")}
+
+
 def test_options_are_those_of_kubernetes_core() -> None:
     assert complete(argument_spec()) == complete(kubernetes_core().AUTH_ARG_SPEC)
+
+
+def test_secrets_are_at_least_those_of_kubernetes_core() -> None:
+    # Its older versions do not count a kubeconfig among them.
+    assert secrets(argument_spec()) == secrets(kubernetes_core().AUTH_ARG_SPEC) | {"kubeconfig"}
 
 
 @pytest.fixture(autouse=True)
