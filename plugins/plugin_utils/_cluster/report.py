@@ -55,7 +55,7 @@ def report(
 ) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
     findings = (*plan.findings, *_failures(results))
-    masker = Masker.of([resource, *observed.objects.values()]) if findings or results else Masker()
+    masker = Masker.of([resource, *observed.objects.values()]) if findings or results or api.warnings else Masker()
     plan = replace(plan, findings=tuple(_masked(finding, masker) for finding in findings))
     document = status(cluster, observed, plan.findings, resource.get("status") or {}, now)
     troubles: tuple[str, ...] = ()
