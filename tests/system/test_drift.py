@@ -174,7 +174,9 @@ FOREIGN = {
         STATEFUL,
         lambda live: _pod(live)["containers"].append({"name": "mine", "image": "example.com/x"}),
     ),
-    "annotation of a disruption budget": Edit("PodDisruptionBudget", STATEFUL, _set("mine", "x", _metadata("annotations"))),
+    "annotation of a disruption budget": Edit(
+        "PodDisruptionBudget", STATEFUL, _set("mine", "x", _metadata("annotations"))
+    ),
     "unstated field of a Service": Edit("Service", STATELESS, _set("sessionAffinity", "ClientIP", _spec)),
     "unstated field of a workload": Edit("StatefulSet", STATEFUL, _set("revisionHistoryLimit", 3, _spec)),
 }
