@@ -77,7 +77,7 @@ def _type(table: Table, field: Field) -> str:
 
 
 def _kubernetes_type(name: str) -> str:
-    *_, group, version, kind = name.split(".")
+    *_package, group, version, kind = name.split(".")
     return f"[{kind}]({_KUBERNETES}#{kind.lower()}-{version}-{group if group in _GROUPS else 'meta'})"
 
 

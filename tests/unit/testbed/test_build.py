@@ -83,7 +83,7 @@ def test_failed_build_shows_the_output_and_caches_nothing(calls: Path, monkeypat
 def test_two_builders_at_once_build_once(calls: Path) -> None:
     script = "from testbed.build import build; from testbed.versions import Version; build(Version('1.34'))"
     environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[1])}
-    builders = [subprocess.Popen([sys.executable, "-c", script], env=environment) for _ in range(2)]
+    builders = [subprocess.Popen([sys.executable, "-c", script], env=environment) for _builder in range(2)]
     assert [builder.wait() for builder in builders] == [0, 0]
     assert builds(calls) == 1
 

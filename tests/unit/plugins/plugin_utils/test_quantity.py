@@ -54,7 +54,8 @@ NONE: list[Any] = [
 
 @pytest.mark.parametrize(("first", "second"), SAME)
 def test_means_the_same(first: Any, second: Any) -> None:
-    assert parse(first) == parse(second) is not None
+    assert parse(first) is not None
+    assert parse(first) == parse(second)
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "1m"), ("1M", "1Mi"), ("1G", "1M"), ("-1", "1")])

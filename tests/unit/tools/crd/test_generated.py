@@ -58,7 +58,7 @@ def test_no_list_of_the_spec_refuses_duplicates(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_every_field_of_ours_is_described_and_no_other(name: str) -> None:
     table = TABLES[name]
-    described = sum("description" in part for _, part in parts(root(name)))
+    described = sum("description" in part for _path, part in parts(root(name)))
     used = [table["spec"], table["status"]]
     for own in used:
         used += [field.element for field in table.fields(own) if field.element in table]

@@ -35,7 +35,7 @@ CHANGES: list[tuple[str, Callable[[Manifest], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("change", [change for _, change in CHANGES], ids=[name for name, _ in CHANGES])
+@pytest.mark.parametrize("change", [row[1] for row in CHANGES], ids=[row[0] for row in CHANGES])
 def test_notices(change: Callable[[Manifest], Any]) -> None:
     recorded = recording.owned_objects("hand")["StatefulSet", "druid-hand-historicals-hot"]
     ours = copy.deepcopy(recorded)
