@@ -76,7 +76,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         api.delete(kind, metadata["namespace"], name, metadata["uid"])
         return None
     if step.patch is not None:
-        return api.json_patch(kind, metadata["namespace"], name, step.patch)
+        return _patch(api, step, step.patch)
     if step.live is not None and step.operation == "recreate":
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:
@@ -86,6 +86,17 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         return live
     live = _settle_ownership(api, live, step.manifest)
     return api.apply(bound(replace(step, live=live, operation="update", initial=None))) if step.says_twice else live
+
+
+def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manifest | None:
+    """Return the object, or None when it was to go and is gone: then somebody else has done it."""
+    (kind, name), metadata = step.key, step.manifest["metadata"]
+    try:
+        return api.json_patch(kind, metadata["namespace"], name, operations)
+    except ApiError as error:
+        if error.is_missing_object and metadata.get("deletionTimestamp"):
+            return None
+        raise
 
 
 def _remove(api: KubernetesApi, live: Manifest) -> None:
