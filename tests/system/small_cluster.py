@@ -41,11 +41,16 @@ def _node(key: str, number: int, replicas: int) -> dict[str, Any]:
         "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{key}",
         "runtime.properties": f"druid.port={8080 + number}",
         "replicas": replicas,
-        "services": [{"metadata": {"name": f"%s-{number}"}, "spec": {"type": "ClusterIP"}}],
+        "services": [{"metadata": {"name": name}, "spec": {"type": "ClusterIP"}} for name in _services(key, number)],
         "podDisruptionBudgetSpec": {"maxUnavailable": number},
         "volumeClaimTemplates": [claim],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
+
+
+def _services(key: str, number: int) -> list[str]:
+    """The first one's name is immutable in the StatefulSet: one group is updated, the other one made again."""
+    return ["%s", f"%s-{number}"] if key == KEYS[0] else [f"%s-{number}"]
 
 
 def resource(name: str, specification: dict[str, Any] | None = None) -> Manifest:
