@@ -72,7 +72,8 @@ KINDS: Mapping[str, Kind] = {
 class Transport(Protocol):
     """What sends a request: urllib3's pool manager."""
 
-    def request(self, method: str, url: str, **arguments: Any) -> Any: ...
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send a request; the answer has status, headers and data. urllib3.exceptions.HTTPError when none came."""
 
 
 def to_json(body: Any) -> bytes:

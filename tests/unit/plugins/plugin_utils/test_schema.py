@@ -257,7 +257,9 @@ def test_leaves_nothing_of_ansible_in_the_result() -> None:
     tagged = spec(image=TaggedText("druid"), dynamicConfig={TaggedText("a"): TaggedText("b"), "n": TaggedNumber(1)})
     result = _schema.apply(SPEC, tagged).value
     [key] = [key for key in result["dynamicConfig"] if key == "a"]
-    plain = [type(value) for value in (result["image"], key, result["dynamicConfig"]["a"], result["dynamicConfig"]["n"])]
+    plain = [
+        type(value) for value in (result["image"], key, result["dynamicConfig"]["a"], result["dynamicConfig"]["n"])
+    ]
     assert plain == [str, str, str, int]
 
 
