@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from .api import ApiError
 from .control_plane import ControlPlane, ControlPlaneError
 from .versions import DEFAULT, version
 
+_MERGE = "application/merge-patch+json"
 _CRDS = Path(__file__).parents[2] / "config" / "crd"
 
 
@@ -35,7 +38,17 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
     name = f"test-{secrets.token_hex(4)}"
     control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     yield name
+    _let_go(control_plane, name)
     control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+def _let_go(plane: ControlPlane, namespace: str) -> None:
+    """Remove the finalizers that nobody will: hundreds of namespaces that cannot go are no rest for the controllers."""
+    path = f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/druids"
+    with suppress(ApiError):
+        for resource in plane.request("GET", path)["items"]:
+            body = {"metadata": {"finalizers": None}}
+            plane.request("PATCH", f"{path}/{resource['metadata']['name']}", body, content_type=_MERGE)
 
 
 def kubernetes() -> str:
