@@ -93,7 +93,7 @@ def spec(**nodes: Any) -> dict[str, Any]:
     }
 
 
-def create(live: Live, name: str = NAME, **nodes: Any) -> Manifest:
+def create(live: Live, name: str = NAME, /, **nodes: Any) -> Manifest:
     """Create the resource and return it."""
     metadata = {"name": name}
     body = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "metadata": metadata, "spec": spec(**nodes)}

@@ -166,7 +166,9 @@ def test_by_hand_says_first_what_it_would_do(golden: Live, control_plane: Contro
     mark = golden.mark()
     checked = ansible.cluster(ALL, "--check", "--diff")
     assert checked.changed
-    assert "Field ownership" in checked.output or "StatefulSet druid-hand-routers" in checked.output
+    for kind, name in recording.owned_objects(ALL):
+        assert f"change {kind} {name}" in checked.output
+        assert f"+++ after: {kind} {golden.namespace}/{name}" in checked.output
     assert "restart" not in checked.output
     assert [write for write in golden.writes(mark) if not write.dry_run] == []
     assert ansible.cluster(ALL).changed

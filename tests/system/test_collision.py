@@ -81,8 +81,8 @@ def test_is_never_touched(live: Live, what: str, whose: Callable[[Live, str], di
     address, group, content = THEIRS[what]
     kind, _space, name = address.partition(" ")
     live.create({"kind": kind, "metadata": {"name": name, **whose(live, name)}, **content})
-    nodes = {"historicals": full_cluster.historicals(persistentVolumeClaim=[claim_template("extra")])}
-    full_cluster.create(live, **nodes, brokers=full_cluster.brokers())
+    historicals = full_cluster.historicals(persistentVolumeClaim=[claim_template("extra")])
+    full_cluster.create(live, historicals=historicals, brokers=full_cluster.brokers())
     before = decided(live.get(kind, name))
 
     mark = live.mark()

@@ -1,0 +1,233 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When one object of a group would be refused, none of the group is written, and the others go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system import full_cluster
+from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL, STATELESS, claim_template
+from ansible_collections.druidops.druid.tests.system.go_operator import identities
+from ansible_collections.druidops.druid.tests.system.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from testbed.api import ApiError
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+WORDS = "not on a Sunday"
+PROBE = "probe"
+CLAIM = "extra"
+UNIQUE_NAMES = {"historicals": STATEFUL, "brokers": STATELESS}
+# Each kind of object with a name and its group.
+REFUSED = [
+    ("ConfigMap", f"{STATEFUL}-config", "historicals"),
+    ("Service", STATEFUL, "historicals"),
+    ("Service", f"{STATEFUL}-api", "historicals"),
+    ("PersistentVolumeClaim", CLAIM, "historicals"),
+    ("StatefulSet", STATEFUL, "historicals"),
+    ("PodDisruptionBudget", STATEFUL, "historicals"),
+    ("Deployment", STATELESS, "brokers"),
+    ("Ingress", STATELESS, "brokers"),
+    ("HorizontalPodAutoscaler", STATELESS, "brokers"),
+]
+
+
+def create(live: Live, **more: Any) -> None:
+    """Create the resource: with objects of all kinds in its two groups."""
+    historicals = full_cluster.historicals(persistentVolumeClaim=[claim_template(CLAIM)], **more)
+    full_cluster.create(live, historicals=historicals, brokers=full_cluster.brokers())
+
+
+def change_everything(live: Live) -> None:
+    """Change every object but the claims."""
+    brokers = {"runtime.properties": "new=1", "ingressAnnotations": {"a": "b"}, "hpAutoscaler": {"maxReplicas": 8}}
+    nodes = {"historicals": {"replicas": 2}, "brokers": brokers}
+    live.merge("Druid", NAME, {"spec": {"podLabels": {"new": "label"}, "nodes": nodes}})
+
+
+@contextmanager
+def refusing(live: Live, kind: str, name: str) -> Iterator[None]:
+    """Let the API server refuse whatever the user druidops wants of that object, until the context ends."""
+    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["*"]}
+    refused = f"object.kind == '{kind}' && object.metadata.name == '{name}'"
+    probed = f"object.kind == 'ConfigMap' && object.metadata.name == '{PROBE}'"
+    spec = {
+        "matchConstraints": {"resourceRules": [everything]},
+        "matchConditions": [{"name": "user", "expression": "request.userInfo.username == 'druidops'"}],
+        "validations": [{"expression": f"!({refused}) && !({probed})", "message": WORDS}],
+    }
+    where = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": live.namespace}}}
+    binding = {"policyName": live.namespace, "validationActions": ["Deny"], "matchResources": where}
+    live.plane.request("POST", POLICIES, {"metadata": {"name": live.namespace}, "spec": spec})
+    live.plane.request("POST", BINDINGS, {"metadata": {"name": live.namespace}, "spec": binding})
+    try:
+        eventually(lambda: is_at_work(live))
+        yield
+    finally:
+        live.plane.request("DELETE", f"{BINDINGS}/{live.namespace}")
+        live.plane.request("DELETE", f"{POLICIES}/{live.namespace}")
+    eventually(lambda: not is_at_work(live))
+
+
+def is_at_work(live: Live) -> bool:
+    """True while the policy refuses what it always does."""
+    body = {"metadata": {"name": PROBE, "namespace": live.namespace}}
+    try:
+        live.plane.request("POST", f"{live.path('ConfigMap')}?dryRun=All", body, user="druidops")
+    except ApiError as error:
+        return WORDS in error.message
+    return False
+
+
+def objects_of(live: Live, group: str) -> dict[tuple[str, str], str]:
+    """Return the versions of the objects of a group, claims of its pods and status of controllers left out."""
+    unique_name = UNIQUE_NAMES[group]
+    names = {unique_name, f"{unique_name}-config", f"{unique_name}-api", *([CLAIM] if group == "historicals" else [])}
+    keys = [key for key in live.made() if key[1] in names]
+    return {key: str(full_cluster.essence(live.get(*key))) for key in keys}
+
+
+def persisting(live: Live, mark: Any, group: str) -> list[str]:
+    """Return what was really sent to be written of a group."""
+    writes = [write for write in live.writes(mark) if not write.dry_run and write.resource != "events"]
+    own = (UNIQUE_NAMES[group], CLAIM) if group == "historicals" else (UNIQUE_NAMES[group],)
+    return [f"{write.verb} {write.resource} {write.name}" for write in writes if write.name.startswith(own)]
+
+
+def assert_held_back(live: Live, kind: str, name: str, group: str, *words: str) -> None:
+    """One pass writes nothing of the group, says why, and brings the others to what they shall be."""
+    other = next(key for key in UNIQUE_NAMES if key != group)
+    before, others_before = objects_of(live, group), objects_of(live, other)
+    mark = live.mark()
+    outcome = one_pass(live, NAME)
+    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RefusedByServer", group)]
+    assert persisting(live, mark, group) == []
+    assert objects_of(live, group) == before
+    assert objects_of(live, other) != others_before
+    degraded = condition(live.get("Druid", NAME), "Degraded")
+    assert (degraded["status"], degraded["reason"]) == ("True", "RefusedByServer")
+    for text in (f"{kind} {name}", f"Nothing of group {group} is changed.", *words):
+        assert text in degraded["message"]
+
+
+@pytest.mark.parametrize(("kind", "name", "group"), REFUSED)
+def test_a_policy_refuses_one_object_of_a_new_group(live: Live, kind: str, name: str, group: str) -> None:
+    create(live)
+    with refusing(live, kind, name):
+        assert_held_back(live, kind, name, group, WORDS)
+        assert objects_of(live, group) == {}
+    assert one_pass(live, NAME).plan.findings == ()
+    assert (kind, name) in objects_of(live, group)
+    assert condition(live.get("Druid", NAME), "Degraded")["status"] == "False"
+
+
+CHANGED = [each for each in REFUSED if each[0] != "PersistentVolumeClaim"]
+
+
+@pytest.mark.parametrize(("kind", "name", "group"), CHANGED)
+def test_a_policy_refuses_the_change_of_one_object(live: Live, kind: str, name: str, group: str) -> None:
+    create(live)
+    assert one_pass(live, NAME).plan.findings == ()
+    with refusing(live, kind, name):
+        change_everything(live)
+        assert_held_back(live, kind, name, group, WORDS)
+    assert one_pass(live, NAME).plan.findings == ()
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "running"])
+def test_a_field_is_invalid(live: Live, is_new: bool) -> None:
+    """The server names the field, and so does the condition."""
+    too_much = {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}
+    create(live, **({"resources": too_much} if is_new else {}))
+    if not is_new:
+        assert one_pass(live, NAME).plan.findings == ()
+        change_everything(live)
+        live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"resources": too_much}}}})
+    words = ("spec.template.spec.containers[0].resources.requests", "must be less than or equal to cpu limit")
+    assert_held_back(live, "StatefulSet", STATEFUL, "historicals", *words)
+
+
+def test_a_field_is_immutable(live: Live) -> None:
+    create(live)
+    assert one_pass(live, NAME).plan.findings == ()
+    config_map = f"{STATELESS}-config"
+    live.merge("ConfigMap", config_map, {"immutable": True})
+    change_everything(live)
+    assert_held_back(live, "ConfigMap", config_map, "brokers", "data: Forbidden: field is immutable")
+
+
+def test_a_quota_refuses_the_last_object(live: Live) -> None:
+    limit(live, "count/horizontalpodautoscalers.autoscaling", 0)
+    create(live)
+    words = ("exceeded quota: limit", "count/horizontalpodautoscalers.autoscaling=1")
+    assert_held_back(live, "HorizontalPodAutoscaler", STATELESS, "brokers", *words)
+    assert objects_of(live, "brokers") == {}
+
+
+def test_a_quota_that_only_the_sum_exceeds_stops_before_the_workload(live: Live) -> None:
+    """Each object passes its dry run; then the group goes no further than to the one that is refused."""
+    limit(live, "count/services", 1)
+    create(live)
+    outcome = one_pass(live, NAME)
+    assert outcome.report is not None
+    problems = {(problem.reason, problem.group) for problem in outcome.report.problems}
+    assert problems == {("WriteFailed", "historicals"), ("WriteFailed", "brokers")}
+    assert "exceeded quota: limit" in condition(live.get("Druid", NAME), "Degraded")["message"]
+    assert live.find("StatefulSet", STATEFUL) is None
+    live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}/resourcequotas/limit")
+    eventually(lambda: one_pass(live, NAME).plan.findings == ())
+    assert live.find("StatefulSet", STATEFUL) is not None
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def limit(live: Live, what: str, amount: int) -> None:
+    """Set a quota, and wait until the API server goes by it."""
+    quotas = f"/api/v1/namespaces/{live.namespace}/resourcequotas"
+    live.plane.request("POST", quotas, {"metadata": {"name": "limit"}, "spec": {"hard": {what: str(amount)}}})
+    eventually(lambda: live.plane.request("GET", f"{quotas}/limit").get("status", {}).get("used"))
+
+
+def test_what_all_groups_share_holds_back_all(live: Live) -> None:
+    create(live)
+    with refusing(live, "ConfigMap", f"{NAME}-druid-common-config"):
+        mark = live.mark()
+        outcome = one_pass(live, NAME)
+        assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RefusedByServer", None)]
+        assert persisting(live, mark, "historicals") == persisting(live, mark, "brokers") == []
+        assert live.made() == set()
+
+
+def test_check_mode_says_it_first(live: Live) -> None:
+    create(live)
+    before = identities(live)
+    with refusing(live, "StatefulSet", STATEFUL):
+        mark = live.mark()
+        outcome = one_pass(live, NAME, check_mode=True)
+        assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [
+            ("RefusedByServer", "historicals")
+        ]
+        assert {step.group for step in outcome.plan.steps} == {None, "brokers"}
+        assert [write for write in live.writes(mark) if not write.dry_run] == []
+        assert identities(live) == before
+
+
+def test_by_hand_the_task_fails_after_reporting(live: Live, ansible: Ansible) -> None:
+    create(live)
+    with refusing(live, "StatefulSet", STATEFUL):
+        run = ansible.cluster(NAME, status=2)
+    degraded = condition(live.get("Druid", NAME), "Degraded")
+    assert (degraded["status"], degraded["reason"]) == ("True", "RefusedByServer")
+    assert WORDS in degraded["message"]
+    printed = " ".join(run.output.split())
+    assert degraded["message"].replace('"', '\\"') in printed or degraded["message"] in printed
+    assert objects_of(live, "historicals") == {}
+    assert ("Deployment", STATELESS) in objects_of(live, "brokers")
