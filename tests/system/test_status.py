@@ -115,6 +115,19 @@ def test_lost_readiness_is_noticed_and_keeps_its_time(ready: Live) -> None:
     assert ready.get("Druid", "wiki")["metadata"]["resourceVersion"] == lost["metadata"]["resourceVersion"]
 
 
+def test_pods_that_fail_are_named(live: Live) -> None:
+    live.create(wiki.resource(podAnnotations={"test/start": "crash"}))
+
+    def failing() -> Manifest | None:
+        one_pass(live, "wiki")
+        degraded = condition(live.get("Druid", "wiki"), "Degraded")
+        return degraded if degraded["status"] == "True" and "druid-wiki-data-0" in degraded["message"] else None
+
+    degraded = eventually(failing)
+    assert degraded["reason"] == "PodsFailing"
+    assert "pod druid-wiki-data-0, container druid-wiki-data: CrashLoopBackOff: back-off 40s" in degraded["message"]
+
+
 def test_events_tell_what_was_done(live: Live) -> None:
     live.create(wiki.resource())
     one_pass(live, "wiki")
