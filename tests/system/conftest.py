@@ -6,30 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
-from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
-from testbed.pytest_plugin import control_plane
-from testbed.pytest_plugin import namespace as kept_namespace
+from testbed.pytest_plugin import control_plane, namespace
 
-__all__ = ["control_plane", "kept_namespace"]
-
-
-@pytest.fixture
-def namespace(control_plane: ControlPlane, kept_namespace: str) -> Iterator[str]:
-    """A new namespace, in which nothing outlives the test: nobody is left then to carry out a finalizer."""
-    yield kept_namespace
-    live = Live(control_plane, kept_namespace)
-    for resource in live.list("Druid"):
-        # it may just have gone by itself
-        with suppress(ApiError):
-            live.merge("Druid", resource["metadata"]["name"], {"metadata": {"finalizers": None}})
+__all__ = ["control_plane", "namespace"]
 
 
 @pytest.fixture
