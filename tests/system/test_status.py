@@ -204,9 +204,13 @@ def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> No
     ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
     one_pass(ready, "wiki")
     assert replicas(ready) == {"data": 0, "brokers": 0, "routers": 0}
-    eventually(lambda: not ready.names("Pod"))
-    one_pass(ready, "wiki")
-    assert conditions(ready)["Ready"] == ("False", "Stopped")
+
+    def says_so() -> bool:
+        one_pass(ready, "wiki")
+        return conditions(ready)["Ready"] == ("False", "Stopped")
+
+    eventually(says_so)
+    assert ready.names("Pod") == set()
     assert "segments-druid-wiki-data-1" in ready.names("PersistentVolumeClaim")
 
     ready.merge("Druid", "wiki", {"spec": {"stopped": None}})
