@@ -21,11 +21,13 @@ NAMESPACE = "bench"
 STOCK_NAMESPACE = "bench-stock"
 ENOUGH_NODES = 12
 _TYPES = ("historical", "broker", "router", "middleManager", "coordinator")
+# As in config/samples: what keeps no data is a Deployment.
+_DEPLOYMENTS = ("broker", "router")
 _APPLY_ORDER = ("ConfigMap", "Service", "PodDisruptionBudget", "StatefulSet", "Deployment")
 
 
 def resource(name: str, groups: int) -> dict[str, Any]:
-    """Return a Druid resource with so many groups: each a ConfigMap, a Service, a StatefulSet and a budget."""
+    """Return a Druid resource with so many groups: each a ConfigMap, a Service, a workload and a budget."""
     return {
         "apiVersion": "druid.apache.org/v1alpha1",
         "kind": "Druid",
@@ -44,6 +46,7 @@ def _group(number: int) -> dict[str, Any]:
     node_type = _TYPES[number % len(_TYPES)]
     return {
         "nodeType": node_type,
+        "kind": "Deployment" if node_type in _DEPLOYMENTS else "StatefulSet",
         "druid.port": 8080 + number,
         "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{node_type}",
         "runtime.properties": f"druid.service=druid/{node_type}\n",
