@@ -35,3 +35,11 @@ def each_ansible(
 ) -> Ansible:
     """The oldest and the newest ansible-core, each with its kubernetes.core."""
     return Ansible(CORES[request.param], control_plane, namespace, tmp_path)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have counted; what they print themselves is lost in parallel runs."""
+    for report in terminalreporter.getreports("passed"):
+        for name, text in report.user_properties:
+            if name == "told":
+                terminalreporter.write_line(str(text))

@@ -77,12 +77,21 @@ class FaultProxy:
     fault: Fault | None = None
     meanwhile: Meanwhile | None = None
     reached: Seen | None = None
+    failure: BaseException | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def wrote(self) -> bool:
+        """True when an object was sent to be stored; status and events do not count."""
+        objects = (each for each in self.seen if not each.path.endswith(("/status", "/events")))
+        return any(each.changes_something for each in objects)
 
     def expect(self, position: int = 0, fault: Fault | None = None, meanwhile: Meanwhile | None = None) -> None:
         """Count anew; fail the request at that position, or let somebody do something just before it."""
         self.seen.clear()
         self.position, self.fault, self.meanwhile, self.reached = position, fault, meanwhile, None
+        if self.failure is not None:
+            raise AssertionError("what was to happen meanwhile went wrong") from self.failure
 
     def api(self, user: str = "druidops") -> KubernetesApi:
         """Return a connection of the user through the proxy; pauses that the server asks for cost no time."""
@@ -97,8 +106,16 @@ class FaultProxy:
                 return None
             self.reached = request
         if self.meanwhile is not None:
-            self.meanwhile()
+            self._step_in(self.meanwhile)
         return self.fault
+
+    def _step_in(self, meanwhile: Meanwhile) -> None:
+        """Let somebody act; what goes wrong with that is kept for the test, which is in another thread."""
+        try:
+            meanwhile()
+        except BaseException as error:
+            self.failure = error
+            raise
 
 
 @contextmanager

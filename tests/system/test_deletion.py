@@ -24,6 +24,10 @@ FINALIZER = "deletepvc.finalizers.druid.apache.org"
 CLAIM = "PersistentVolumeClaim"
 # More passes than these to let a resource go are too many.
 PASSES = 3
+# Fewer requests than this are not the whole story of a run.
+FEWEST = 10
+
+Everywhere = Callable[[Callable[[int], bool], str], None]
 
 
 def deploy(live: Live, name: str, specification: dict[str, Any] | None = None) -> None:
@@ -281,7 +285,7 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
         live.delete("Druid", "a-b")
         until_gone(live, "a-b")
     else:
-        wanted = {"absent": True, **({"by_variable": True, "spec": spec()} if by == "variable" else {})}
+        wanted: dict[str, Any] = {"absent": True, **({"by_variable": True, "spec": spec()} if by == "variable" else {})}
         told: list[str] = []
         request = Request("a-b", live.namespace, **wanted)
         outcome = fulfil(connection(live), request, told.append, Clock())
@@ -339,18 +343,20 @@ def run(api: KubernetesApi, request: Request) -> Outcome:
     return outcome
 
 
-def killed_everywhere(attempt: Callable[[int], bool], capsys: pytest.CaptureFixture[str], what: str) -> None:
+@pytest.fixture
+def killed_everywhere(record_property: Callable[[str, object], None]) -> Everywhere:
     """Let an attempt die after its first request, after its second, until it is not killed any more."""
-    for requests in count(1):
-        if not attempt(requests):
-            break
-    with capsys.disabled():
-        print(f"\n{what}: killed after each of {requests - 1} requests, and one more run finished it", flush=True)
-    assert requests > 10
+
+    def everywhere(attempt: Callable[[int], bool], what: str) -> None:
+        requests = next(requests for requests in count(1) if not attempt(requests))
+        assert requests > FEWEST
+        record_property("told", f"{what}: killed after each of {requests - 1} requests, and one more run finished it")
+
+    return everywhere
 
 
 @pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
-def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         deploy(live, name)
@@ -364,10 +370,10 @@ def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, capsys: p
         }
         return killed
 
-    killed_everywhere(attempt, capsys, "finalizer")
+    killed_everywhere(attempt, "finalizer")
 
 
-def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, capsys: pytest.CaptureFixture[str]) -> None:
+def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         request = Request(f"c{requests}", live.namespace, absent=True)
         deploy(live, request.name)
@@ -377,13 +383,13 @@ def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, capsys: p
         assert not {each for each in left(live, request.name) if each.startswith(CLAIM)}
         return killed
 
-    killed_everywhere(attempt, capsys, "absent by resource")
+    killed_everywhere(attempt, "absent by resource")
     eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
 
 
 @pytest.mark.parametrize("stated", [True, False], ids=["with its data", "but not its data"])
 def test_absence_by_variable_is_finished_by_a_second_run(
-    live: Live, stated: bool, capsys: pytest.CaptureFixture[str]
+    live: Live, stated: bool, killed_everywhere: Everywhere
 ) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
@@ -396,10 +402,10 @@ def test_absence_by_variable_is_finished_by_a_second_run(
         eventually(lambda: left(live, name) == {f"{CLAIM} {each}" for each in own_claims(name) if not stated})
         return killed
 
-    killed_everywhere(attempt, capsys, "absent by variable")
+    killed_everywhere(attempt, "absent by variable")
 
 
-def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, capsys: pytest.CaptureFixture[str]) -> None:
+def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         live.create(resource(name))
@@ -408,7 +414,7 @@ def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, capsys: p
         until_gone(live, name)
         return killed
 
-    killed_everywhere(attempt, capsys, "deleted half created")
+    killed_everywhere(attempt, "deleted half created")
     eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
 
 
