@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +46,8 @@ class Core:
 def main() -> None:
     """Measure on one control plane, which is gone afterwards."""
     arguments = _arguments()
+    # Terminated, it leaves nothing behind, either.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with control_plane(os.environ.get("KUBERNETES", "1.34"), CRDS) as plane, tempfile.TemporaryDirectory() as scratch:
         print(f"Kubernetes {plane.kubernetes.release}, Python {platform.python_version()}, {os.cpu_count()} processors")
         make_room(plane)
