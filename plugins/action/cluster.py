@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from ansible.errors import AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import result
@@ -38,8 +40,13 @@ class ActionModule(ActionBase):
         return {**returned, **result.of_outcome(outcome, request, arguments["fail_on_problem"])}
 
     def _find_file(self, path: str) -> str:
-        """Return the real path of a file that a playbook or role names."""
-        return str(self._loader.path_dwim_relative_stack(self._task.get_search_path(), "files", path))
+        """Return the real path of a file beside the playbook or role, or else where ansible-playbook was started."""
+        try:
+            return str(self._loader.path_dwim_relative_stack(self._task.get_search_path(), "files", path))
+        except AnsibleFileNotFound:
+            if not os.path.exists(path):
+                raise
+            return os.path.abspath(path)
 
     def _progress(self, text: str) -> None:
         display.display(f"{self._task.args.get('name') or 'cluster'}: {text}")

@@ -49,6 +49,7 @@ options:
   resource:
     description:
       - A C(Druid) resource, as a mapping or as the path of a JSON or YAML file on the controller.
+      - A relative path is looked for beside the playbook and the role, then where C(ansible-playbook) was started.
       - It is created, or the live one is brought to it (its C(spec) whole, labels and annotations merged); then it is
         reconciled.
       - In check mode it is planned against the live cluster without being sent, also when it is not there yet.
