@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.tests.system import wiki
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition
-from ansible_collections.druidops.druid.tests.system.playbook import CLUSTER, Ansible
+from ansible_collections.druidops.druid.tests.system.playbook import CLUSTER, CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.control_plane import control_plane as temporary
 from testbed.pytest_plugin import kubernetes
@@ -74,7 +75,7 @@ REFUSED: dict[str, tuple[Manifest, str]] = {
         wiki.changed("data", resources={"requests": {"memory": "2 gigs"}}),
         "spec.nodes.data.resources.requests.memory",
     ),
-    "service name": (wiki.changed("data", services=[{"metadata": {"name": "api"}}]), "services[0].metadata.name"),
+    "service name": (wiki.changed("data", services=[{"metadata": {"name": "api"}}]), "spec.nodes[data].services"),
     "two of a name": (
         wiki.changed("data", additionalContainer=[{"containerName": "a", "image": "a"}] * 2),
         "additionalContainer",
@@ -302,16 +303,30 @@ def test_reference_to_another_namespace_needs_permission(ansible: Ansible, live:
     assert "BEGIN CERTIFICATE" in live.get("ConfigMap", "wiki-druid-common-config")["data"]["ca.crt"]
 
 
-def test_without_crds_and_then_with_them(each_ansible: Ansible) -> None:
+def test_without_crds_and_then_with_them(tmp_path: Path) -> None:
     with temporary(kubernetes()) as plane:
-        bare = Ansible(each_ansible.core, plane, "default", each_ansible.directory)
-        for arguments in ({"name": "wiki"}, {"resource": wiki.resource()}):
-            [missing] = messages(bare, arguments)
-            assert "The CRD druids.druid.apache.org is not installed: run the playbook" in missing
-        bare.task(name="variable", spec=wiki.spec())
-        assert ("Deployment", "druid-variable-brokers") in Live(plane, "default").made()
-        assert bare.run("druidops.druid.install_crds").changed
-        assert not bare.run("druidops.druid.install_crds").changed
-        bare.task(name="variable", spec=wiki.spec(), state="absent")
-        bare.task(resource=wiki.resource())
-        assert Live(plane, "default").made() >= MADE_BY_US
+        for number, core in enumerate(CORES.values()):
+            live = Live(plane, f"namespace-{number}")
+            plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": live.namespace}})
+            installs_what_is_missing(Ansible(core, plane, live.namespace, tmp_path), live)
+            for crd in ("druids", "druidingestions"):
+                plane.request("DELETE", f"{CRDS}/{crd}.druid.apache.org")
+            eventually(lambda: plane.request("GET", CRDS)["items"] == [])
+
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def installs_what_is_missing(ansible: Ansible, live: Live) -> None:
+    for message in messages(ansible, {"name": "wiki"}, {"resource": wiki.resource()}):
+        assert "The CRD druids.druid.apache.org is not installed: run the playbook" in message
+    ansible.task(name="wiki", spec=wiki.spec())
+    assert live.made() >= MADE_BY_US
+    ansible.task(name="wiki", spec=wiki.spec(), state="absent")
+    eventually(lambda: not live.made())
+    assert ansible.run("druidops.druid.install_crds").changed
+    assert not ansible.run("druidops.druid.install_crds").changed
+    ansible.task(resource=wiki.resource())
+    assert live.made() >= MADE_BY_US
+    ansible.task(name="wiki", state="absent")
+    assert live.find("Druid", "wiki") is None
