@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.go_operator import recorded_namespace
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
 from testbed.control_plane import ControlPlane
@@ -21,6 +23,13 @@ __all__ = ["control_plane", "namespace"]
 def live(control_plane: ControlPlane, namespace: str) -> Live:
     """What is in a new namespace."""
     return Live(control_plane, namespace)
+
+
+@pytest.fixture
+def golden(control_plane: ControlPlane) -> Iterator[Live]:
+    """The namespace of the Go operator's recordings, empty."""
+    with recorded_namespace(control_plane) as live:
+        yield live
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.tests.system.live import Live, Manifest
 NAME = "full"
 STATEFUL = f"druid-{NAME}-historicals"
 STATELESS = f"druid-{NAME}-brokers"
-KEYS = ("historicals", "brokers")
+IMAGE = "apache/druid:34.0.0"
 
 
 def claim_template(name: str = "data", storage: str = "1Gi") -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _node(node_type: str, port: int) -> dict[str, Any]:
         "druid.port": port,
         "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{node_type}",
         "runtime.properties": f"druid.service=druid/{node_type}",
-        "replicas": 1,
+        "replicas": 0,
         "podDisruptionBudgetSpec": {"maxUnavailable": 1},
     }
 
@@ -82,7 +82,7 @@ def _node(node_type: str, port: int) -> dict[str, Any]:
 def spec(**nodes: Any) -> dict[str, Any]:
     """Return the specification, with other groups if they are given."""
     return {
-        "image": "apache/druid:34.0.0",
+        "image": IMAGE,
         "common.runtime.properties": "druid.zk.service.enabled=false",
         "metricDimensions.json": "{}",
         "startScript": "/druid.sh",

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import fcntl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -30,11 +32,17 @@ _BOOKKEEPING = ("managedFields", "uid", "resourceVersion", "generation", "creati
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-def recorded_namespace(plane: ControlPlane) -> Live:
-    """Return the namespace of the recordings, empty."""
-    live = Live(plane, NAMESPACE)
+@contextmanager
+def recorded_namespace(plane: ControlPlane) -> Iterator[Live]:
+    """Yield the namespace of the recordings, empty: a control plane has one, for one test at a time."""
+    with (plane.ca_file.parent / f"{NAMESPACE}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield _emptied(Live(plane, NAMESPACE))
+
+
+def _emptied(live: Live) -> Live:
     try:
-        plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        live.plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": live.namespace}})
     except ApiError as error:
         if error.status != 409:
             raise

@@ -16,7 +16,6 @@ from ansible_collections.druidops.druid.tests.system.go_operator import (
     WORKLOADS,
     GoOperator,
     identities,
-    recorded_namespace,
     take_over,
 )
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
@@ -25,9 +24,6 @@ from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansi
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from testbed.control_plane import ControlPlane
-
-# All recordings are of one namespace.
-pytestmark = pytest.mark.xdist_group("recordings")
 
 ALL = "hand"
 # The recording that has everything with each manager, the others with one each.
@@ -38,12 +34,6 @@ RECORDINGS = [
         for position, name in enumerate(name for name in recording.NAMES if name != ALL)
     ),
 ]
-
-
-@pytest.fixture
-def golden(control_plane: ControlPlane) -> Live:
-    """The namespace of the recordings, empty."""
-    return recorded_namespace(control_plane)
 
 
 def hashes(live: Live) -> set[str]:

@@ -13,22 +13,11 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.go_operator import (
     HASH,
     GoOperator,
-    recorded_namespace,
     take_over,
 )
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
-from testbed.control_plane import ControlPlane
-
-# All recordings are of one namespace.
-pytestmark = pytest.mark.xdist_group("recordings")
-
-
-@pytest.fixture
-def golden(control_plane: ControlPlane) -> Live:
-    """The namespace of the recordings, empty."""
-    return recorded_namespace(control_plane)
 
 
 class Removal(NamedTuple):
@@ -151,16 +140,18 @@ REMOVALS = {
 }
 
 
-@pytest.mark.parametrize("what", REMOVALS)
-def test_what_is_removed_goes(golden: Live, what: str) -> None:
-    removal = REMOVALS[what]
-    GoOperator(golden, removal.recording).run().settled()
-    take_over(golden, removal.recording)
-    assert removal.value(golden.get(removal.kind, removal.name))
-    golden.merge("Druid", removal.recording, {"spec": removal.patch})
-    assert one_pass(golden, removal.recording).plan.findings == ()
-    assert not removal.value(golden.get(removal.kind, removal.name))
-    assert one_pass(golden, removal.recording).plan.steps == ()
+@pytest.mark.parametrize("name", ["hand", "r4242-9"])
+def test_what_is_removed_goes(golden: Live, name: str) -> None:
+    GoOperator(golden, name).run().settled()
+    take_over(golden, name)
+    removals = {what: removal for what, removal in REMOVALS.items() if removal.recording == name}
+    for what, removal in removals.items():
+        assert removal.value(golden.get(removal.kind, removal.name)), what
+    for what, removal in removals.items():
+        golden.merge("Druid", name, {"spec": removal.patch})
+        assert one_pass(golden, name).plan.findings == (), what
+        assert not removal.value(golden.get(removal.kind, removal.name)), what
+    assert one_pass(golden, name).plan.steps == ()
 
 
 def test_duplicates_go_with_a_warning_when_their_template_changes(golden: Live) -> None:

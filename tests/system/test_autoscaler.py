@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.tests.system import full_cluster
 from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL, STATELESS, autoscaler
-from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator, recorded_namespace, take_over
+from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator, take_over
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import MERGE, Live, Manifest
-from testbed.control_plane import ControlPlane
 
 KINDS = {"StatefulSet": (STATEFUL, "historicals"), "Deployment": (STATELESS, "brokers")}
 ALL_KINDS = pytest.mark.parametrize("kind", KINDS)
@@ -130,20 +129,18 @@ def test_a_new_group_starts_with_what_both_want(
     assert one_pass(live, NAME).plan.steps == ()
 
 
-@pytest.mark.xdist_group("recordings")
 @pytest.mark.parametrize("is_first", [True, False], ids=["with the takeover", "after it"])
-def test_comes_to_a_group_of_the_go_operator(control_plane: ControlPlane, is_first: bool) -> None:
-    live = recorded_namespace(control_plane)
-    operator = GoOperator(live, "hand").run()
-    scaled = live.path("StatefulSet", "druid-hand-historicals-hot") + "/scale"
-    control_plane.request("PATCH", scaled, {"spec": {"replicas": 3}}, user="person", content_type=MERGE)
+def test_comes_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> None:
+    operator = GoOperator(golden, "hand").run()
+    scaled = golden.path("StatefulSet", "druid-hand-historicals-hot") + "/scale"
+    golden.plane.request("PATCH", scaled, {"spec": {"replicas": 3}}, user="person", content_type=MERGE)
     before = operator.settled()
     if not is_first:
-        live.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"replicas": 3}}}})
-        take_over(live, "hand")
+        golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"replicas": 3}}}})
+        take_over(golden, "hand")
     scaler = autoscaler("StatefulSet", "druid-hand-historicals-hot", 2)
-    live.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"hpAutoscaler": scaler}}}})
-    assert one_pass(live, "hand").plan.findings == ()
+    golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"hpAutoscaler": scaler}}}})
+    assert one_pass(golden, "hand").plan.findings == ()
     after = operator.settled()
     assert {key: after[key] for key in before} == before
-    assert one_pass(live, "hand").plan.steps == ()
+    assert one_pass(golden, "hand").plan.steps == ()

@@ -125,7 +125,7 @@ def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str
     groups = {"a-b": "c", "a": "b-c"}
     second = next(name for name in groups if name != first)
     for name in (first, second):
-        full_cluster.create(live, name, **{groups[name]: full_cluster.historicals()})
+        full_cluster.create(live, name, **{groups[name]: full_cluster.historicals(replicas=1)})
     assert one_pass(live, first).plan.findings == ()
     eventually(lambda: live.get("StatefulSet", "druid-a-b-c")["status"].get("readyReplicas") == 1)
     theirs = {key: live.get(*key) for key in owned_by(live, first)}

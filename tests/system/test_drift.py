@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from ansible_collections.druidops.druid.tests.system.live import Live, Manifest,
 from ansible_collections.druidops.druid.tests.system.mutating_webhook import mutating
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.api import ApiError
+from testbed.control_plane import ControlPlane
 
 
 class Edit(NamedTuple):
@@ -101,7 +103,7 @@ OURS = {
     "all labels removed": Edit(
         "Ingress", STATELESS, lambda live: live["metadata"].pop("labels"), "metadata.labels: (none) -> "
     ),
-    "replicas": Edit("StatefulSet", STATEFUL, _set("replicas", 3, _spec), "spec.replicas: 3 -> 1"),
+    "replicas": Edit("StatefulSet", STATEFUL, _set("replicas", 3, _spec), "spec.replicas: 3 -> 0"),
     "image": Edit(
         "Deployment",
         STATELESS,
@@ -182,13 +184,16 @@ FOREIGN = {
 }
 
 
-@pytest.fixture
-def cluster(live: Live) -> Live:
-    """A cluster that is as it should be."""
+@pytest.fixture(scope="module")
+def cluster(control_plane: ControlPlane) -> Iterator[Live]:
+    """A cluster that is as it should be, as each test leaves it again."""
+    live = Live(control_plane, f"drift-{secrets.token_hex(4)}")
+    control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": live.namespace}})
     full_cluster.create(live)
     assert one_pass(live, NAME).plan.findings == ()
     assert one_pass(live, NAME).plan.steps == ()
-    return live
+    yield live
+    control_plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}")
 
 
 def edited(live: Live, edit: Edit) -> tuple[Manifest, Manifest]:
@@ -237,15 +242,17 @@ def test_what_is_foreign_stays(cluster: Live, what: str) -> None:
     assert one_pass(cluster, NAME).plan.steps == ()
     assert [write for write in without_status(cluster.writes(mark)) if "dry run" not in write] == []
     # Nor does it go when we write the object for another reason.
-    patch = {"spec": {"image": "apache/druid:36.0.0", "podLabels": {"new": "label"}}}
-    cluster.merge("Druid", NAME, patch)
+    reason = secrets.token_hex(4)
+    cluster.merge("Druid", NAME, {"spec": {"image": f"apache/druid:{reason}", "podLabels": {"reason": reason}}})
     one_pass(cluster, NAME)
-    later = deepcopy(cluster.get(edit.kind, edit.name))
-    assert later["metadata"]["labels"]["new"] == "label"
+    later = cluster.get(edit.kind, edit.name)
+    assert later["metadata"]["labels"]["reason"] == reason
     edit.change(changed := deepcopy(later))
     assert _sorted(essence(changed)) == _sorted(essence(later))
     if edit.kind == "Service":
         cluster.merge("Service", edit.name, {"metadata": {"finalizers": None}})
+    cluster.merge("Druid", NAME, {"spec": {"image": full_cluster.IMAGE}})
+    one_pass(cluster, NAME)
 
 
 def _sorted(manifest: Manifest) -> Manifest:
@@ -265,7 +272,7 @@ def _once(elements: list[Manifest]) -> dict[str, Any]:
 def test_a_mixture_is_told_apart(cluster: Live) -> None:
     def change(live: Manifest) -> None:
         live["metadata"]["annotations"].update(team="other", mine="x")
-        _main(live)["env"].append({"name": "MINE", "value": "x"})
+        _main(live)["env"].append({"name": "MIXED", "value": "x"})
         _main(live)["env"][0].update(value="CET")
 
     edited(cluster, Edit("StatefulSet", STATEFUL, change))
@@ -273,7 +280,7 @@ def test_a_mixture_is_told_apart(cluster: Live) -> None:
     after = cluster.get("StatefulSet", STATEFUL)
     assert after["metadata"]["annotations"] == {"team": "data", "mine": "x"}
     variables = {each["name"]: each.get("value") for each in _main(after)["env"]}
-    assert (variables["TZ"], variables["MINE"]) == ("UTC", "x")
+    assert (variables["TZ"], variables["MIXED"]) == ("UTC", "x")
 
 
 def _mutate(live: Manifest) -> None:

@@ -22,7 +22,6 @@ from ansible_collections.druidops.druid.tests.system.go_operator import (
     MANAGERS,
     GoOperator,
     identities,
-    recorded_namespace,
 )
 from ansible_collections.druidops.druid.tests.system.in_process import connection
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest
@@ -178,10 +177,9 @@ class Recorded:
         return True
 
 
-@pytest.mark.xdist_group("recordings")
-def test_adoption(control_plane: ControlPlane, proxy: FaultProxy, tell: Tell) -> None:
+def test_adoption(golden: Live, proxy: FaultProxy, tell: Tell) -> None:
     """Every request fails in one of the ways; all the time no pod is restarted and no workload is touched."""
-    live = recorded_namespace(control_plane)
+    live = golden
     operator = GoOperator(live, "hand").run()
     before = operator.settled()
     owned = recording.owned_objects("hand")

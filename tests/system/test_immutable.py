@@ -24,13 +24,11 @@ from ansible_collections.druidops.druid.tests.system.full_cluster import (
 from ansible_collections.druidops.druid.tests.system.go_operator import (
     GoOperator,
     identities,
-    recorded_namespace,
     take_over,
 )
 from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.live import MERGE, Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
-from testbed.control_plane import ControlPlane
 
 
 class Change(NamedTuple):
@@ -63,7 +61,9 @@ CHANGES = {
 @pytest.fixture
 def cluster(live: Live) -> Live:
     """A cluster whose pods run."""
-    full_cluster.create(live, historicals=full_cluster.historicals(replicas=2), brokers=full_cluster.brokers())
+    full_cluster.create(
+        live, historicals=full_cluster.historicals(replicas=2), brokers=full_cluster.brokers(replicas=1)
+    )
     assert one_pass(live, NAME).plan.findings == ()
     eventually(lambda: is_settled(live))
     return live
@@ -240,13 +240,6 @@ def test_finishes_what_a_killed_pass_has_left(live: Live, is_sent: bool) -> None
     assert number > 5
 
 
-@pytest.fixture
-def golden(control_plane: ControlPlane) -> Live:
-    """The namespace of the recordings, empty."""
-    return recorded_namespace(control_plane)
-
-
-@pytest.mark.xdist_group("recordings")
 def test_a_selector_that_says_more_than_the_pods_will(golden: Live) -> None:
     """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
     operator = GoOperator(golden, "hand").run()
@@ -281,7 +274,6 @@ def _replica_sets_follow(live: Live) -> bool:
     return set(owners) == {uid}
 
 
-@pytest.mark.xdist_group("recordings")
 @pytest.mark.parametrize("is_killed", [False, True], ids=["at once", "in two passes"])
 def test_a_template_with_duplicates_is_made_again_as_it_is(golden: Live, is_killed: bool) -> None:
     operator = GoOperator(golden, "hand").run()
