@@ -28,21 +28,40 @@ class Room(NamedTuple):
 DRUID = "plugins.module_utils."
 KUBERNETES = "plugins.plugin_utils."
 
+HTTP = ("kubernetes", "requests", "urllib3")
+CLIENT_ITSELF = (f"{DRUID}_client", f"{DRUID}_errors", f"{DRUID}_secrets")
+CLIENT = tuple(
+    f"{DRUID}{part}"
+    for part in ("_address", "_connection", "_errors", "_hints", "_patience", "_secrets", "_transport", "_words")
+)
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
 # The first room whose path fits a file is its room. A path without .py is a directory.
 ROOMS = (
     # Druid over HTTP: a line from the module down to the errors, and no Kubernetes anywhere.
-    Room("plugins/module_utils/_errors.py", (), ("ansible", "kubernetes", "urllib3")),
-    Room("plugins/module_utils/_client.py", (f"{DRUID}_errors",), ("ansible", "kubernetes")),
-    Room("plugins/module_utils/_resources", (f"{DRUID}_client", f"{DRUID}_errors"), ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_errors.py", (), ("ansible", *HTTP)),
+    # What the client is made of: values and decisions, which send nothing, and the one part that sends.
+    Room("plugins/module_utils/_words.py", (), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_secrets.py", (), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_patience.py", (), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_address.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_connection.py", (f"{DRUID}_address", f"{DRUID}_errors"), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_hints.py", (f"{DRUID}_connection",), ("ansible", *HTTP)),
     Room(
-        "plugins/module_utils/_converge.py",
-        (f"{DRUID}_resources", f"{DRUID}_client", f"{DRUID}_errors"),
+        "plugins/module_utils/_transport.py",
+        (f"{DRUID}_address", f"{DRUID}_connection", f"{DRUID}_errors"),
         ("ansible", "kubernetes"),
     ),
-    Room("plugins/module_utils/_module.py", (DRUID,), ("kubernetes",)),
-    Room("plugins/module_utils", (DRUID,), ("kubernetes",)),
+    Room("plugins/module_utils/_client.py", CLIENT, ("ansible", *HTTP)),
+    # Whoever uses the client knows it and its errors, not what it is made of.
+    Room("plugins/module_utils/_resources", (f"{DRUID}_spec", *CLIENT_ITSELF), ("ansible", *HTTP)),
+    Room(
+        "plugins/module_utils/_converge.py",
+        (f"{DRUID}_resources", f"{DRUID}_spec", *CLIENT_ITSELF),
+        ("ansible", *HTTP),
+    ),
+    Room("plugins/module_utils/_module.py", (DRUID,), HTTP),
+    Room("plugins/module_utils", (DRUID,), HTTP),
     # A module is documentation plus one call.
     Room("plugins/modules", (DRUID,), ("kubernetes", "requests", "urllib3")),
     # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
@@ -158,7 +177,10 @@ def test_deciding_touches_nothing(file: str) -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
         ("plugins/plugin_utils/_compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
         ("plugins/module_utils/_client.py", "from kubernetes import config"),
+        ("plugins/module_utils/_client.py", "import requests"),
         ("plugins/module_utils/_client.py", f"from {COLLECTION}plugins.module_utils._converge import converge"),
+        ("plugins/module_utils/_converge.py", f"from {COLLECTION}plugins.module_utils._transport import Transport"),
+        ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._module import run"),
         ("plugins/modules/x.py", "import requests"),
         ("plugins/action/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
     ],

@@ -1,0 +1,65 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every module that speaks HTTP with Druid has: the options of the connection, and how an error ends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.common.parameters import env_fallback
+from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+
+# Documented in the doc fragment druidops.druid.connection.
+CONNECTION: dict[str, dict[str, Any]] = {
+    "url": {"type": "list", "elements": "str", "required": True, "fallback": (env_fallback, ["DRUID_URL"])},
+    "username": {"type": "str", "fallback": (env_fallback, ["DRUID_USERNAME"])},
+    "password": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_PASSWORD"])},
+    "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_TOKEN"])},
+    "ca_path": {"type": "path", "aliases": ["ca_cert"], "fallback": (env_fallback, ["DRUID_CA_PATH"])},
+    "client_cert": {"type": "path", "fallback": (env_fallback, ["DRUID_CLIENT_CERT"])},
+    "client_key": {"type": "path", "no_log": False, "fallback": (env_fallback, ["DRUID_CLIENT_KEY"])},
+    "validate_certs": {"type": "bool", "default": True, "fallback": (env_fallback, ["DRUID_VALIDATE_CERTS"])},
+    "connect_timeout": {"type": "float", "default": 5.0, "fallback": (env_fallback, ["DRUID_CONNECT_TIMEOUT"])},
+    "read_timeout": {"type": "float", "default": 120.0, "fallback": (env_fallback, ["DRUID_READ_TIMEOUT"])},
+    "retry_timeout": {"type": "float", "default": 30.0, "fallback": (env_fallback, ["DRUID_RETRY_TIMEOUT"])},
+}
+
+
+def connection(params: Mapping[str, Any]) -> Connection:
+    """Return the connection that a module's parameters describe; BadInput names the option that is wrong."""
+    return Connection(
+        urls=tuple(params["url"]),
+        username=params["username"],
+        password=params["password"],
+        token=params["token"],
+        ca_file=params["ca_path"],
+        client_cert=params["client_cert"],
+        client_key=params["client_key"],
+        verify=params["validate_certs"],
+        connect_timeout=params["connect_timeout"],
+        read_timeout=params["read_timeout"],
+        retry_timeout=params["retry_timeout"],
+    )
+
+
+def client(params: Mapping[str, Any]) -> DruidClient:
+    """Return a client for a module's parameters. Nothing is sent yet."""
+    return DruidClient(connection(params))
+
+
+def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> None:
+    """End the module with the result of ``work``, or with the words of the error that it raised."""
+    if MISSING is not None:
+        module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
+    try:
+        with client(module.params) as druid:
+            result = work(druid)
+    except DruidError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(**result)

@@ -1,0 +1,256 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One request and its answer, over ``requests``: bounded in time and size, and exact about whether it left."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils import _address
+from ansible_collections.druidops.druid.plugins.module_utils._connection import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadAnswer, Unreachable
+
+try:
+    import requests
+    import urllib3
+    from requests.adapters import HTTPAdapter
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+except ImportError as error:
+    MISSING: ImportError | None = error
+else:
+    MISSING = None
+
+CHUNK = 64 * 1024
+# Of a refusal the first words are enough.
+LARGEST_REFUSAL = 256 * 1024
+# Nothing was listening, or it went away: somebody may be there again soon.
+PASSING = (ConnectionRefusedError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError, EOFError)
+CLOSED = "the server closed the connection before its answer was complete"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. The body is not decoded; that of a refusal may be cut."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    method: str
+    url: str
+
+
+class Transport:
+    """Connections that are kept open. One thread at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._watch = _Watch()
+        self._session = requests.Session()
+        adapter = _adapter(self._watch)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+        if not connection.verify:
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._session.close()
+
+    def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+        """Send once, follow nothing; any status is an answer. Unreachable, or BadAnswer when it is too large."""
+        bound = self._connection.connect_timeout + self._connection.read_timeout
+        try:
+            with self._watch.over(bound):
+                return self._exchange(method, url, body, headers)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError) as error:
+            raise self._unreachable(method, _address.shown(url), error) from None
+
+    def _exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+        connection = self._connection
+        with self._session.request(
+            method,
+            url,
+            data=body,
+            headers=dict(headers),
+            # Only credentials that were stated: without this, requests would take those of a .netrc.
+            auth=self._authorize,
+            timeout=(connection.connect_timeout, connection.read_timeout),
+            verify=(connection.ca_file or True) if connection.verify else False,
+            cert=_certificate(connection),
+            allow_redirects=False,
+            stream=True,
+        ) as response:
+            return Answer(response.status_code, response.headers, self._body(response), method, url)
+
+    def _authorize(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        authorization = self._connection.authorization
+        if authorization:
+            request.headers["Authorization"] = authorization
+        return request
+
+    def _body(self, response: requests.Response) -> bytes:
+        refused = response.status_code >= 300
+        largest = LARGEST_REFUSAL if refused else self._connection.largest_answer
+        body = bytearray()
+        for chunk in response.iter_content(CHUNK):
+            body += chunk
+            if len(body) > largest:
+                break
+        if len(body) > largest and not refused:
+            method, url = response.request.method or "", _address.shown(response.url)
+            raise BadAnswer(response.status_code, f"an answer of more than {largest} bytes", method, url)
+        return bytes(body[:largest])
+
+    def _unreachable(self, method: str, url: str, error: Exception) -> Unreachable:
+        sent, late = self._watch.sent, self._watch.is_over
+        cause = _innermost(error)
+        if late or isinstance(cause, TimeoutError):
+            return Unreachable(method, url, *self._late(sent), sent=sent)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Unreachable(method, url, f"its certificate is not trusted ({cause.verify_message})", _TRUST)
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
+            return Unreachable(method, url, f"no TLS connection ({cause.reason or cause})", _TLS, sent=sent)
+        if isinstance(cause, socket.gaierror):
+            return Unreachable(method, url, f"the name of the host is not known ({cause.strerror})", _ADDRESS)
+        if isinstance(error, requests.exceptions.ContentDecodingError):
+            return Unreachable(method, url, "its answer cannot be unpacked (Content-Encoding)", _PROXY, sent=sent)
+        if isinstance(error, requests.exceptions.ProxyError):
+            return Unreachable(method, url, f"the proxy gave no way to it ({_text(cause)})", _PROXY)
+        return self._broken(method, url, cause)
+
+    def _broken(self, method: str, url: str, cause: BaseException) -> Unreachable:
+        sent = self._watch.sent
+        is_passing = isinstance(cause, PASSING) or sent
+        reason, hint = (CLOSED, "") if sent else (_text(cause), _ADDRESS)
+        return Unreachable(method, url, reason, hint, sent=sent, is_passing=is_passing)
+
+    def _late(self, sent: bool) -> tuple[str, str]:
+        if not sent:
+            return f"no connection within {self._connection.connect_timeout:g} seconds (connect_timeout)", _ADDRESS
+        hint = "Druid may be busy; see its log"
+        return f"no complete answer within {self._connection.read_timeout:g} seconds (read_timeout)", hint
+
+
+_ADDRESS = (
+    "Check the option url (host, port), whether Druid runs there, the network, and the proxy (https_proxy, no_proxy)"
+)
+_PROXY = "Check the proxy (http_proxy, https_proxy, no_proxy)"
+_TRUST = "Set ca_path to the CA that signed it, and use the name in url that the certificate is made for"
+_TLS = "Check whether url is that of Druid's TLS port, and whether Druid asks for a client certificate (client_cert)"
+
+
+def _certificate(connection: Connection) -> Any:
+    if not connection.client_cert:
+        return None
+    return (connection.client_cert, connection.client_key) if connection.client_key else connection.client_cert
+
+
+class _Watch:
+    """Ends an exchange that takes too long, whatever it is doing: a timeout of a socket starts anew with each byte."""
+
+    def __init__(self) -> None:
+        self.sent = False
+        self.is_over = False
+        self._http: HTTPConnection | None = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(0, self._end)
+
+    def over(self, seconds: float) -> _Watch:
+        """Begin an exchange: ``with watch.over(seconds):``."""
+        self.sent = self.is_over = False
+        self._http = None
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+        return self
+
+    def sending(self, http: HTTPConnection) -> None:
+        """Note that bytes of a request are about to leave on this connection."""
+        with self._lock:
+            self.sent = True
+            self._http = http
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._http = None
+        self._timer.cancel()
+
+    def _end(self) -> None:
+        with self._lock:
+            sock = getattr(self._http, "sock", None)
+            if sock is None:
+                return
+            self.is_over = True
+            with suppress(OSError):
+                # That of the socket itself, also below TLS, which would want to say goodbye first.
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+
+def _adapter(watch: _Watch) -> HTTPAdapter:
+    """Return an adapter of requests whose connections tell the watch when they send."""
+
+    class Http(HTTPConnection):
+        def send(self, data: Any) -> None:
+            if self.sock is None:
+                self.connect()
+            watch.sending(self)
+            super().send(data)
+
+    class Https(HTTPSConnection):
+        def send(self, data: Any) -> None:
+            if self.sock is None:
+                self.connect()
+            watch.sending(self)
+            super().send(data)
+
+    class HttpPool(HTTPConnectionPool):
+        ConnectionCls = Http
+
+    class HttpsPool(HTTPSConnectionPool):
+        ConnectionCls = Https
+
+    pools = {"http": HttpPool, "https": HttpsPool}
+
+    class Adapter(HTTPAdapter):
+        def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
+            super().init_poolmanager(*arguments, **keywords)
+            self.poolmanager.pool_classes_by_scheme = pools
+
+        def proxy_manager_for(self, *arguments: Any, **keywords: Any) -> Any:
+            manager = super().proxy_manager_for(*arguments, **keywords)
+            manager.pool_classes_by_scheme = pools
+            return manager
+
+    return Adapter()
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return what happened first: requests wraps what urllib3 wraps what the socket said."""
+    seen: set[int] = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        error = _inner(error) or error
+    return error
+
+
+def _inner(error: BaseException) -> BaseException | None:
+    candidates = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
+    return next((each for each in candidates if isinstance(each, BaseException)), None)
+
+
+def _text(error: BaseException) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)
