@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._masking import masked_pair
 
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
 _WORDS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker, masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked_pair
 
 MAX_CHANGES = 5
 MAX_VALUE_CHARACTERS = 80

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import event
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ CLIENT = tuple(
     f"{DRUID}{part}"
     for part in ("_address", "_connection", "_errors", "_hints", "_patience", "_secrets", "_transport", "_words")
 )
+# What is not about Druid's API alone, and is needed on both sides.
+SHARED = (f"{DRUID}_masking",)
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
 # The first room whose path fits a file is its room. A path without .py is a directory.
@@ -53,6 +55,9 @@ ROOMS = (
         ("ansible", "kubernetes"),
     ),
     Room("plugins/module_utils/_client.py", CLIENT, ("ansible", *HTTP)),
+    Room("plugins/module_utils/_masking.py", (), ("ansible", *HTTP)),
+    # What specifications mean: pure.
+    Room("plugins/module_utils/_spec", (f"{DRUID}_spec", f"{DRUID}_errors"), ("ansible", *HTTP)),
     # Whoever uses the client knows it and its errors, not what it is made of.
     Room("plugins/module_utils/_resources", (f"{DRUID}_spec", *CLIENT_ITSELF), ("ansible", *HTTP)),
     Room(
@@ -65,9 +70,9 @@ ROOMS = (
     # A module is documentation plus one call.
     Room("plugins/modules", (DRUID,), ("kubernetes", "requests", "urllib3")),
     # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
-    Room("plugins/plugin_utils/_cluster", (KUBERNETES,), ("ansible", KINDS[1])),
+    Room("plugins/plugin_utils/_cluster", (KUBERNETES, *SHARED), ("ansible", KINDS[1])),
     Room("plugins/plugin_utils/_ingestion", (KUBERNETES, DRUID), ("ansible",)),
-    Room("plugins/plugin_utils", (KUBERNETES,), ("ansible", *KINDS)),
+    Room("plugins/plugin_utils", (KUBERNETES, *SHARED), ("ansible", *KINDS)),
     # Actions are thin, and the only code here that Ansible calls.
     Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
     Room("plugins/doc_fragments", (), ("kubernetes",)),

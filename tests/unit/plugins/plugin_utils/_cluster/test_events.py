@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 

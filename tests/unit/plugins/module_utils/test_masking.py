@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import (
+from ansible_collections.druidops.druid.plugins.module_utils._masking import (
     CHANGED,
     MASK,
     Masker,

@@ -1,0 +1,46 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One way to bring anything in Druid to the state that is wanted: what changed, its diff and check mode cannot disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+
+
+class Resource(Protocol):
+    """A thing in Druid, with what is wanted of it. Its states are JSON in canonical form, None where it is not."""
+
+    def read(self) -> Any:
+        """Return what is there."""
+
+    def merge(self, before: Any) -> Any:
+        """Return what there shall be. Pure; BadInput if that cannot be."""
+
+    def write(self, before: Any, after: Any) -> Any:
+        """Make it so, and return what is there now."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What was, and what is (in check mode: would be)."""
+
+    before: Any
+    after: Any
+
+    @property
+    def changed(self) -> bool:
+        return not are_same(self.before, self.after)
+
+
+def converge(resource: Resource, *, check_mode: bool) -> Change:
+    """Bring the resource to what is wanted of it; in check mode only tell."""
+    before = resource.read()
+    after = resource.merge(before)
+    if not check_mode and not are_same(before, after):
+        after = resource.write(before, after)
+    return Change(before, after)

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What there will be: the specification that a user states, laid over the one that Druid has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# Mappings that Druid keeps as they were sent: there the number 1 and the text "1" are two things.
+VERBATIM = frozenset({"context", "taskContext", "consumerProperties", "parser"})
+
+
+def merge(before: Any, desired: Any) -> Any:
+    """
+    Return ``desired`` laid over ``before``, both JSON in canonical form.
+
+    Mappings are merged deeply, except where their types differ. A list is replaced as a whole; an element that was
+    in it keeps what it had beside what is stated. Null takes a value away, and is nothing where there is none. A
+    value that Druid would read as the same (``"2"`` and 2) stays as it is, so that the result is the same as
+    ``before`` exactly when nothing would change.
+    """
+    if isinstance(before, Mapping) and isinstance(desired, Mapping) and not _differ_in_type(before, desired):
+        return _merge_mappings(before, desired)
+    if isinstance(before, list) and isinstance(desired, list):
+        return _merge_lists(before, desired)
+    return before if _read_alike(before, desired) else desired
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """True if both are the same JSON, where true and 1 are two things."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(before)
+    for name, value in desired.items():
+        if name not in before:
+            merged.update({} if value is None else {name: value})
+        elif name in VERBATIM:
+            merged[name] = _merge_verbatim(before[name], value)
+        else:
+            merged[name] = merge(before[name], value)
+    return merged
+
+
+def _merge_verbatim(before: Any, desired: Any) -> Any:
+    if not (isinstance(before, Mapping) and isinstance(desired, Mapping)):
+        return desired
+    stated = {name: value for name, value in desired.items() if name in before or value is not None}
+    return {**before, **stated}
+
+
+def _merge_lists(before: list[Any], desired: list[Any]) -> list[Any]:
+    return [merge(partner, element) for partner, element in zip(_partners(before, desired), desired, strict=True)]
+
+
+def _partners(before: list[Any], desired: list[Any]) -> list[Any]:
+    """Return what each desired element was, or None: by name, by its place where names do not tell."""
+    known, wanted = _names(before), _names(desired)
+    if known is not None and wanted is not None:
+        by_name = dict(zip(known, before, strict=True))
+        return [by_name.get(name) for name in wanted]
+    return [*before, *([None] * len(desired))][: len(desired)]
+
+
+def _names(elements: list[Any]) -> list[str] | None:
+    """Return the names of the elements, such as dimensions; None if they do not tell them apart."""
+    names = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
+    are_texts = all(isinstance(name, str) for name in names)
+    return names if are_texts and len(set(names)) == len(names) else None
+
+
+def _differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
+    """Another type of input format, filter or aggregator is another thing, which keeps nothing of the old one."""
+    one, other = before.get("type"), desired.get("type")
+    return isinstance(one, str) and isinstance(other, str) and one != other
+
+
+def _read_alike(before: Any, desired: Any) -> bool:
+    """True if Druid reads both as the same value: it takes numbers and booleans as text too."""
+    if isinstance(before, str) and isinstance(desired, str):
+        return before == desired
+    if isinstance(before, Mapping | list) or before is None or desired is None:
+        return False
+    return _as_number(before) == _as_number(desired)
+
+
+def _as_number(value: Any) -> Any:
+    """Return the number or boolean that a text stands for, anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        return value
+    return parsed if isinstance(parsed, int | float) else value

@@ -1,0 +1,118 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The specification of a supervisor in the form in which Druid gives it back, so that two of them can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension import (
+    canonical_dimensions,
+    canonical_flatten_fields,
+    stated_exclusions,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.duration import in_seconds
+from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at, value_at, without
+
+STREAMS = ("kafka", "kinesis", "rabbit")
+
+_PARTS = ("dataSchema", "ioConfig", "tuningConfig")
+
+_DURATIONS: tuple[Path, ...] = (
+    ("spec", "ioConfig", "taskDuration"),
+    ("spec", "ioConfig", "startDelay"),
+    ("spec", "ioConfig", "period"),
+    ("spec", "ioConfig", "completionTimeout"),
+    ("spec", "ioConfig", "lateMessageRejectionPeriod"),
+    ("spec", "ioConfig", "earlyMessageRejectionPeriod"),
+    ("spec", "tuningConfig", "httpTimeout"),
+    ("spec", "tuningConfig", "shutdownTimeout"),
+    ("spec", "tuningConfig", "offsetFetchPeriod"),
+    ("spec", "tuningConfig", "repartitionTransitionDuration"),
+)
+_GRANULARITIES = ("segmentGranularity", "queryGranularity")
+_DATA_SCHEMA: Path = ("spec", "dataSchema")
+
+# What Druid does to the values of a field, wherever it is found.
+_STREAM_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
+    *((path, in_seconds) for path in _DURATIONS),
+    *(((*_DATA_SCHEMA, "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
+    ((*_DATA_SCHEMA, "dimensionsSpec", "dimensions"), canonical_dimensions),
+    (("spec", "ioConfig", "inputFormat", "flattenSpec", "fields"), canonical_flatten_fields),
+    (("spec", "tuningConfig", "numPersistThreads"), lambda number: max(number, 1) if _is_number(number) else number),
+)
+_COMPACTION_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
+    *((("spec", "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
+    (("spec", "dimensionsSpec", "dimensions"), canonical_dimensions),
+)
+# Never in what Druid gives back, or copies of other fields.
+_IGNORED: dict[str, tuple[Path, ...]] = {
+    "kafka": (
+        ("spec", "ioConfig", "type"),
+        ("spec", "ioConfig", "stream"),
+        ("spec", "ioConfig", "useEarliestSequenceNumber"),
+    ),
+    "kinesis": (("spec", "ioConfig", "type"),),
+    "rabbit": (("spec", "ioConfig", "type"), ("spec", "ioConfig", "useEarliestSequenceNumber")),
+}
+
+
+def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return the specification of a supervisor, a person's or the answer to GET, in the form of that answer.
+
+    Applying it twice changes nothing more. Nulls stay: in a person's specification they take something away.
+    """
+    kind = spec.get("type")
+    if kind in STREAMS:
+        return _canonical_stream(str(kind), spec)
+    if kind == "autocompact":
+        return _with_fields(spec, _COMPACTION_FIELDS)
+    return dict(spec)
+
+
+def _canonical_stream(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    document = _with_fields(_with_parts_inside(spec), _STREAM_FIELDS)
+    for path in _IGNORED[kind]:
+        document = without(document, path)
+    return _with_fields(
+        document, ((_DATA_SCHEMA, _with_stated_exclusions), (("spec", "tuningConfig"), _with_strict_parsing))
+    )
+
+
+def _with_parts_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the old form, with the three parts at the top, as the new one, where they are in ``spec``."""
+    top = {name: value for name, value in spec.items() if name not in _PARTS}
+    if top.get("spec") is None:
+        top["spec"] = {name: spec[name] for name in _PARTS if name in spec}
+    return top
+
+
+def _with_fields(document: Any, fields: tuple[tuple[Path, Callable[[Any], Any]], ...]) -> dict[str, Any]:
+    for path, change in fields:
+        document = changed_at(document, path, change)
+    return dict(document)
+
+
+def _with_stated_exclusions(data_schema: Any) -> Any:
+    stated = stated_exclusions(data_schema) if isinstance(data_schema, Mapping) else None
+    if stated is None:
+        return data_schema
+    return changed_at(data_schema, ("dimensionsSpec", "dimensionExclusions"), lambda _exclusions: stated)
+
+
+def _with_strict_parsing(tuning: Any) -> Any:
+    """Druid overrides two fields when errors of parsing are to be reported (``SeekableStreamIndexTaskTuningConfig``)."""
+    if value_at(tuning, ("reportParseExceptions",)) not in (True, "true"):
+        return tuning
+    saved = tuning.get("maxSavedParseExceptions")
+    capped = {"maxSavedParseExceptions": min(saved, 1)} if _is_number(saved) else {}
+    return {**tuning, "maxParseExceptions": 0, **capped}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,136 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a supervisor shall be, decided from what it is and what a person wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at, without
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import STREAMS
+
+_AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
+_TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
+# What tells one stream from another: offsets of the one mean nothing in the other.
+_SOURCES: tuple[Path, ...] = (
+    ("type",),
+    ("spec", "ioConfig", "topic"),
+    ("spec", "ioConfig", "topicPattern"),
+    ("spec", "ioConfig", "stream"),
+)
+# Parts of which Druid gives back every field that it knows, null where it is not set, but for these (Druid 39).
+_COMPLETE: dict[Path, frozenset[str]] = {
+    (): frozenset(),
+    ("spec",): frozenset(),
+    ("spec", "dataSchema"): frozenset(
+        {
+            "parser",
+            "projections",
+            "baseTable",
+            "segmentGranularitySpec",
+            "dimensionsSpec",
+            "metricsSpec",
+            "granularitySpec",
+        }
+    ),
+    ("spec", "dataSchema", "granularitySpec"): frozenset(),
+    ("spec", "ioConfig"): frozenset(),
+    ("spec", "tuningConfig"): frozenset({"streamingPartitionsSpec"}),
+}
+# Kinesis leaves out many more in these.
+_INCOMPLETE = {"kinesis": {("spec", "ioConfig"), ("spec", "tuningConfig")}}
+_TUNING: Path = ("spec", "tuningConfig")
+# Fields whose value Druid derives from another one unless they are stated: this one, and that other.
+_FOLLOWERS: tuple[tuple[str, str], ...] = (
+    ("maxParseExceptions", "reportParseExceptions"),
+    ("maxSavedParseExceptions", "reportParseExceptions"),
+    ("indexSpecForIntermediatePersists", "indexSpec"),
+)
+_NEW_STREAM = (
+    "the offsets of one stream mean nothing in another, so this is not done to a supervisor that is there. Suspend "
+    "it and wait until its tasks have published, remove it (state: absent), and make one with another id or, if the "
+    "datasource is to be read from the beginning of the new stream, make it again and reset it"
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person wants of one supervisor. ``spec``: in canonical form; ``suspended``: None leaves it as it is."""
+
+    id: str
+    spec: Mapping[str, Any] | None = None
+    suspended: bool | None = None
+    is_present: bool = True
+
+
+def changed(before: Mapping[str, Any] | None, wanted: Wanted) -> dict[str, Any] | None:
+    """Return what the supervisor shall be, None if it shall not be; BadInput if it cannot be."""
+    if not wanted.is_present:
+        return None
+    if before is None:
+        return _created(wanted)
+    desired = _without_unknown(before, wanted)
+    if _is_auto_scaled(merge(before, desired)):
+        # the number of tasks is the autoscaler's now; stating it again would take its decision back
+        desired = without(desired, _TASK_COUNT)
+    after = _with_suspension(_without_followers(before, desired, merge(before, desired)), wanted)
+    _refuse_another_stream(before, after)
+    return after
+
+
+def differ_in_suspension_only(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """True if it only has to be suspended or resumed."""
+    return are_same({**before, "suspended": None}, {**after, "suspended": None})
+
+
+def unknown(before: Mapping[str, Any] | None, wanted: Wanted) -> Iterator[Path]:
+    """Yield where ``wanted`` has fields that this version of Druid does not know, as far as ``before`` tells."""
+    kind = str(value_at(before, ("type",)))
+    for path in _COMPLETE.keys() - _INCOMPLETE.get(kind, set()) if kind in STREAMS else ():
+        known, stated = value_at(before, path), value_at(wanted.spec, path)
+        if isinstance(known, Mapping) and isinstance(stated, Mapping):
+            yield from ((*path, name) for name in stated if name not in known and name not in _COMPLETE[path])
+
+
+def _created(wanted: Wanted) -> dict[str, Any]:
+    if wanted.spec is None:
+        raise BadInput("id", wanted.id, "there is no such supervisor; state its spec to make it")
+    return _with_suspension({"suspended": False, **wanted.spec}, wanted)
+
+
+def _with_suspension(spec: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
+    return {**spec} if wanted.suspended is None else {**spec, "suspended": wanted.suspended}
+
+
+def _without_unknown(before: Mapping[str, Any], wanted: Wanted) -> Any:
+    """Leave out what Druid would drop: with it a second run could never find the supervisor as it is wanted."""
+    desired: Any = wanted.spec or {}
+    for path in unknown(before, wanted):
+        desired = without(desired, path)
+    return desired
+
+
+def _without_followers(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:
+    """Leave out what Druid had derived from a field that changes now, so that it is derived anew."""
+    old, stated, new = (value_at(each, _TUNING) or {} for each in (before, desired, after))
+    for follower, leader in _FOLLOWERS:
+        if follower not in stated and not are_same(old.get(leader), new.get(leader)):
+            after = without(after, (*_TUNING, follower))
+    return after
+
+
+def _is_auto_scaled(spec: Mapping[str, Any]) -> bool:
+    return value_at(spec, _AUTO_SCALED) in (True, "true")
+
+
+def _refuse_another_stream(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    for path in _SOURCES:
+        was, shall_be = value_at(before, path), value_at(after, path)
+        if was != shall_be:
+            raise BadInput(".".join(path), shall_be, f"the supervisor reads {was!r}; {_NEW_STREAM}")

@@ -1,0 +1,35 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Granularities in the form of Druid's answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
+
+BERLIN = {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"}
+CASES = [
+    ("hour", "HOUR"),
+    ("fifteen_minute", "FIFTEEN_MINUTE"),
+    ("DAY", "DAY"),
+    ("none", {"type": "none"}),
+    ("ALL", {"type": "all"}),
+    ({"type": "none"}, {"type": "none"}),
+    ({"type": "period", "period": "PT1H"}, "HOUR"),
+    ({"type": "period", "period": "P1D", "timeZone": "UTC", "origin": None}, "DAY"),
+    (BERLIN, BERLIN),
+    ({"type": "period", "period": "PT2H"}, {"type": "period", "period": "PT2H"}),
+    ({"type": "duration", "duration": 3600000}, {"type": "duration", "duration": 3600000}),
+    ("fortnight", "fortnight"),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("granularity", "canonical"), CASES)
+def test_canonical_granularity(granularity: Any, canonical: Any) -> None:
+    assert canonical_granularity(granularity) == canonical
+    assert canonical_granularity(canonical) == canonical

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person states, laid over what Druid has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
+from hypothesis import given
+from hypothesis import strategies as st
+
+CASES: dict[str, tuple[Any, Any, Any]] = {
+    "what is not stated stays": ({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}),
+    "mappings are merged deeply": ({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"a": {"b": 1, "c": 3}}),
+    "null takes away": ({"a": {"b": 1, "c": 2}}, {"a": {"c": None}}, {"a": {"b": 1, "c": None}}),
+    "null of what is not there": ({"a": 1}, {"b": None}, {"a": 1}),
+    "null of nothing": ({"a": None}, {"a": None}, {"a": None}),
+    "something where nothing was": ({"a": None}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+    "a number as text": ({"a": 2}, {"a": "2"}, {"a": 2}),
+    "text as a number": ({"a": "2"}, {"a": 2}, {"a": "2"}),
+    "a boolean as text": ({"a": True}, {"a": "true"}, {"a": True}),
+    "another number as text": ({"a": 2}, {"a": "3"}, {"a": "3"}),
+    "two texts are compared as texts": ({"a": "1"}, {"a": "1.0"}, {"a": "1.0"}),
+    "a float that is whole": ({"a": 1}, {"a": 1.0}, {"a": 1}),
+    "a context keeps the types": ({"context": {"a": 1}}, {"context": {"a": "1"}}, {"context": {"a": "1"}}),
+    "a context keeps booleans": ({"context": {"a": True}}, {"context": {"a": 1}}, {"context": {"a": 1}}),
+    "a context keeps what is not stated": (
+        {"context": {"a": 1, "b": 2}},
+        {"context": {"b": None, "c": 3}},
+        {"context": {"a": 1, "b": None, "c": 3}},
+    ),
+    "another type is another thing": (
+        {"f": {"type": "json", "keepNullColumns": False}},
+        {"f": {"type": "csv", "columns": ["a"]}},
+        {"f": {"type": "csv", "columns": ["a"]}},
+    ),
+    "the same type keeps the rest": (
+        {"f": {"type": "json", "keepNullColumns": False}},
+        {"f": {"type": "json"}},
+        {"f": {"type": "json", "keepNullColumns": False}},
+    ),
+    "a list is replaced as a whole": ({"a": [1, 2, 3]}, {"a": [3, 1]}, {"a": [3, 1]}),
+    "elements keep what they had, by name": (
+        {"d": [{"name": "x", "type": "string", "index": True}, {"name": "y", "type": "long"}]},
+        {"d": [{"name": "y", "type": "long"}, {"name": "x", "type": "string"}]},
+        {"d": [{"name": "y", "type": "long"}, {"name": "x", "type": "string", "index": True}]},
+    ),
+    "elements without a name keep what they had, by place": (
+        {"f": [{"type": "selector", "value": "a", "tuning": {}}]},
+        {"f": [{"type": "selector", "value": "b"}]},
+        {"f": [{"type": "selector", "value": "b", "tuning": {}}]},
+    ),
+    "a list where a mapping was": ({"a": {"b": 1}}, {"a": [1]}, {"a": [1]}),
+    "text where a mapping was": ({"a": {"b": 1}}, {"a": "x"}, {"a": "x"}),
+    "text that is no number": ({"a": 7}, {"a": "007"}, {"a": "007"}),
+}
+
+names = st.sampled_from(["a", "b", "name", "type", "context"])
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "1", "x", "true"])
+values = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=12
+)
+documents = st.dictionaries(names, values, max_size=4)
+
+
+@pytest.mark.parametrize(("before", "desired", "after"), CASES.values(), ids=CASES)
+def test_merge(before: Any, desired: Any, after: Any) -> None:
+    assert are_same(merge(before, desired), after)
+
+
+@given(documents, documents)
+def test_what_was_laid_over_once_changes_nothing_the_second_time(before: Any, desired: Any) -> None:
+    after = merge(before, desired)
+
+    assert are_same(merge(after, desired), after)
+
+
+@given(documents)
+def test_what_druid_has_laid_over_itself_is_itself(before: Any) -> None:
+    assert are_same(merge(before, before), before)
