@@ -88,7 +88,7 @@ def _check_times(connection: Connection) -> None:
 
 def _check_certificates(connection: Connection) -> None:
     """Read the files once, so that what is wrong with them is said by name, and not as a failed handshake."""
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ca_file, certificate, key = connection.ca_file, connection.client_cert, connection.client_key
     if key and not certificate:
         raise BadInput("client_key", key, "a key is of no use without its certificate. Set client_cert, too.")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One way to bring anything in Druid to the state that is wanted: what changed, its diff and check mode cannot disagree."""
+"""One way to bring anything in Druid to the state that is wanted: result, diff and check mode cannot disagree."""
 
 from __future__ import annotations
 

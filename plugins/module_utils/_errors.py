@@ -26,6 +26,14 @@ class BadInput(DruidError):
         super().__init__(f"{name}{shown}: {remedy}")
 
 
+class Incomplete(DruidError):
+    """Some of the work could not be done. ``result``: what was, in the form of the module's result."""
+
+    def __init__(self, message: str, result: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 class Unreachable(DruidError):
     """No answer, or not all of one, came.
 

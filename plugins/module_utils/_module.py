@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible.module_utils.common.parameters import env_fallback
 from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked
 
 # Documented in the doc fragment druidops.druid.connection.
 CONNECTION: dict[str, dict[str, Any]] = {
@@ -54,12 +55,32 @@ def client(params: Mapping[str, Any]) -> DruidClient:
 
 
 def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> None:
-    """End the module with the result of ``work``, or with the words of the error that it raised."""
+    """End the module with the result of ``work``, or with the words of the error that it raised.
+
+    An option that may hold secrets somewhere (a specification) is marked ``no_log``, which keeps it out of the log of
+    the system. What Ansible then hides in the result are the secrets, not every word that is in that option.
+    """
     if MISSING is not None:
         module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
+    module.no_log_values = set(_secrets(module.params))
+    invocation = {"module_args": masked(module.params)}
     try:
         with client(module.params) as druid:
             result = work(druid)
+    except Incomplete as error:
+        module.fail_json(msg=str(error), invocation=invocation, **_warned(module, error.result))
     except DruidError as error:
-        module.fail_json(msg=str(error))
-    module.exit_json(**result)
+        module.fail_json(msg=str(error), invocation=invocation)
+    module.exit_json(invocation=invocation, **_warned(module, result))
+
+
+def _warned(module: AnsibleModule, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Print the warnings of the result, and return the rest of it."""
+    for warning in result.get("warnings", ()):
+        module.warn(warning)
+    return {name: value for name, value in result.items() if name != "warnings"}
+
+
+def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
+    yield from (params[name] for name in ("password", "token") if params[name])
+    yield from Masker.of([params]).secrets

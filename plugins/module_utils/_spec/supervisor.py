@@ -106,7 +106,7 @@ def _with_stated_exclusions(data_schema: Any) -> Any:
 
 
 def _with_strict_parsing(tuning: Any) -> Any:
-    """Druid overrides two fields when errors of parsing are to be reported (``SeekableStreamIndexTaskTuningConfig``)."""
+    """Druid overrides two fields when errors of parsing are reported (``SeekableStreamIndexTaskTuningConfig``)."""
     if value_at(tuning, ("reportParseExceptions",)) not in (True, "true"):
         return tuning
     saved = tuning.get("maxSavedParseExceptions")

@@ -1,0 +1,41 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where a supervisor reads on: ``/reset`` (every version) and ``/resetOffsets`` (from Druid 28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
+
+_HAS_RESET_OFFSETS = (28,)
+_STREAMS = (("spec", "ioConfig", "topic"), ("spec", "ioConfig", "stream"))
+
+
+def reset(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any] | None) -> None:
+    """
+    Forget the stored offsets, or set those of some partitions; Druid does it some time after it has answered.
+
+    ``offsets``: partition to offset. Without them the supervisor reads on where ``useEarliestOffset`` says.
+    """
+    if offsets is None:
+        client.post(supervisor_path(supervisor, "reset"))
+        return
+    if not client.supports(*_HAS_RESET_OFFSETS):
+        raise BadInput("reset_offsets", dict(offsets), f"Druid has it from 28 on, this is {client.version_text}")
+    client.post(supervisor_path(supervisor, "resetOffsets"), offsets_body(spec, offsets))
+
+
+def offsets_body(spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of ``/resetOffsets`` for a supervisor with this specification."""
+    stream = next((found for place in _STREAMS if (found := value_at(spec, place))), None)
+    if stream is None:
+        raise BadInput("reset_offsets", dict(offsets), "the supervisor reads no single topic or stream; use reset")
+    partitions = {"type": "end", "stream": stream, "partitionOffsetMap": dict(offsets)}
+    return {"type": spec["type"], "partitions": partitions}

@@ -1,0 +1,48 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a supervisor is: ``/druid/indexer/v1/supervisor/{id}/status``, and what it takes to be well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
+
+# JMESPath over the status: by type of supervisor, what is awaited of one that runs and of one that is suspended.
+_RUNS = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailedState)"
+_RESTS = "payload.suspended && !payload.activeTasks && !payload.publishingTasks"
+_STREAM = {False: _RUNS, True: _RESTS}
+_AWAITED: dict[str, dict[bool, str]] = {
+    "kafka": _STREAM,
+    "kinesis": _STREAM,
+    "rabbit": _STREAM,
+}
+# Of other types each version tells something else; that the supervisor has a status is what they share.
+_THERE = {False: "id", True: "id"}
+MOST_ERRORS = 3
+
+
+def awaited(spec: Mapping[str, Any]) -> str:
+    """Return the JMESPath expression that is true of the status of a supervisor that does what its spec says."""
+    return _AWAITED.get(str(spec.get("type")), _THERE)[bool(spec.get("suspended"))]
+
+
+def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:
+    """Return ``{id, generationTime, payload}``; an empty mapping while the Overlord does not know of it (yet)."""
+    try:
+        return dict(client.get(supervisor_path(supervisor, "status")))
+    except (NotFound, ServerError):
+        return {}
+
+
+def summary(status: Mapping[str, Any]) -> str:
+    """Return in a few words how the supervisor is, for the message that ends a waiting in vain."""
+    payload = status.get("payload") or {}
+    state = payload.get("detailedState") or payload.get("state") or payload.get("status") or "unknown"
+    errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or []]
+    return f"its state is {state}" + "".join(f"; {error}" for error in errors[-MOST_ERRORS:])
