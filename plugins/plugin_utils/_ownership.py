@@ -48,6 +48,9 @@ _EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "ConfigMap": (("f:data",), ("f:binaryData",)),
     "Service": (("f:spec", "f:ports"),),
 }
+# Where a workload says how its pods are replaced, and the one type that takes parameters.
+_STRATEGIES: Mapping[str, str] = {"StatefulSet": "updateStrategy", "Deployment": "strategy"}
+_ROLLING = "RollingUpdate"
 
 
 def owned(live: Manifest) -> FieldSet:
@@ -65,7 +68,7 @@ def rewritten(live: Manifest, manifest: Manifest) -> list[dict[str, Any]] | None
     wanted = field_set(manifest)
     released = _released(live, wanted)
     others = [(entry, _taken(entry, manifest, wanted)) for entry in _entries(live) if not _is_ours(entry)]
-    taken = _all(fields for _entry_of_another, fields in others)
+    taken = _all((*(fields for _entry_of_another, fields in others), _left_over(live, manifest)))
     if not taken and not released:
         return None
     entries = [_without(entry, fields) for entry, fields in others if not (released and _keeps_replicas(entry))]
@@ -126,6 +129,25 @@ def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:
     return entry["operation"] == UPDATE and main is not None and bool(below(fields, *main, "f:command"))
 
 
+def _left_over(live: Manifest, manifest: Manifest) -> FieldSet:
+    """Return the parameters of a rolling update that nobody owns, when another type of update is wanted.
+
+    The server has filled them in, and refuses the other type beside them: they go only if they are ours.
+    """
+    if not _ends_rolling(manifest):
+        return {}
+    strategy = _STRATEGIES[manifest["kind"]]
+    parameters = (live["spec"].get(strategy) or {}).get("rollingUpdate") or {}
+    found = field_set({"kind": live["kind"], "metadata": {}, "spec": {strategy: {"rollingUpdate": parameters}}})
+    return difference(found, owned(live)) if parameters else {}
+
+
+def _ends_rolling(manifest: Manifest) -> bool:
+    """True for a workload that wants its pods replaced in a way that takes no parameters."""
+    strategy = manifest.get("spec", {}).get(_STRATEGIES.get(manifest["kind"], "")) or {}
+    return strategy.get("type", _ROLLING) != _ROLLING and "rollingUpdate" not in strategy
+
+
 def _without_parts(fields: FieldSet, paths: Iterable[tuple[str, ...]]) -> FieldSet:
     for path in paths:
         fields = difference(fields, below(fields, *path))
@@ -133,10 +155,12 @@ def _without_parts(fields: FieldSet, paths: Iterable[tuple[str, ...]]) -> FieldS
 
 
 def _exclusive(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
+    parameters = ("f:spec", f"f:{_STRATEGIES.get(manifest['kind'])}", "f:rollingUpdate")
+    ended = (parameters,) if _ends_rolling(manifest) else ()
     main = _main_container(manifest)
     if main is None:
-        return _EXCLUSIVE.get(manifest["kind"], ())
-    return ((*main, "f:ports"), (*main, "f:volumeMounts"))
+        return (*ended, *_EXCLUSIVE.get(manifest["kind"], ()))
+    return (*ended, (*main, "f:ports"), (*main, "f:volumeMounts"))
 
 
 def _main_container(manifest: Manifest) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
     FieldSet,
     below,
@@ -224,6 +225,42 @@ def test_says_whose_each_entry_is() -> None:
         "time": "2026-01-02T03:04:05Z",
         "fieldsType": "FieldsV1",
     }
+
+
+ROLLING = {
+    "StatefulSet": ("updateStrategy", "OnDelete", {"partition": 0, "maxUnavailable": 1}),
+    "Deployment": ("strategy", "Recreate", {"maxSurge": "25%", "maxUnavailable": "25%"}),
+}
+
+
+def rolling(kind: str, *others: Manifest) -> tuple[Manifest, Manifest]:
+    """Return a workload that runs with the server's parameters of a rolling update, and one without rolling updates."""
+    strategy, other_type, parameters = ROLLING[kind]
+    live = stored(druid.rendered(kind, {"kind": kind, strategy: {"type": "RollingUpdate"}}), *others)
+    live["spec"][strategy]["rollingUpdate"] = parameters
+    return live, druid.rendered(kind, {"kind": kind, strategy: {"type": other_type}})
+
+
+@pytest.mark.parametrize("kind", ROLLING)
+@pytest.mark.parametrize("is_edited", [False, True], ids=["filled in", "edited"])
+def test_parameters_of_a_rolling_update_go_with_it(kind: str, is_edited: bool) -> None:
+    strategy, other_type, parameters = ROLLING[kind]
+    path = ("f:spec", f"f:{strategy}", "f:rollingUpdate")
+    fields = nested(path, {f"f:{name}": {} for name in parameters})
+    live, manifest = rolling(kind, *([entry("kubectl-edit", fields, "Update")] if is_edited else []))
+    managed_fields = rewritten(live, manifest)
+    assert below(of(managed_fields, "druidops"), *path) == fields
+    assert of(managed_fields, "kubectl-edit") == {}
+    assert rewritten(with_fields(live, managed_fields), manifest) is None
+    assert compare(live, manifest).predicted["spec"][strategy] == {"type": other_type}
+
+
+@pytest.mark.parametrize("kind", ROLLING)
+def test_parameters_of_a_rolling_update_stay_with_it(kind: str) -> None:
+    live, _other = rolling(kind)
+    strategy, _other_type, _parameters = ROLLING[kind]
+    for stated in ({}, {strategy: {"type": "RollingUpdate"}}):
+        assert rewritten(live, druid.rendered(kind, {"kind": kind, **stated})) is None
 
 
 FOREIGN = [
