@@ -55,8 +55,9 @@ def _depends(step: Step, failed: Step) -> bool:
     if step.operation == "delete" and step.key.kind == "PersistentVolumeClaim":
         # Data go last, and not from under a workload that has to stay.
         return failed.key.kind in WORKLOADS
-    if failed.group is None:
-        return step.operation != "delete" and failed.operation != "delete"
+    if step.removes_group or failed.group is None:
+        # What a group that is gone has left serves until what may be to replace it has been written.
+        return not failed.removes_group
     return failed.group == step.group
 
 
@@ -153,4 +154,5 @@ def _write_managed_fields(api: KubernetesApi, live: Manifest, managed_fields: li
 
 
 def _not_tried(step: Step, blocker: Result) -> Result:
-    return Result(step, step.live, f"{step.key} was not written since {blocker.step.key} failed.", was_tried=False)
+    done = "deleted" if step.operation == "delete" else "written"
+    return Result(step, step.live, f"{step.key} was not {done} since {blocker.step.key} failed.", was_tried=False)

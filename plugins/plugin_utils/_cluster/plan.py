@@ -45,6 +45,11 @@ class Step:
         return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
 
     @property
+    def removes_group(self) -> bool:
+        """True for the removal of what belonged to a group that the specification has no longer."""
+        return self.operation == "delete" and self.group is None
+
+    @property
     def restarts(self) -> bool:
         """True when the write changes the pod template of a running workload."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:

@@ -15,9 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicates import keep_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, look_up, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
@@ -129,8 +130,9 @@ def _decide_objects(
     steps = held_back(steps, findings)
     confirmed, refusals = judge(api, steps)
     findings = (*findings, *refusals)
-    steps = held_back((*confirmed, *candidates.prune(cluster, desired, observed)), findings)
-    return Plan(steps, findings), observed
+    removals = candidates.prune(cluster, desired, observed)
+    steps = held_back(in_order(confirmed, removals), findings)
+    return Plan(steps, (*findings, *staying(removals, findings))), observed
 
 
 def _afterwards(observed: Observed, results: tuple[Result, ...]) -> Observed:

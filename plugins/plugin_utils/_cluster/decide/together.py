@@ -1,18 +1,47 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What belongs together travels together: a group is written whole or not at all."""
+"""What belongs together travels together: a group is written whole or not at all, and what it replaces goes last."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Finding, Step
 
 
 def held_back(steps: Iterable[Step], findings: Iterable[Finding]) -> tuple[Step, ...]:
-    """Return the steps that may be carried out: none of a group with a finding, none at all if all groups share it."""
+    """Return the steps that may be carried out.
+
+    None of a group with a finding, none at all if all groups share it; and as long as there is any finding, no removal
+    of a group that is gone: under another name it may be the group that cannot be written.
+    """
     troubled = {finding.group for finding in findings}
     if None in troubled:
         return ()
-    return tuple(step for step in steps if step.group not in troubled or step.group is None)
+    return tuple(step for step in steps if not _is_held(step, troubled))
+
+
+def _is_held(step: Step, troubled: Collection[str | None]) -> bool:
+    return bool(troubled) if step.removes_group else step.group in troubled
+
+
+def staying(removals: Iterable[Step], findings: Collection[Finding]) -> tuple[Finding, ...]:
+    """Return a finding for each workload of a group that is gone, when it stays because of the findings."""
+    if not findings or None in {finding.group for finding in findings}:
+        return ()
+    held = (step for step in removals if step.removes_group and step.key.kind in WORKLOADS)
+    return tuple(Finding(reasons.REMOVAL_HELD_BACK, _words(step), _former_group(step)) for step in held)
+
+
+def _words(step: Step) -> str:
+    return (
+        f"{step.key} is of group {_former_group(step)}, which the specification has no longer. It stays, with all that "
+        "belongs to it, until nothing is in the way of the other groups: one of them may be to replace it."
+    )
+
+
+def _former_group(step: Step) -> str:
+    labels = step.manifest["metadata"]["labels"]
+    return step.key.name.removeprefix(names.unique_name(labels[names.CLUSTER_LABEL], ""))

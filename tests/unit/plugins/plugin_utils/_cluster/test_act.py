@@ -65,7 +65,11 @@ DEPENDING: list[tuple[str, list[Step], str, str]] = [
     ("one group", [step("create", "a", "g"), step("create", "b", "g"), step("create", "c", "h")], "F-+", "!.!"),
     ("the last of a group", [step("create", "a", "g"), step("create", "b", "g"), step("create", "c")], "+F+", "!!!"),
     ("a deletion", [step("delete", "a"), step("delete", "b"), step("create", "c", "g")], "F++", "!!!"),
-    ("a deletion after a failure", [step("create", "a"), step("delete", "b")], "F+", "!!"),
+    ("a removed group after a failure", [step("create", "a"), step("delete", "b")], "F-", "!."),
+    ("a removed group after a group's failure", [step("create", "a", "g"), step("delete", "b")], "F-", "!."),
+    ("a removed group after one that stays", [step("delete", "a"), step("delete", "b")], "F+", "!!"),
+    ("a deletion of another group", [step("create", "a", "g"), step("delete", "b", "h")], "F+", "!!"),
+    ("an autoscaler before its group", [step("delete", "a", "g"), step("create", "b", "g")], "F-", "!."),
     ("a finalizer after a failure", [step("delete", "a"), step("patch", "b")], "F-", "!."),
     ("a finalizer after a group's failure", [step("create", "a", "g"), step("patch", "b")], "F-", "!."),
     ("claims after a workload", [removal(WORKLOAD), removal(claim()), step("patch", "b")], "F--", "!.."),
@@ -87,7 +91,8 @@ def test_an_error_stops_what_depends_on_it(
     for result in results:
         if not result.was_tried:
             assert result.error is not None
-            assert result.error.startswith(f"{result.step.key} was not written since ")
+            done = "deleted" if result.step.operation == "delete" else "written"
+            assert result.error.startswith(f"{result.step.key} was not {done} since ")
 
 
 def test_steps_are_asked_for_one_by_one(server: Server, api: KubernetesApi) -> None:

@@ -13,9 +13,10 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import validity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
@@ -65,7 +66,7 @@ HELD: list[tuple[list[Finding], list[str | None]]] = [
     ([], [None, "a", "b", "a"]),
     ([Finding("R", "m", "a")], [None, "b"]),
     ([Finding("R", "m", "a"), Finding("R", "m", "b")], [None]),
-    ([Finding("R", "m", "gone")], [None, "a", "b", "a"]),
+    ([Finding("R", "m", "other")], [None, "a", "b", "a"]),
     ([Finding("R", "m")], []),
     ([Finding("R", "m", "a"), Finding("R", "m")], []),
 ]
@@ -74,6 +75,41 @@ HELD: list[tuple[list[Finding], list[str | None]]] = [
 @pytest.mark.parametrize(("findings", "groups"), HELD)
 def test_a_group_is_written_whole_or_not_at_all(findings: list[Finding], groups: list[str | None]) -> None:
     assert [each.group for each in held_back(STEPS, findings)] == groups
+
+
+def removal(kind: str, group: str | None = None, key: str = "old") -> Step:
+    """Return the removal of an object of the group `old`, or of one that is wanted no longer of another."""
+    labels = {"druid_cr": "c", "nodeSpecUniqueStr": f"druid-c-{key}"}
+    live = {"kind": kind, "metadata": {"name": f"druid-c-{key}", "labels": labels}}
+    return Step("delete", live, group, live)
+
+
+REMOVALS = (removal("StatefulSet"), removal("Service"), removal("Ingress", "b", "b"))
+# (findings, what is removed all the same, the groups that stay)
+STAYING: list[tuple[list[Finding], list[str], list[str | None]]] = [
+    ([], ["StatefulSet", "Service", "Ingress"], []),
+    ([Finding("R", "m", "a")], ["Ingress"], ["old"]),
+    ([Finding("R", "m", "b")], [], ["old"]),
+    ([Finding("R", "m")], [], []),
+]
+
+
+@pytest.mark.parametrize(("findings", "kinds", "stay"), STAYING)
+def test_a_group_that_is_gone_stays_until_all_others_can_be_written(
+    findings: list[Finding], kinds: list[str], stay: list[str | None]
+) -> None:
+    assert [each.key.kind for each in held_back(REMOVALS, findings)] == kinds
+    found = staying(REMOVALS, findings)
+    assert [(finding.reason, finding.group, finding.is_problem) for finding in found] == [
+        (reasons.REMOVAL_HELD_BACK, key, True) for key in stay
+    ]
+    for finding in found:
+        assert finding.message.startswith("StatefulSet druid-c-old is of group old, which the specification has no ")
+
+
+def test_only_autoscalers_of_groups_that_stay_are_removed_first() -> None:
+    scaler, of_old = removal("HorizontalPodAutoscaler", "b", "b"), removal("HorizontalPodAutoscaler")
+    assert in_order(STEPS, (*REMOVALS, of_old, scaler)) == (STEPS[0], scaler, *STEPS[1:], *REMOVALS, of_old)
 
 
 HERE = {"kind": "ConfigMap", "name": "a"}
