@@ -22,6 +22,7 @@ import testbed
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane, ControlPlaneError
 from testbed.control_plane import control_plane as temporary
+from testbed.directory import DirectoryError
 from testbed.processes import ProcessError, Processes, start_time
 from testbed.pytest_plugin import kubernetes
 
@@ -303,7 +304,7 @@ def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path) -> Non
 
 def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("data")
-    with pytest.raises(ControlPlaneError, match="holds other files"):
+    with pytest.raises(DirectoryError, match="holds other files"):
         ControlPlane.start(tmp_path, kubernetes())
     assert (tmp_path / "precious").read_text() == "data"
 

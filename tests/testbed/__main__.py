@@ -12,9 +12,14 @@ from pathlib import Path
 from .api import ApiError
 from .build import BuildError, build
 from .control_plane import ControlPlane, ControlPlaneError
+from .directory import DirectoryError
+from .druid.commands import add_commands
+from .druid.druid import DruidError
 from .processes import ProcessError
 from .progress import say
 from .versions import DEFAULT, version
+
+_ERRORS = (ApiError, BuildError, ControlPlaneError, DirectoryError, DruidError, ProcessError, ValueError)
 
 
 def main() -> int:
@@ -22,7 +27,7 @@ def main() -> int:
     arguments = _parser().parse_args()
     try:
         return int(arguments.run(arguments))
-    except (ApiError, BuildError, ControlPlaneError, ProcessError, ValueError) as error:
+    except _ERRORS as error:
         say(f"error: {error}")
         return 1
     except KeyboardInterrupt:
@@ -31,7 +36,9 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="testbed", description="A Kubernetes control plane with simulated kubelets.")
+    parser = argparse.ArgumentParser(
+        prog="testbed", description="A Kubernetes control plane with simulated kubelets; a Druid."
+    )
     commands = parser.add_subparsers(required=True)
     for name, run in (("build", _build), ("up", _up), ("down", _down), ("status", _status)):
         command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
@@ -42,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--dir", type=Path, required=True, help="where the control plane has its files")
         if run is _up:
             command.add_argument("--crd", type=Path, nargs="*", default=[], help="files of CRDs to install")
+    add_commands(commands)
     return parser
 
 

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .cache import cache_directory, lock
 from .processes import die_with_parent
 from .progress import say, wait
 from .versions import MODULES, Version
@@ -62,19 +61,11 @@ def build(kubernetes: Version) -> Programs:
     )
 
 
-def cache_directory() -> Path:
-    """Where what takes long to make is kept between runs and checkouts."""
-    if chosen := os.environ.get("DRUIDOPS_CACHE"):
-        return Path(chosen) / "testbed"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "druidops" / "testbed"
-
-
 def _built(program: _Program) -> Path:
     target = cache_directory() / f"{program.name}-{_key(program)}"
     if target.exists():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(target):
+    with lock(target):
         if not target.exists():
             _compile(program, target)
     return target
@@ -94,17 +85,6 @@ def _go(*arguments: str, cwd: Path) -> str:
         raise BuildError("the test bed is built by Go: install Go 1.26 or newer and put it on the PATH") from None
     except subprocess.CalledProcessError as error:
         raise BuildError(f"go {' '.join(arguments)} failed: {error.stderr}") from error
-
-
-@contextmanager
-def _lock(target: Path) -> Iterator[None]:
-    with Path(f"{target}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"waiting for another build of {target.name}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _compile(program: _Program, target: Path) -> None:

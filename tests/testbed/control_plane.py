@@ -9,7 +9,6 @@ import json
 import shutil
 import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +23,7 @@ from .api import Api, ApiError
 from .audit import Audit
 from .build import Programs, build
 from .components import Layout
+from .directory import empty_directory
 from .objects import NODES, initial_objects
 from .ports import free_ports
 from .processes import Processes
@@ -37,7 +37,7 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class ControlPlaneError(RuntimeError):
-    """A control plane could not be started or found."""
+    """A control plane could not be found, or lacks what was asked for."""
 
 
 class ControlPlane:
@@ -66,7 +66,8 @@ class ControlPlane:
         """A new control plane, ready for use; unless detached it ends with this process, however that ends."""
         chosen = version(kubernetes)
         programs = build(chosen)
-        plane = cls(Layout(_emptied(directory), *free_ports(4)), chosen)
+        cls.remove(directory)
+        plane = cls(Layout(empty_directory(directory), *free_ports(4)), chosen)
         try:
             plane._prepare(programs)
             start = partial(plane._processes.start, detached=detached)
@@ -138,7 +139,10 @@ class ControlPlane:
         content_type: str = "application/json",
     ) -> Any:
         """The API server's decoded answer to this user; an ApiError if it refuses."""
-        return Api(self.url, self.ca_file, self.token(user)).request(method, path, body, content_type=content_type)
+        return self._api(user).request(method, path, body, content_type=content_type)
+
+    def _api(self, user: str) -> Api:
+        return Api(self.url, authority=self.ca_file, authorization=f"Bearer {self.token(user)}")
 
     def describe(self) -> Iterator[str]:
         """Lines for a person: version, address, components."""
@@ -200,21 +204,8 @@ class ControlPlane:
     def _service_account_exists(self) -> bool:
         return bool(self.request("GET", "/api/v1/namespaces/default/serviceaccounts/default"))
 
-    def _wait(self, what: str, condition: Callable[[], bool], patience: float = 120.0) -> None:
-        end = time.monotonic() + patience
-        reason = "not yet"
-        while time.monotonic() < end:
-            self._processes.ensure_running()
-            try:
-                if condition():
-                    return
-            except (ApiError, OSError) as error:
-                reason = str(error)
-            time.sleep(0.02)
-        last = self._processes.recorded()[-1].name
-        raise ControlPlaneError(
-            f"waited {patience:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self._processes.log_tail(last)}"
-        )
+    def _wait(self, what: str, condition: Callable[[], bool]) -> None:
+        self._processes.wait_for(what, condition, not_yet=(ApiError, OSError))
 
 
 @contextmanager
@@ -227,15 +218,6 @@ def control_plane(
         ControlPlane.start(Path(directory), kubernetes, crds, apiserver_arguments=apiserver_arguments) as plane,
     ):
         yield plane
-
-
-def _emptied(directory: Path) -> Path:
-    directory = directory.resolve()
-    ControlPlane.remove(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    if any(directory.iterdir()):
-        raise ControlPlaneError(f"{directory} holds other files; choose an empty directory")
-    return directory
 
 
 def _healthy(url: str) -> bool:

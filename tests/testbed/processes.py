@@ -22,7 +22,7 @@ _LOG_TAIL = 3000
 
 
 class ProcessError(RuntimeError):
-    """A process ended, or would not end."""
+    """A process ended, or would not end, or does not do what it was started for."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Processes:
 
     def start(self, name: str, arguments: Sequence[str], *, detached: bool) -> None:
         """Start a process in a session of its own; unless detached it cannot outlive this one."""
-        with self._log(name).open("wb") as log:
+        with self._log(name).open("ab") as log:
             child = subprocess.Popen(
                 arguments,
                 cwd=self.directory,
@@ -110,19 +110,53 @@ class Processes:
         """The last lines of a process's log."""
         return self._log(name).read_text(errors="replace")[-_LOG_TAIL:]
 
-    def kill(self, patience: float = 10.0) -> None:
-        """Kill all and return when none is left."""
-        for process in self.running():
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
+    def wait_for(
+        self,
+        what: str,
+        condition: Callable[[], bool],
+        *,
+        not_yet: tuple[type[Exception], ...] = (),
+        patience: float = 120.0,
+    ) -> None:
+        """Return when the condition is true; errors of the kinds not_yet say that it is not true yet."""
         end = time.monotonic() + patience
-        while left := self.running():
+        reason = "not yet"
+        while time.monotonic() < end:
+            self.ensure_running()
+            try:
+                if condition():
+                    return
+            except not_yet as error:
+                reason = str(error)
+            time.sleep(0.02)
+        last = self.recorded()[-1].name
+        raise ProcessError(
+            f"waited {patience:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self.log_tail(last)}"
+        )
+
+    def kill(self, *names: str, patience: float = 10.0) -> None:
+        """Kill those with these names, by default all, and return when none of them is left."""
+        chosen = [process for process in self.recorded() if not names or process.name in names]
+        for process in chosen:
+            if process.alive:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
+        end = time.monotonic() + patience
+        while left := [process for process in chosen if process.alive]:
             if time.monotonic() > end:
                 raise ProcessError(f"still running after SIGKILL: {', '.join(f'{p.name} ({p.pid})' for p in left)}")
             time.sleep(0.01)
         for child in self._children:
-            child.wait()
-        self._record.unlink(missing_ok=True)
+            if child.pid in {process.pid for process in chosen}:
+                child.wait()
+        self._forget(chosen)
+
+    def _forget(self, ended: Sequence[Process]) -> None:
+        left = [process for process in self.recorded() if process not in ended]
+        if not left:
+            self._record.unlink(missing_ok=True)
+        else:
+            self._record.write_text("".join(f"{each.name} {each.pid} {each.started}\n" for each in left))
 
     def _log(self, name: str) -> Path:
         return self.directory / f"{name}.log"

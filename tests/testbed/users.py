@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import csv
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+
+from .private_file import private
 
 _MASTERS = "system:masters"
 
@@ -41,7 +42,7 @@ USERS = (
 
 def write_tokens(path: Path) -> None:
     """Write a fresh token for every user, in the form that kube-apiserver reads."""
-    with _private(path).open("w", newline="") as file:
+    with private(path).open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerows((secrets.token_hex(16), user.username, user.username, user.group) for user in USERS)
 
@@ -64,9 +65,4 @@ def write_kubeconfig(path: Path, url: str, authority: bytes, user: str, token: s
         "users": [{"name": user, "user": {"token": token}}],
         "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": user}}],
     }
-    _private(path).write_text(json.dumps(content, indent=1))
-
-
-def _private(path: Path) -> Path:
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    return path
+    private(path).write_text(json.dumps(content, indent=1))

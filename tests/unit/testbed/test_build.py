@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.tests.testbed import build as module
-from ansible_collections.druidops.druid.tests.testbed.build import BuildError, build, cache_directory
+from ansible_collections.druidops.druid.tests.testbed.build import BuildError, build
+from ansible_collections.druidops.druid.tests.testbed.cache import cache_directory
 from ansible_collections.druidops.druid.tests.testbed.versions import Version
 
 GO = """#!/bin/sh

@@ -1,0 +1,115 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the modules task and sql_ingest do: a job is submitted once, waited for, and shut down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import (
+    report_of,
+    shut_down,
+    status_of,
+    submit,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job, native_job, query_job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure, progress
+from ansible_collections.druidops.druid.plugins.module_utils._spec.text import mapping_of
+from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, wait_until
+
+_RUNNING, _FAILED = "RUNNING", "FAILED"
+
+
+def ensure_task(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
+    """Return the result of the module task."""
+    if params["spec"] is None:
+        return _ensure(client, Job(params["id"], {}), params, check_mode)
+    return _ensure(client, native_job(mapping_of(params["spec"], "spec"), params["id"]), params, check_mode)
+
+
+def ensure_query(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
+    """Return the result of the module sql_ingest."""
+    job = query_job(params["query"] or "", params["context"] or {}, params["parameters"] or [], params["id"])
+    return _ensure(client, job, params, check_mode)
+
+
+def _ensure(client: DruidClient, job: Job, params: Mapping[str, Any], check_mode: bool) -> dict[str, Any]:
+    attempt, status = _last_attempt(client, job)
+    if params["state"] == "absent":
+        return _shut_down(client, job.task_id(max(attempt, 1)), status, check_mode)
+    has_failed = status is not None and status.get("statusCode") == _FAILED
+    is_due = status is None or (has_failed and params["retry"])
+    if not is_due:
+        return _seen_to(client, job.task_id(attempt), status or {}, params, {"changed": False}, check_mode)
+    if not job.body:
+        raise BadInput("id", job.id, "there is no such task; state its spec to submit it")
+    attempt += 1
+    result = {"changed": True, "diff": _diff(job, attempt)}
+    if check_mode:
+        return {**result, "id": job.task_id(attempt), "attempt": attempt}
+    submit(client, job, attempt)
+    task = job.task_id(attempt)
+    return {**_seen_to(client, task, status_of(client, task) or {}, params, result, check_mode), "attempt": attempt}
+
+
+def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | None]:
+    """Return the last attempt there was, 0 if none, and its status."""
+    attempt, last = 0, None
+    while (status := status_of(client, job.task_id(attempt + 1))) is not None:
+        attempt, last = attempt + 1, status
+        if status.get("statusCode") != _FAILED:
+            break
+    return attempt, last
+
+
+def _shut_down(client: DruidClient, task: str, status: Mapping[str, Any] | None, check_mode: bool) -> dict[str, Any]:
+    runs = status is not None and status.get("statusCode") == _RUNNING
+    if runs and not check_mode:
+        shut_down(client, task)
+    return {"changed": runs, "id": task, "status": masked(status)}
+
+
+def _seen_to(
+    client: DruidClient,
+    task: str,
+    status: Mapping[str, Any],
+    params: Mapping[str, Any],
+    result: Mapping[str, Any],
+    check_mode: bool,
+) -> dict[str, Any]:
+    """Wait for the end of the task if that is asked for, and add what is known of it to the result."""
+    known = {**result, "id": task, "status": masked(status)}
+    if not params["wait"] or check_mode:
+        return known
+    try:
+        status = wait_until(
+            lambda: status_of(client, task) or {},
+            lambda seen: seen.get("statusCode") not in (None, _RUNNING),
+            timeout=params["wait_timeout"],
+            awaited=f"the end of task {task!r}",
+        )
+    except TimedOut as timeout:
+        far = progress(timeout.last, report_of(client, task))
+        reached = f"It runs on; {far['rows'] if far['rows'] is not None else 'no'} rows, {far['phase']}."
+        raise Incomplete(f"{timeout} {reached}", {**known, "progress": far}) from None
+    return _ended(client, task, status, known)
+
+
+def _ended(client: DruidClient, task: str, status: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    report = report_of(client, task)
+    result = {**known, "status": masked(status), "report": masked(report), "progress": progress(status, report)}
+    if status.get("statusCode") == _FAILED:
+        advice = "With retry: true it is submitted again."
+        raise Incomplete(f"Task {task!r} failed: {masked(failure(status, report))}. {advice}", result)
+    return result
+
+
+def _diff(job: Job, attempt: int) -> list[dict[str, Any]]:
+    title = f"task {job.task_id(attempt)}"
+    return [{"before": "", "after": masked(job.submission(attempt)), "before_header": title, "after_header": title}]

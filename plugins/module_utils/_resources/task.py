@@ -1,0 +1,53 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tasks: ``/druid/indexer/v1/task`` of the Overlord, ``/druid/v2/sql/task`` of the Broker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
+
+_NATIVE = path("druid", "indexer", "v1", "task")
+_SQL = path("druid", "v2", "sql", "task")
+# The words of Druid up to 26, up to 29, and from 30 on.
+_TAKEN = ("already exists", "entryAlreadyExists")
+
+
+def task_path(task: str, *parts: str) -> str:
+    """Return the path of a task, or of a part or an operation of it."""
+    return path("druid", "indexer", "v1", "task", task, *parts)
+
+
+def status_of(client: DruidClient, task: str) -> dict[str, Any] | None:
+    """Return the status (``id``, ``statusCode``, ``errorMsg`` ...); None if there is no such task."""
+    try:
+        return dict(client.get(task_path(task, "status"))["status"])
+    except NotFound:
+        return None
+
+
+def report_of(client: DruidClient, task: str) -> dict[str, Any]:
+    """Return the reports by name; an empty mapping where there are none (yet)."""
+    try:
+        return dict(client.get(task_path(task, "reports")) or {})
+    except NotFound:
+        return {}
+
+
+def submit(client: DruidClient, job: Job, attempt: int) -> None:
+    """Submit an attempt. Sent again after an error it does no harm: its id is taken then."""
+    try:
+        client.post(_SQL if job.is_query else _NATIVE, job.submission(attempt), idempotent=True)
+    except ApiError as error:
+        if error.status >= 500 or not any(words in error.words for words in _TAKEN):
+            raise
+
+
+def shut_down(client: DruidClient, task: str) -> None:
+    """Stop a task. Druid says yes to one that has ended, too."""
+    client.post(task_path(task, "shutdown"), idempotent=True)

@@ -1,0 +1,67 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the reports of a task say, in a few words: how far it is, and why it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
+
+_NATIVE = ("ingestionStatsAndErrors", "payload")
+_SQL = ("multiStageQuery", "payload")
+_ROWS = ("processed", "processedWithError", "thrownAway", "unparseable")
+
+
+def progress(status: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``{"phase": text, "rows": count or None}`` of a task that runs or has ended."""
+    phase = (
+        value_at(report, (*_NATIVE, "ingestionState"))
+        or _stage(value_at(report, (*_SQL, "stages")))
+        or status.get("runnerStatusCode")
+        or status.get("statusCode")
+    )
+    counts = [count for count in (_native_rows(report), _sql_rows(report)) if count is not None]
+    return {"phase": str(phase or "unknown"), "rows": counts[0] if counts else None}
+
+
+def failure(status: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return why a task failed, in Druid's own words."""
+    found = (
+        value_at(report, (*_SQL, "status", "errorReport", "error", "errorMessage"))
+        or value_at(report, (*_NATIVE, "errorMsg"))
+        or status.get("errorMsg")
+    )
+    return str(found or "Druid gives no reason; see the log of the task")
+
+
+def _stage(stages: Any) -> str | None:
+    """Return the last stage of a query that has begun, such as ``stage 2 of 3, RUNNING``."""
+    if not isinstance(stages, list):
+        return None
+    begun = [(number, each["phase"]) for number, each in enumerate(stages, 1) if each.get("phase") not in (None, "NEW")]
+    return f"stage {begun[-1][0]} of {len(stages)}, {begun[-1][1]}" if begun else None
+
+
+def _native_rows(report: Mapping[str, Any]) -> int | None:
+    totals = value_at(report, (*_NATIVE, "rowStats"))
+    # a parallel task has them by phase, the others below buildSegments
+    totals = value_at(totals, ("totals",)) or totals
+    built = value_at(totals, ("buildSegments",))
+    return sum(built.get(name) or 0 for name in _ROWS) if isinstance(built, Mapping) else None
+
+
+def _sql_rows(report: Mapping[str, Any]) -> int | None:
+    """Return the rows that the first stage has read."""
+    counters = value_at(report, (*_SQL, "counters", "0"))
+    return sum(_input_rows(counters)) if isinstance(counters, Mapping) else None
+
+
+def _input_rows(counters: Mapping[str, Any]) -> Iterator[int]:
+    for worker in counters.values():
+        for name, channel in worker.items():
+            if name.startswith("input"):
+                yield from channel.get("rows") or []

@@ -1,0 +1,136 @@
+#!/usr/bin/python
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: task
+short_description: Run a native task of Apache Druid once
+version_added: 0.1.0
+author:
+  - druidops contributors (@druidops)
+description:
+  - Submits a native task (C(index_parallel), C(compact), C(kill) or any other), waits for its end, shuts it down.
+  - The id is made from the specification unless it is stated, so that the same task is not submitted a second time.
+extends_documentation_fragment:
+  - druidops.druid.connection
+attributes:
+  check_mode:
+    support: full
+    description: Tells what would be submitted. Sends nothing but GET requests.
+  diff_mode:
+    support: full
+    description: Shows what is submitted, with secrets masked.
+  idempotent:
+    support: full
+    description: A task that is there is not submitted again, whatever became of it, unless O(retry) is true.
+options:
+  id:
+    description:
+      - Id of the task. Without it, it is made from the type, the datasource and a digest of O(spec).
+      - One that is there is never submitted again, so a stated id must change with the specification.
+    type: str
+  spec:
+    description:
+      - The task in Druid's own structure, or a JSON or YAML text of it.
+    type: raw
+  state:
+    description:
+      - V(present) submits it if it is not there. V(absent) shuts it down if it runs.
+    type: str
+    choices: [present, absent]
+    default: present
+  retry:
+    description:
+      - Submit a task that has failed again. Druid takes each id once, so that attempts after the first have C(_2),
+        C(_3) and so on behind their id.
+    type: bool
+    default: false
+  wait:
+    description:
+      - Wait until it has ended. Fails when the task has failed, with Druid's words.
+    type: bool
+    default: false
+  wait_timeout:
+    description: Seconds to wait.
+    type: float
+    default: 3600.0
+seealso:
+  - module: druidops.druid.task_info
+  - module: druidops.druid.sql_ingest
+  - name: Tasks API
+    description: What Druid does.
+    link: https://druid.apache.org/docs/latest/api-reference/tasks-api
+"""
+
+EXAMPLES = r"""
+- name: Ingest a file
+  druidops.druid.task:
+    url: http://localhost:8888
+    spec:
+      type: index_parallel
+      spec:
+        dataSchema:
+          dataSource: inline
+          timestampSpec: {column: ts, format: iso}
+          dimensionsSpec: {dimensions: [page]}
+          granularitySpec: {segmentGranularity: day, rollup: false}
+        ioConfig:
+          type: index_parallel
+          inputSource:
+            type: inline
+            data: '{"ts": "2026-01-01T00:00:00Z", "page": "a"}'
+          inputFormat: {type: json}
+        tuningConfig: {type: index_parallel}
+    wait: true
+"""
+
+RETURN = r"""
+id:
+  description: Id of the task of the last attempt.
+  type: str
+  returned: always
+attempt:
+  description: Which attempt it is, counted from 1.
+  type: int
+  returned: when it is, or in check mode would be, submitted
+status:
+  description: The status as Druid has it, with secrets masked.
+  type: dict
+  returned: not in check mode
+progress:
+  description: How far it is, as C(phase) and C(rows).
+  type: dict
+  returned: with O(wait)
+report:
+  description: Druid's reports on the task, by name, with secrets masked.
+  type: dict
+  returned: with O(wait), when the task has ended
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_task
+from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+
+ARGUMENTS = {
+    "id": {"type": "str"},
+    # no_log keeps it out of the system's log; what is secret in it is masked by name, and only that
+    "spec": {"type": "raw", "no_log": True},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "retry": {"type": "bool", "default": False},
+    "wait": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "float", "default": 3600.0},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True, required_one_of=[("id", "spec")]
+    )
+    run(module, lambda client: ensure_task(client, module.params, check_mode=module.check_mode))
+
+
+if __name__ == "__main__":
+    main()
