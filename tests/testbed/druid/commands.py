@@ -1,0 +1,82 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The part of the command line that is about Druid."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+from pathlib import Path
+from typing import Any
+
+from ..progress import say
+from .artifacts import build
+from .configurations import CONFIGURATIONS
+from .druid import Druid, DruidError
+from .versions import DEFAULT, version
+
+
+def add_commands(commands: Any) -> None:
+    """Add build, up, down and status below the command druid."""
+    druid = commands.add_parser("druid", help="Druid and Kafka", description="A Druid with its Kafka.")
+    below = druid.add_subparsers(required=True)
+    for name, run in (("build", _build), ("up", _up), ("down", _down), ("status", _status)):
+        command = below.add_parser(name, help=run.__doc__, description=run.__doc__)
+        command.set_defaults(run=run)
+        if run in (_build, _up):
+            command.add_argument("--version", default=DEFAULT, help=f"a release such as {DEFAULT}")
+        if run is not _build:
+            command.add_argument("--dir", type=Path, required=True, help="where Druid has its files")
+        if run is _up:
+            command.add_argument("--configuration", choices=list(CONFIGURATIONS), default="open")
+            command.add_argument(
+                "--while", type=int, dest="keeper_of", metavar="PID", help="stop when this process ends"
+            )
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    """Get the jars of a Druid version and compile the launcher, if they are not in the cache."""
+    build(version(arguments.version))
+    return 0
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    """Start a Druid that runs until it is taken down."""
+    if arguments.keeper_of is not None:
+        return _keep(arguments)
+    druid = Druid.find(arguments.dir)
+    if druid is None:
+        druid = Druid.start(arguments.dir, arguments.version, arguments.configuration, detached=True)
+    elif (druid.version, druid.configuration.name) != (arguments.version, arguments.configuration):
+        running = f"Druid {druid.version} ({druid.configuration.name})"
+        raise DruidError(f"{running} already runs in {arguments.dir}; take it down first")
+    else:
+        say("already running")
+    print("\n".join(druid.describe()))
+    return 0
+
+
+def _keep(arguments: argparse.Namespace) -> int:
+    """Run a Druid in this process's care until another process has ended, however that ends."""
+    # readable once it has ended, and it need not be a child
+    with (
+        open(os.pidfd_open(arguments.keeper_of), "rb", buffering=0) as other,
+        Druid.start(arguments.dir, arguments.version, arguments.configuration),
+    ):
+        select.select([other], [], [])
+    return 0
+
+
+def _down(arguments: argparse.Namespace) -> int:
+    """Stop a Druid and take its files away."""
+    say("stopped" if Druid.remove(arguments.dir) else "nothing runs there")
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    """Tell what runs; the exit status is 1 if it is not a complete Druid."""
+    druid = Druid.find(arguments.dir)
+    print("not running" if druid is None else "\n".join(druid.describe()))
+    return int(druid is None)

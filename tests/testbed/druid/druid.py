@@ -1,0 +1,264 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts, finds and stops a Druid with its Kafka."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from ..api import Api, ApiError
+from ..directory import empty_directory
+from ..ports import free_ports
+from ..private_file import private
+from ..processes import Processes
+from .artifacts import Artifacts, build
+from .certificates import make_certificates
+from .configurations import configuration
+from .jvm import APART, TOGETHER, Jvm, command, write_arguments
+from .kafka import Kafka
+from .settings import PORTS, Layout, Passwords, properties, settings
+from .versions import BASIC_SECURITY, DEFAULT, KAFKA, KNOWN, version
+
+_STATE = "druid.json"
+_PASSWORDS = "passwords.json"
+_ADMINISTRATOR = "admin"
+# A path of each server that answers 200 only when the server does what it is there for.
+_READY = {
+    "coordinator": "/druid/indexer/v1/isLeader",
+    "broker": "/druid/broker/v1/readiness",
+    "indexer": "/status/selfDiscovered",
+    "historical": "/druid/historical/v1/readiness",
+    "router": "/status/selfDiscovered",
+}
+
+
+class DruidError(RuntimeError):
+    """A Druid could not be found, or lacks what was asked for."""
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A user of basic security."""
+
+    username: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was started: enough to find it again."""
+
+    version: str
+    configuration: str
+    kafka: bool
+    apart: bool
+    detached: bool
+    ports: dict[str, int]
+
+
+class Druid:
+    """A running Druid; leaving it as a context manager stops it."""
+
+    def __init__(self, directory: Path, choice: Choice) -> None:
+        self.version = choice.version
+        self.configuration = configuration(choice.configuration)
+        self._layout = Layout(directory, choice.ports)
+        self.url = self._url("router")
+        # one server is both
+        self.coordinator_url = self.overlord_url = self._url("coordinator")
+        self.broker_url = self._url("broker")
+        self.kafka = Kafka(self._layout.kafka) if choice.kafka else None
+        self._choice = choice
+        self._processes = Processes(directory)
+
+    @classmethod
+    def start(
+        cls,
+        directory: Path,
+        release: str = DEFAULT,
+        secured: str = "open",
+        *,
+        kafka: bool | None = None,
+        apart: bool = False,
+        detached: bool = False,
+    ) -> Druid:
+        """A new Druid, ready for use; unless detached it ends with this process, however that ends.
+
+        Kafka comes with it, by default where the release has the extension for it. Apart, each of the JVMs in jvm.APART
+        can be killed and started again; otherwise one JVM is all servers.
+        """
+        secured_as = configuration(secured)
+        artifacts = build(version(release))
+        extensions = {*version(release).extensions} - {*artifacts.missing}
+        _require(extensions, [BASIC_SECURITY] if secured_as.basic_security else [], release)
+        _require(extensions, [KAFKA] if kafka else [], release)
+        with_kafka = KAFKA in extensions if kafka is None else kafka
+        cls.remove(directory)
+        ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+        druid = cls(empty_directory(directory), Choice(release, secured, with_kafka, apart, detached, ports))
+        try:
+            druid._prepare(artifacts)
+            druid._start(druid._jvms())
+        except BaseException:
+            druid._processes.kill()
+            raise
+        return druid
+
+    @classmethod
+    def find(cls, directory: Path) -> Druid | None:
+        """The Druid that runs in this directory, complete, or None."""
+        druid = cls._recorded(directory)
+        if druid is None or druid._running() != {jvm.name for jvm in druid._jvms()}:
+            return None
+        return druid
+
+    @classmethod
+    def remove(cls, directory: Path) -> bool:
+        """Stop what runs in this directory and take the directory away; whether there was one."""
+        druid = cls._recorded(directory)
+        if druid is None:
+            return False
+        druid.stop()
+        shutil.rmtree(druid._layout.directory)
+        return True
+
+    @classmethod
+    def _recorded(cls, directory: Path) -> Druid | None:
+        state = directory.resolve() / _STATE
+        return cls(directory.resolve(), Choice(**json.loads(state.read_text()))) if state.exists() else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Kill every JVM (the data are not worth a farewell)."""
+        self._processes.kill()
+
+    def kill(self, *jvms: str) -> None:
+        """Kill JVMs of one that was started apart, such as coordinator or kafka, as a crash would."""
+        self._processes.kill(*(jvm.name for jvm in self._chosen(jvms)))
+
+    def revive(self, *jvms: str) -> None:
+        """Start JVMs again that were killed, with the same ports and data, and return when they are ready."""
+        self._start(self._chosen(jvms))
+
+    @property
+    def ca_file(self) -> Path | None:
+        """The certificate of the authority that has signed the servers' one, if they speak TLS."""
+        return self._layout.certificates.authority if self.configuration.tls else None
+
+    @property
+    def client_certificate(self) -> tuple[Path, Path] | None:
+        """Certificate and key of a client, if the servers ask for one."""
+        certificates = self._layout.certificates
+        asked = self.configuration.client_certificate
+        return (certificates.client_certificate, certificates.client_key) if asked else None
+
+    @property
+    def credentials(self) -> Credentials | None:
+        """The administrator, if the servers ask who is there."""
+        if not self.configuration.basic_security:
+            return None
+        return Credentials(_ADMINISTRATOR, self._passwords().admin)
+
+    def request(self, method: str, path: str, body: Any = None, *, server: str = "router") -> Any:
+        """The decoded answer of a server to the administrator; an ApiError if it refuses."""
+        authorization = None
+        if user := self.credentials:
+            pair = f"{user.username}:{user.password}".encode()
+            authorization = f"Basic {base64.b64encode(pair).decode()}"
+        api = Api(
+            self._url(server),
+            authority=self.ca_file,
+            authorization=authorization,
+            certificate=self.client_certificate,
+        )
+        return api.request(method, path, body)
+
+    def query(self, sql: str) -> list[dict[str, Any]]:
+        """The rows that a query by SQL finds."""
+        rows: list[dict[str, Any]] = self.request("POST", "/druid/v2/sql", {"query": sql})
+        return rows
+
+    def describe(self) -> Iterator[str]:
+        """Lines for a person: version, address, processes."""
+        yield f"Druid {self.version} ({self.configuration.name}) at {self.url}"
+        if self.kafka:
+            yield f"Kafka at {self.kafka.address}"
+        if self.ca_file:
+            yield f"CA: {self.ca_file}"
+        if self.credentials:
+            yield f"user {self.credentials.username}, password in {self._layout.directory / _PASSWORDS}"
+        for process in self._processes.running():
+            yield f"{process.name}: pid {process.pid}"
+
+    def _url(self, server: str) -> str:
+        return f"{self.configuration.scheme}://127.0.0.1:{self._layout.ports[server]}"
+
+    def _jvms(self) -> list[Jvm]:
+        left_out = () if self._choice.kafka else ("kafka",)
+        jvms = APART if self._choice.apart else TOGETHER
+        fewer = [replace(jvm, servers=tuple(each for each in jvm.servers if each not in left_out)) for jvm in jvms]
+        return [jvm for jvm in fewer if jvm.servers]
+
+    def _chosen(self, names: Iterable[str]) -> list[Jvm]:
+        jvms = {jvm.name: jvm for jvm in self._jvms()}
+        for name in names:
+            if name not in jvms:
+                raise DruidError(f"there is no JVM {name} here, only {', '.join(jvms)}; start Druid with apart=True")
+        return [jvms[name] for name in names]
+
+    def _running(self) -> set[str]:
+        return {process.name for process in self._processes.running()}
+
+    def _passwords(self) -> Passwords:
+        return Passwords(**json.loads((self._layout.directory / _PASSWORDS).read_text()))
+
+    def _prepare(self, artifacts: Artifacts) -> None:
+        layout = self._layout
+        (layout.directory / _STATE).write_text(json.dumps(asdict(self._choice)))
+        (layout.directory / "tmp").mkdir()
+        passwords = Passwords(*(secrets.token_urlsafe(18) for _password in range(3)))
+        private(layout.directory / _PASSWORDS).write_text(json.dumps(asdict(passwords)))
+        if self.configuration.tls:
+            make_certificates(layout.certificates, passwords.stores)
+        for server, values in settings(layout, self.configuration, passwords).items():
+            private(layout.settings_of(server)).write_text(properties(values))
+        for jvm in self._jvms():
+            write_arguments(jvm, layout, artifacts, passwords.stores if self.configuration.tls else None)
+
+    def _start(self, jvms: Iterable[Jvm]) -> None:
+        for jvm in jvms:
+            self._processes.start(jvm.name, command(jvm, self._layout), detached=self._choice.detached)
+            for server in jvm.servers:
+                self._wait_for(server)
+
+    def _wait_for(self, server: str) -> None:
+        if server == "kafka":
+            self._processes.wait_for("a Kafka that answers", Kafka(self._layout.kafka).answers)
+        elif path := _READY.get(server):
+            ready = partial(self._answers, server, path)
+            self._processes.wait_for(f"a {server} that is ready", ready, not_yet=(ApiError, OSError))
+
+    def _answers(self, server: str, path: str) -> bool:
+        self.request("GET", path, server=server)
+        return True
+
+
+def _require(extensions: set[str], names: Iterable[str], release: str) -> None:
+    for name in names:
+        if name not in extensions:
+            having = [each.release for each in KNOWN.values() if name in each.extensions]
+            raise DruidError(f"Druid {release} has no {name} here; choose a version that has it: {', '.join(having)}")

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The JVMs that Druid runs in, and their command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..private_file import private
+from .artifacts import Artifacts, java
+from .settings import DRUID_SERVERS, SERVERS, Layout
+
+
+@dataclass(frozen=True)
+class Jvm:
+    """A process: the servers that it runs, in the order of their start, and its heap in MB."""
+
+    name: str
+    servers: tuple[str, ...]
+    heap: int
+
+
+# 400 MB are what MSQ insists on before it ingests anything.
+TOGETHER = (Jvm("druid", SERVERS, 448),)
+# So that one can be killed while the others live.
+APART = (
+    Jvm("kafka", ("kafka",), 160),
+    Jvm("zookeeper", ("zookeeper",), 48),
+    Jvm("coordinator", ("coordinator",), 160),
+    Jvm("data", DRUID_SERVERS[1:], 448),
+)
+
+_FLAGS = (
+    # what Druid's own bin/run-java sets
+    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED",
+    "-Duser.timezone=UTC",
+    "-Dfile.encoding=UTF-8",
+    "-Djava.util.logging.manager=org.apache.logging.log4j.jul.LogManager",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-XX:MaxDirectMemorySize=256m",
+    # little work, soon done: half the processor time of the defaults
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    # of Kafka's libraries
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
+)
+
+
+def write_arguments(jvm: Jvm, layout: Layout, artifacts: Artifacts, stores_password: str | None) -> None:
+    """Write what a JVM is to be told, which is long and may hold a password, into a file."""
+    stores = _stores(layout, stores_password) if stores_password else ()
+    arguments = [*_arguments(jvm, layout, artifacts), *stores]
+    private(_file(jvm, layout)).write_text("".join(f"{quoted(each)}\n" for each in arguments))
+
+
+def command(jvm: Jvm, layout: Layout) -> list[str]:
+    """The command line of a JVM, whose arguments are in their file."""
+    return [java(), f"@{_file(jvm, layout)}", "Launcher", str(layout.directory), *jvm.servers]
+
+
+def quoted(argument: str) -> str:
+    """An argument as Java reads it from a file."""
+    escaped = argument.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _arguments(jvm: Jvm, layout: Layout, artifacts: Artifacts) -> Iterator[str]:
+    here = layout.directory
+    yield f"-Xmx{jvm.heap}m"
+    yield from _FLAGS
+    yield f"-Djava.io.tmpdir={here}/tmp"
+    yield f"-Dderby.stream.error.file={here}/derby.log"
+    yield f"-Dlog4j.configurationFile={Path(__file__).parent}/log4j2.xml"
+    yield f"-Dtestbed.kafka.class.path={artifacts.kafka}"
+    yield from ("-cp", artifacts.druid)
+
+
+def _stores(layout: Layout, password: str) -> Iterator[str]:
+    certificates = layout.certificates
+    for name, store in (("trustStore", certificates.trust_store), ("keyStore", certificates.key_store)):
+        yield f"-Djavax.net.ssl.{name}={store}"
+        yield f"-Djavax.net.ssl.{name}Type=PKCS12"
+        yield f"-Djavax.net.ssl.{name}Password={password}"
+
+
+def _file(jvm: Jvm, layout: Layout) -> Path:
+    return layout.directory / f"{jvm.name}.arguments"

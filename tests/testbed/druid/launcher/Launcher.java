@@ -1,0 +1,56 @@
+// Copyright (c) 2026, druidops contributors
+// GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import java.io.BufferedReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+
+/**
+ * Runs servers of one Druid in this JVM: Launcher DIRECTORY SERVER...
+ *
+ * Each server has its settings in DIRECTORY/SERVER.properties, and the next one is started when it has started.
+ */
+public final class Launcher {
+  private Launcher() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Path directory = Path.of(arguments[0]);
+    for (int index = 1; index < arguments.length; index++) {
+      start(arguments[index], directory.resolve(arguments[index] + ".properties"));
+    }
+  }
+
+  private static void start(String server, Path settings) throws Exception {
+    switch (server) {
+      case "kafka":
+        KafkaBroker.start(settings);
+        break;
+      case "zookeeper":
+        ZooKeeper.start(properties(settings));
+        break;
+      default:
+        DruidServer.start(server, properties(settings));
+    }
+  }
+
+  private static Properties properties(Path file) throws Exception {
+    Properties properties = new Properties();
+    try (BufferedReader reader = Files.newBufferedReader(file)) {
+      properties.load(reader);
+    }
+    return properties;
+  }
+
+  /** Starts a thread; when it fails the whole JVM ends with what went wrong, so that nobody waits in vain. */
+  static void run(String name, ClassLoader classes, Runnable task) {
+    Thread thread = new Thread(task, name);
+    thread.setContextClassLoader(classes);
+    thread.setUncaughtExceptionHandler((failed, error) -> {
+      error.printStackTrace();
+      Runtime.getRuntime().halt(1);
+    });
+    thread.start();
+  }
+}
