@@ -20,6 +20,7 @@ from ..directory import empty_directory
 from ..ports import free_ports
 from ..private_file import private
 from ..processes import Processes
+from ..proxy import Upstream
 from .artifacts import Artifacts, build
 from .certificates import make_certificates
 from .configurations import configuration
@@ -165,6 +166,11 @@ class Druid:
         certificates = self._layout.certificates
         asked = self.configuration.client_certificate
         return (certificates.client_certificate, certificates.client_key) if asked else None
+
+    @property
+    def upstream(self) -> Upstream:
+        """The router, for a proxy in front of it."""
+        return Upstream(self.url, self.ca_file, self.client_certificate)
 
     @property
     def credentials(self) -> Credentials | None:
