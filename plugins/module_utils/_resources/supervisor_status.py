@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError
+from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, bounded
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
 
 # JMESPath over the status: by type of supervisor, what is awaited of one that runs and of one that is suspended.
@@ -25,6 +25,7 @@ _AWAITED: dict[str, dict[bool, str]] = {
 # Of other types each version tells something else; that the supervisor has a status is what they share.
 _THERE = {False: "id", True: "id"}
 MOST_ERRORS = 3
+LONGEST_ERROR = 500
 
 
 def awaited(spec: Mapping[str, Any]) -> str:
@@ -42,7 +43,19 @@ def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:
 
 def summary(status: Mapping[str, Any]) -> str:
     """Return in a few words how the supervisor is, for the message that ends a waiting in vain."""
-    payload = status.get("payload") or {}
-    state = payload.get("detailedState") or payload.get("state") or payload.get("status") or "unknown"
+    payload = bounded_errors(status.get("payload") or {})
+    state = payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("status") or "unknown"
     errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or []]
-    return f"its state is {state}" + "".join(f"; {error}" for error in errors[-MOST_ERRORS:])
+    return f"its state is {state}" + "".join(f"; {error}" for error in errors)
+
+
+def bounded_errors(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the payload of a status with its latest errors, few and short: Druid can be told to keep many, in full."""
+    errors = payload.get("recentErrors")
+    if not isinstance(errors, list):
+        return dict(payload)
+    return {**payload, "recentErrors": [_bounded_error(each) for each in errors[-MOST_ERRORS:]]}
+
+
+def _bounded_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: bounded(value, LONGEST_ERROR) if isinstance(value, str) else value for name, value in error.items()}

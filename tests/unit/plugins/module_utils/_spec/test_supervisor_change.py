@@ -1,0 +1,141 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a supervisor shall be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import (
+    Wanted,
+    changed,
+    differ_in_suspension_only,
+    unknown,
+)
+
+BEFORE: dict[str, Any] = {
+    "type": "kafka",
+    "spec": {
+        "dataSchema": {"dataSource": "a", "granularitySpec": {"segmentGranularity": "HOUR"}},
+        "ioConfig": {"topic": "t", "topicPattern": None, "taskCount": 1, "autoScalerConfig": None},
+        "tuningConfig": {
+            "indexSpec": {"bitmap": "x"},
+            "indexSpecForIntermediatePersists": {"bitmap": "x"},
+            "reportParseExceptions": True,
+            "maxParseExceptions": 0,
+        },
+    },
+    "context": None,
+    "suspended": True,
+}
+
+
+def _after(spec: Any, suspended: bool | None = None, before: Any = BEFORE) -> Any:
+    return changed(before, Wanted("a", {"type": "kafka", **spec}, suspended))
+
+
+def test_what_is_wanted_already_changes_nothing() -> None:
+    assert _after({"spec": {"ioConfig": {"taskCount": 1}}}) == BEFORE
+
+
+def test_suspension_stays_unless_it_is_stated() -> None:
+    assert _after({})["suspended"] is True
+    assert _after({}, suspended=False)["suspended"] is False
+    assert _after({"suspended": False})["suspended"] is False
+
+
+def test_a_new_one_runs_unless_it_is_stated() -> None:
+    assert _after({"spec": {}}, before=None) == {"type": "kafka", "spec": {}, "suspended": False}
+    assert _after({"spec": {}}, suspended=True, before=None)["suspended"] is True
+    assert _after({"spec": {}, "suspended": True}, before=None)["suspended"] is True
+
+
+def test_one_that_is_not_there_is_not_made_of_nothing() -> None:
+    with pytest.raises(BadInput, match=r"id \('a'\): there is no such supervisor; state its spec to make it"):
+        changed(None, Wanted("a", None, True))
+
+
+def test_one_that_shall_not_be_is_none() -> None:
+    assert changed(BEFORE, Wanted("a", is_present=False)) is None
+    assert changed(None, Wanted("a", is_present=False)) is None
+
+
+@pytest.mark.parametrize("enabled", [True, "true"])
+def test_the_number_of_tasks_is_the_autoscalers(enabled: Any) -> None:
+    scaled = {"spec": {"ioConfig": {"autoScalerConfig": {"enableTaskAutoScaler": enabled}, "taskCount": 7}}}
+
+    assert _after(scaled)["spec"]["ioConfig"]["taskCount"] == 1
+
+
+def test_the_number_of_tasks_is_the_persons_without_an_autoscaler() -> None:
+    scaled = {"spec": {"ioConfig": {"autoScalerConfig": {"enableTaskAutoScaler": False}, "taskCount": 7}}}
+
+    assert _after(scaled)["spec"]["ioConfig"]["taskCount"] == 7
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"type": "kinesis"},
+        {"spec": {"ioConfig": {"topic": "other"}}},
+        {"spec": {"ioConfig": {"topic": None, "topicPattern": "t.*"}}},
+    ],
+)
+def test_another_stream_is_refused_and_explained(spec: Any) -> None:
+    with pytest.raises(BadInput, match=r"the supervisor reads .*; the offsets of one stream mean nothing in another"):
+        _after(spec)
+
+
+def test_what_druid_derives_from_a_field_that_changes_is_derived_anew() -> None:
+    after = _after({"spec": {"tuningConfig": {"indexSpec": {"bitmap": "y"}, "reportParseExceptions": False}}})
+
+    assert after["spec"]["tuningConfig"] == {"indexSpec": {"bitmap": "y"}, "reportParseExceptions": False}
+
+
+def test_what_is_stated_is_not_derived() -> None:
+    stated = {"reportParseExceptions": False, "maxParseExceptions": 0}
+
+    after = _after({"spec": {"tuningConfig": stated}})
+
+    assert after["spec"]["tuningConfig"]["maxParseExceptions"] == 0
+
+
+UNKNOWN: dict[str, tuple[Any, set[tuple[str, ...]]]] = {
+    "none": ({"spec": {"ioConfig": {"taskCount": 2}}}, set()),
+    "a typing error": ({"spec": {"ioConfig": {"taskCuont": 2}}}, {("spec", "ioConfig", "taskCuont")}),
+    "at the top": ({"contxt": {}}, {("contxt",)}),
+    "what Druid leaves out when it is not set": ({"spec": {"dataSchema": {"projections": []}}}, set()),
+    "what is not given back as a whole": ({"spec": {"ioConfig": {"autoScalerConfig": {"what": 1}}}}, set()),
+}
+
+
+@pytest.mark.parametrize(("spec", "places"), UNKNOWN.values(), ids=UNKNOWN)
+def test_unknown(spec: Any, places: set[tuple[str, ...]]) -> None:
+    assert set(unknown(BEFORE, Wanted("a", spec))) == places
+
+
+def test_nothing_is_unknown_of_what_is_not_there_or_leaves_fields_out() -> None:
+    kinesis = {"type": "kinesis", "spec": {"ioConfig": {"stream": "s"}}}
+    wanted = Wanted("a", {"type": "kinesis", "spec": {"ioConfig": {"endpoint": "e"}}})
+
+    assert not list(unknown(None, wanted))
+    assert not list(unknown(kinesis, wanted))
+
+
+def test_an_unknown_field_does_not_change_the_supervisor() -> None:
+    assert _after({"contxt": {}, "spec": {"ioConfig": {"taskCuont": 2}}}) == BEFORE
+
+
+@pytest.mark.parametrize(
+    ("after", "only"),
+    [
+        ({**BEFORE, "suspended": False}, True),
+        ({**BEFORE, "suspended": False, "context": {}}, False),
+    ],
+)
+def test_differ_in_suspension_only(after: Any, only: bool) -> None:
+    assert differ_in_suspension_only(BEFORE, after) is only
