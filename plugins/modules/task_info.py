@@ -71,7 +71,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 tasks:
-  description: The status of each task as Druid has it, such as C(id), C(type), C(dataSource), C(statusCode), C(errorMsg).
+  description: The status of each task as Druid has it, with C(id), C(type), C(dataSource), C(errorMsg) and more.
   type: list
   elements: dict
   returned: always
