@@ -54,11 +54,8 @@ class Transport:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._watch = _Watch()
-        self._session = requests.Session()
-        adapter = _adapter(self._watch)
-        self._session.mount("http://", adapter)
-        self._session.mount("https://", adapter)
+        self._watch = _Watch(connection.read_timeout)
+        self._session = _session(self._watch)
         if not connection.verify:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
@@ -68,10 +65,13 @@ class Transport:
 
     def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """Send once, follow nothing; any status is an answer. Unreachable, or BadAnswer when it is too large."""
-        bound = self._connection.connect_timeout + self._connection.read_timeout
         try:
-            with self._watch.over(bound):
-                return self._exchange(method, url, body, headers)
+            with self._watch:
+                answer = self._exchange(method, url, body, headers)
+            if self._watch.is_over:
+                # Where an answer ends with its connection, what was cut off looks complete.
+                raise TimeoutError
+            return answer
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError) as error:
             raise self._unreachable(method, _address.shown(url), error) from None
 
@@ -131,7 +131,8 @@ class Transport:
     def _broken(self, method: str, url: str, cause: BaseException) -> Unreachable:
         sent = self._watch.sent
         is_passing = isinstance(cause, PASSING) or sent
-        reason, hint = (CLOSED, "") if sent else (_text(cause), _ADDRESS)
+        wants = _CLIENT if url.startswith("https:") and not self._connection.client_cert else ""
+        reason, hint = (CLOSED, wants) if sent else (_text(cause), _ADDRESS)
         return Unreachable(method, url, reason, hint, sent=sent, is_passing=is_passing)
 
     def _late(self, sent: bool) -> tuple[str, str]:
@@ -146,6 +147,7 @@ _ADDRESS = (
 )
 _PROXY = "Check the proxy (http_proxy, https_proxy, no_proxy)"
 _TRUST = "Set ca_path to the CA that signed it, and use the name in url that the certificate is made for"
+_CLIENT = "A server that wants to see a client certificate may do so, too (client_cert)"
 _TLS = "Check whether url is that of Druid's TLS port, and whether Druid asks for a client certificate (client_cert)"
 
 
@@ -158,46 +160,59 @@ def _certificate(connection: Connection) -> Any:
 class _Watch:
     """Ends an exchange that takes too long, whatever it is doing: a timeout of a socket starts anew with each byte."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
         self.sent = False
         self.is_over = False
-        self._http: HTTPConnection | None = None
+        self._seconds = seconds
+        self._socket: socket.socket | None = None
         self._lock = threading.Lock()
-        self._timer = threading.Timer(0, self._end)
+        self._timer: threading.Timer | None = None
 
-    def over(self, seconds: float) -> _Watch:
-        """Begin an exchange: ``with watch.over(seconds):``."""
-        self.sent = self.is_over = False
-        self._http = None
-        self._timer = threading.Timer(seconds, self._end)
-        self._timer.daemon = True
-        return self
-
-    def sending(self, http: HTTPConnection) -> None:
-        """Note that bytes of a request are about to leave on this connection."""
+    def sending(self, sock: socket.socket) -> None:
+        """Note that bytes of a request are about to leave; from the first of them on the time runs."""
         with self._lock:
-            self.sent = True
-            self._http = http
+            # The socket and not its connection, which lets go of it when an answer ends with its end.
+            self._socket = sock
+            if not self.sent:
+                self.sent = True
+                self._timer = threading.Timer(self._seconds, self._end)
+                self._timer.daemon = True
+                self._timer.start()
 
     def __enter__(self) -> None:
-        self._timer.start()
+        self.sent = self.is_over = False
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with self._lock:
-            self._http = None
-        self._timer.cancel()
+            self._socket = None
+            if self._timer:
+                self._timer.cancel()
 
     def _end(self) -> None:
         with self._lock:
-            sock = getattr(self._http, "sock", None)
-            if sock is None:
+            if self._socket is None or threading.current_thread() is not self._timer:
                 return
             self.is_over = True
             with suppress(OSError):
                 # That of the socket itself, also below TLS, which would want to say goodbye first.
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _session(watch: _Watch) -> requests.Session:
+    """Return a session whose connections tell the watch when they send, and which looks at no redirect itself."""
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            # Even when it is not to follow, requests would read the whole answer and judge its Location.
+            return None
+
+    session = Session()
+    adapter = _adapter(watch)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
 
 
 def _adapter(watch: _Watch) -> HTTPAdapter:
@@ -207,14 +222,14 @@ def _adapter(watch: _Watch) -> HTTPAdapter:
         def send(self, data: Any) -> None:
             if self.sock is None:
                 self.connect()
-            watch.sending(self)
+            watch.sending(self.sock)
             super().send(data)
 
     class Https(HTTPSConnection):
         def send(self, data: Any) -> None:
             if self.sock is None:
                 self.connect()
-            watch.sending(self)
+            watch.sending(self.sock)
             super().send(data)
 
     class HttpPool(HTTPConnectionPool):

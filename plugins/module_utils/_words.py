@@ -34,7 +34,7 @@ def words_of(body: bytes) -> Words:
         return _of_page(text)
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Words(_short(text), is_druids=True)
     return _of_document(document)
 
