@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.tests.system.live import Live, without_s
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
-GONE: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 60}
+GONE: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 300}
 CLAIMS = {"segments-druid-wiki-data-0", "druid-wiki-routers"}
 OF_SETS = {"segments-druid-wiki-data-0"}
 

@@ -289,8 +289,10 @@ def test_somebody_makes_the_resource_anew(live: Live, proxy: FaultProxy, created
         live.create(resource(request.name))
 
     def converged(request: Request) -> bool:
-        good(run(other, request))
-        return picture(live, request.name) == created
+        # what Kubernetes takes away while we look at it is a problem of this run, and none of the next one
+        outcome = run(other, request)
+        assert outcome is not None
+        return outcome.report is not None and not outcome.report.problems and picture(live, request.name) == created
 
     def attempt(position: int) -> None:
         request = Request(f"c{position}", live.namespace)

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.tests.system.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
-QUICK: dict[str, Any] = {"wait": True, "wait_sleep": 1, "wait_timeout": 60}
+QUICK: dict[str, Any] = {"wait": True, "wait_sleep": 1, "wait_timeout": 300}
 
 
 def replicas(live: Live, kind: str, name: str) -> int:

@@ -13,7 +13,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def eventually(condition: Callable[[], Result | None], patience: float = 60) -> Result:
+def eventually(condition: Callable[[], Result | None], patience: float = 180) -> Result:
     """Return the first true result of the condition."""
     end = time.monotonic() + patience
     while not (result := condition()):

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicates import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause, suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
@@ -87,8 +87,13 @@ def decide(
 ) -> tuple[Plan, Observed]:
     """Return what is to be done, and what is there including what only a look by name has found."""
     paused = pause(cluster)
-    if paused is not None:
-        return Plan(findings=(paused,)), observed
+    plan, observed = _decide(api, resource, cluster, observed, settings)
+    return plan if paused is None else suspended(plan, paused), observed
+
+
+def _decide(
+    api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, settings: Settings
+) -> tuple[Plan, Observed]:
     contested = conflict(cluster, observed)
     if contested is not None:
         return Plan(findings=(contested,)), observed

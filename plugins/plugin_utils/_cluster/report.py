@@ -17,7 +17,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready, status, unreadable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
+    is_reached,
+    is_ready,
+    status,
+    unreadable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import event
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
@@ -41,6 +46,10 @@ class Report:
     @property
     def is_ready(self) -> bool:
         return is_ready(self.status["conditions"])
+
+    @property
+    def is_reached(self) -> bool:
+        return is_reached(self.status["conditions"])
 
 
 def report(

@@ -60,12 +60,12 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
-    def ticks(self, timeout: float, pause: float) -> Iterator[None]:
-        """Yield after each pause until the time is over."""
+    def ticks(self, timeout: float, pause: float) -> Iterator[bool]:
+        """Yield True after each pause until the time is over."""
         end = self.monotonic() + timeout
         while self.monotonic() < end:
             self.sleep(min(pause, max(0.0, end - self.monotonic())))
-            yield
+            yield True
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,21 @@ def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Cloc
 def _passes(
     api: KubernetesApi, request: Request, outcome: Outcome, progress: Progress, clock: Clock, first: Manifest | None
 ) -> Outcome:
-    """Make one pass, and with `wait` more of them until the cluster is ready."""
+    """Make one pass, and with `wait` more of them until the cluster is as wanted or something lasting is in the way."""
     outcome = _pass(api, request, outcome, clock, first)
     if not request.wait or request.settings.check_mode:
         return outcome
+    ticks = clock.ticks(request.wait_timeout, request.wait_sleep)
+    return until_over(outcome, lambda last: _pass(api, request, last, clock, None), ticks, progress)
+
+
+def until_over(
+    outcome: Outcome, again: Callable[[Outcome], Outcome], ticks: Iterator[bool], progress: Progress
+) -> Outcome:
+    """Return what came of the pass after which there is nothing to wait for, or of the last one that was in time."""
     said = _say(progress, outcome, None)
-    for _tick in clock.ticks(request.wait_timeout, request.wait_sleep):
-        if _is_over(outcome):
-            return outcome
-        outcome = _pass(api, request, outcome, clock, None)
+    while not _is_over(outcome) and next(ticks, False):
+        outcome = again(outcome)
         said = _say(progress, outcome, said)
     return outcome if _is_over(outcome) else replace(outcome, timed_out=True)
 
@@ -132,7 +138,7 @@ def _read(api: KubernetesApi, request: Request) -> Manifest:
 
 def _is_over(outcome: Outcome) -> bool:
     report = outcome.report
-    return report is None or report.is_ready or any(_is_lasting(problem) for problem in report.problems)
+    return report is None or report.is_reached or any(_is_lasting(problem) for problem in report.problems)
 
 
 def _is_lasting(problem: Finding) -> bool:
