@@ -15,6 +15,7 @@ AS_EXPECTED = "AsExpected"
 NOT_PAUSED = "NotPaused"
 PAUSED = "Paused"
 IGNORED = "Ignored"
+CHANGES_WAIT = "ChangesWait"
 DELETING = "Deleting"
 PODS_FAILING = "PodsFailing"
 

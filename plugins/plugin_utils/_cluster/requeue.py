@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_reached
+
 SHORTEST_SECONDS = 5
 LONGEST_SECONDS = 300
 # The pause grows with the age of the trouble: a tenth of it.
@@ -16,9 +18,9 @@ SHARE_OF_AGE = 10
 
 
 def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime) -> int | None:
-    """Return the seconds until the next look while the cluster is not Ready; None when the regular period will do."""
+    """Return the seconds until the next look; None for a cluster that is as wanted: the regular period will do."""
     by_type = {each["type"]: each for each in conditions}
-    if by_type["Ready"]["status"] == "True" or by_type["Paused"]["status"] == "True":
+    if is_reached(by_type.values()) or by_type["Paused"]["status"] == "True":
         return None
     age = max(0, int((now - _moment(by_type["Ready"]["lastTransitionTime"], now)).total_seconds()))
     return min(max(SHORTEST_SECONDS, age // SHARE_OF_AGE), LONGEST_SECONDS)

@@ -15,8 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, settle
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
+# Not Ready, and yet as the user wants it: there is nothing to wait for.
+_WISHES = frozenset({reasons.STOPPED, reasons.CHANGES_WAIT})
 MAX_SHOWN = 5
 # Field of the Go operator's status -> the kind whose names it lists.
 _NAME_LISTS = {
@@ -36,7 +39,7 @@ def status(
     cluster: Cluster, observed: Observed, findings: Sequence[Finding], previous: Mapping[str, Any], now: datetime
 ) -> dict[str, Any]:
     """Return the whole status: what others keep there stays, what we keep is made anew."""
-    states = group_states(cluster, observed)
+    states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
     conditions = settle(
         _conditions(cluster, states, findings), previous.get("conditions") or (), cluster.generation, now
     )
@@ -44,10 +47,9 @@ def status(
         "observedGeneration": cluster.generation or 0,
         "conditions": conditions,
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.wanted for state in states)}",
-        "version": _versions(cluster),
+        "version": _versions(cluster, observed),
         "reason": _reason(conditions),
-        "druidNodeStatus": _go_status(states, conditions),
-        **_name_lists(observed),
+        **_go_fields(observed, states, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
@@ -66,11 +68,18 @@ def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
+def is_reached(conditions: Iterable[Mapping[str, Any]]) -> bool:
+    """True when the cluster is as the user wants it: ready, stopped, or paused with changes that wait."""
+    return any(
+        each["type"] == "Ready" and (each["status"] == "True" or each.get("reason") in _WISHES) for each in conditions
+    )
+
+
 def _conditions(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding]) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
     return [
         _ready(cluster, states, findings, problems),
-        _progressing(states),
+        _progressing(states, _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None)),
         _degraded(states, problems),
         _paused(findings),
     ]
@@ -81,7 +90,7 @@ def _ready(
 ) -> Condition:
     if problems:
         return condition("Ready", False, problems[0].reason, _listed([problem.message for problem in problems]))
-    deleting = next((finding for finding in findings if finding.reason == reasons.DELETING), None)
+    deleting = _first(findings, reasons.DELETING)
     if deleting is not None:
         return condition("Ready", False, deleting.reason, deleting.message)
     waiting = [state for state in states if not state.is_ready]
@@ -89,18 +98,24 @@ def _ready(
         return condition(
             "Ready", False, reasons.NOT_READY, f"Waiting for {_listed([str(state) for state in waiting], ', ')}."
         )
+    changes = _first(findings, reasons.CHANGES_WAIT)
+    if changes is not None:
+        return condition("Ready", False, changes.reason, changes.message)
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): no pods are wanted.")
     nodes = sum(state.wanted for state in states)
     return condition("Ready", True, reasons.READY, f"All {nodes} nodes are ready and up to date.")
 
 
-def _progressing(states: Sequence[GroupState]) -> Condition:
+def _progressing(states: Sequence[GroupState], held: Finding | None) -> Condition:
     moving = [state.key for state in states if not state.is_settled]
     if moving:
         return condition(
             "Progressing", True, reasons.ROLLING_OUT, f"Pods are being changed in {_listed(moving, ', ')}."
         )
+    if held is not None:
+        message = "No pods are being changed, and not all need be as the specification wants them."
+        return condition("Progressing", False, held.reason, message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are as the specification wants them.")
 
 
@@ -114,10 +129,14 @@ def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Cond
 
 
 def _paused(findings: Sequence[Finding]) -> Condition:
-    pause = next((finding for finding in findings if finding.reason in PAUSES), None)
+    pause = _first(findings, *PAUSES)
     if pause is None:
         return condition("Paused", False, reasons.NOT_PAUSED, "The resource is reconciled.")
     return condition("Paused", True, pause.reason, pause.message)
+
+
+def _first(findings: Iterable[Finding], *reasons_wanted: str) -> Finding | None:
+    return next((finding for finding in findings if finding.reason in reasons_wanted), None)
 
 
 def _listed(texts: Sequence[str], separator: str = " | ") -> str:
@@ -130,9 +149,18 @@ def _reason(conditions: Iterable[Condition]) -> str | None:
     return None if ready["status"] == "True" else ready["reason"]
 
 
-def _versions(cluster: Cluster) -> str:
-    images = [group.first_non_empty("image") for group in cluster.groups]
+def _versions(cluster: Cluster, observed: Observed) -> str:
+    """Return what the workloads run, which is not always what the specification says."""
+    workloads = (observed.workload(group) for group in cluster.groups)
+    images = (_image(workload) for workload in workloads if workload is not None)
     return ", ".join(sorted({_tag(image) for image in images if image}))
+
+
+def _image(workload: Manifest) -> str:
+    """Return the image of the main container, which is called like its workload."""
+    containers = workload["spec"]["template"]["spec"]["containers"]
+    named = (each for each in containers if each["name"] == workload["metadata"]["name"])
+    return str(next(named, containers[0]).get("image") or "")
 
 
 def _tag(image: str) -> str:
@@ -142,21 +170,41 @@ def _tag(image: str) -> str:
     return tag or digest.partition(":")[2][:12] or "latest"
 
 
-def _go_status(states: Sequence[GroupState], conditions: Sequence[Condition]) -> dict[str, str]:
-    ready = next(each for each in conditions if each["type"] == "Ready")
-    if ready["status"] == "True":
-        kind, node = "DruidClusterReady", "All"
+def _go_fields(
+    observed: Observed,
+    states: Sequence[GroupState],
+    conditions: Sequence[Condition],
+    findings: Sequence[Finding],
+    previous: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the fields that the Go operator keeps; while it does so itself, they stay as it wrote them."""
+    if _first(findings, reasons.CONFLICT) is not None:
+        return {field: previous[field] for field in ("druidNodeStatus", *_NAME_LISTS) if field in previous}
+    return {"druidNodeStatus": _go_status(observed, states, conditions), **_name_lists(observed)}
+
+
+def _go_status(observed: Observed, states: Sequence[GroupState], conditions: Sequence[Condition]) -> dict[str, str]:
+    """Return the one condition that the Go operator knows: without pods it is fine; else it is about a pod."""
+    ready, degraded = (next(each for each in conditions if each["type"] == kind) for kind in ("Ready", "Degraded"))
+    if degraded["status"] == "True":
+        kind = "DruidNodeErrorState"
     else:
-        waiting = next((state for state in states if not state.is_ready), None)
-        failing = any(each["type"] == "Degraded" and each["status"] == "True" for each in conditions)
-        kind = "DruidNodeErrorState" if failing or waiting is None else "DruidNodeRollingUpdate"
-        node = waiting.key if waiting else "All"
+        kind = "DruidClusterReady" if all(state.is_ready for state in states) else "DruidNodeRollingUpdate"
     return {
-        "druidNode": node,
+        "druidNode": "All" if kind == "DruidClusterReady" else _unready_pod(observed),
         "druidNodeConditionStatus": "True",
         "druidNodeConditionType": kind,
         "reason": ready["message"],
     }
+
+
+def _unready_pod(observed: Observed) -> str:
+    unready = (pod["metadata"]["name"] for pod in observed.of_kind("Pod") if not _is_ready_pod(pod))
+    return min(unready, default="All")
+
+
+def _is_ready_pod(pod: Manifest) -> bool:
+    return is_ready((pod.get("status") or {}).get("conditions") or ())
 
 
 def _name_lists(observed: Observed) -> dict[str, list[str]]:

@@ -46,17 +46,20 @@ class GroupState:
         return f"{self.key} {self.ready}/{self.wanted}"
 
 
-def group_states(cluster: Cluster, observed: Observed) -> tuple[GroupState, ...]:
-    """Return the state of each group in the order of the rollout."""
+def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -> tuple[GroupState, ...]:
+    """Return the state of each group in the order of the rollout.
+
+    With `as_it_is` the workloads that are there say how many pods are wanted: the specification waits.
+    """
     pods = tuple(observed.of_kind("Pod"))
-    return tuple(_state(group, observed.workload(group), pods) for group in cluster.groups)
+    return tuple(_state(group, observed.workload(group), pods, as_it_is) for group in cluster.groups)
 
 
-def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest]) -> GroupState:
+def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
     trouble = tuple(_trouble(pod) for pod in pods if _is_of(pod, group) and _failing_container(pod))
     if workload is None:
-        return GroupState(group.key, group.replicas, 0, is_settled=False, trouble=trouble)
-    wanted = workload["spec"].get("replicas", 1) if group.autoscaled else group.replicas
+        return GroupState(group.key, 0 if as_it_is else group.replicas, 0, is_settled=as_it_is, trouble=trouble)
+    wanted = workload["spec"].get("replicas", 1) if group.autoscaled or as_it_is else group.replicas
     ready = (workload.get("status") or {}).get("readyReplicas", 0)
     return GroupState(group.key, wanted, ready, _is_settled(workload, wanted), trouble)
 

@@ -38,6 +38,12 @@ def test_the_regular_period_will_do(ready: str, paused: str) -> None:
     assert requeue_after(conditions(ready, paused, timestamp(NOW)), NOW) is None
 
 
+@pytest.mark.parametrize(("reason", "seconds"), [("Stopped", None), ("ChangesWait", None), ("NodesNotReady", 5)])
+def test_what_the_user_wants_needs_no_look(reason: str, seconds: int | None) -> None:
+    ready, paused = conditions("False", "False", timestamp(NOW))
+    assert requeue_after([{**ready, "reason": reason}, paused], NOW) == seconds
+
+
 @pytest.mark.parametrize(
     ("since", "seconds"), [("2026-01-02T02:54:05.123Z", 59), ("2026-01-02T02:54:05", 60), ("yesterday", 5), ("", 5)]
 )

@@ -30,7 +30,7 @@ Manifest = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REQUEST = Request("c", "ns", wait_timeout=7)
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
-WISH = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
+WISH = Finding(reasons.DELETING, "It goes.", is_problem=False)
 CREATE = Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}})
 
 

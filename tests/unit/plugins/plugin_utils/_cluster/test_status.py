@@ -15,7 +15,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready, status, unreadable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
+    is_reached,
+    is_ready,
+    status,
+    unreadable,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
@@ -28,6 +33,8 @@ SECOND = Finding(reasons.NAME_COLLISION, "It is taken.", "brokers")
 DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 PAUSED = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
 IGNORED = Finding(reasons.IGNORED, "Look away.", is_problem=False)
+WAITING_CHANGES = Finding(reasons.CHANGES_WAIT, "Paused. 1 change waits.", is_problem=False)
+CONFLICT = Finding(reasons.CONFLICT, "Somebody else writes, too.")
 
 
 def running(cluster: Cluster, **status: Any) -> Observed:
@@ -44,6 +51,16 @@ def pod(reason: str = "CrashLoopBackOff") -> Manifest:
     container = {"name": "m", "state": {"waiting": {"reason": reason}}}
     metadata = {"name": "druid-c-brokers-0", "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [container]}}
+
+
+def unready_pods(cluster: Cluster, *names: str) -> Observed:
+    """Return what is observed when pods of the only group are not ready, while another one is."""
+    states = {**dict.fromkeys(names, "False"), "druid-c-brokers-0": "True"}
+    pods = [
+        {**pod(), "metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": state}]}}
+        for name, state in states.items()
+    ]
+    return running(cluster, readyReplicas=0).with_objects(pods)
 
 
 def of(
@@ -66,31 +83,44 @@ FINE = ("False", reasons.AS_EXPECTED)
 ACTIVE = ("False", reasons.NOT_PAUSED)
 MOVING = ("True", reasons.ROLLING_OUT)
 WAITING = ("False", reasons.NOT_READY)
+CHANGES = ("False", reasons.CHANGES_WAIT)
 INVALID = reasons.INVALID_SPEC
+HELD = ("False", INVALID)
 STOPPED = druid.cluster(stopped=True)
+SCALED = druid.cluster({"replicas": 3})
 Told = tuple[str, str]
 
 # (what, status, Ready, Progressing, Degraded, Paused, the Go operator's type, the Go operator's node)
 TABLE: list[tuple[str, Manifest, Told, Told, Told, Told, str, str]] = [
     ("all well", of(), READY, STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
-    ("nothing there", of(Observed()), WAITING, MOVING, FINE, ACTIVE, "DruidNodeRollingUpdate", "brokers"),
+    ("nothing there", of(Observed()), WAITING, MOVING, FINE, ACTIVE, "DruidNodeRollingUpdate", "All"),
     ("not ready", of(running(druid.cluster(), readyReplicas=0)), WAITING, STILL, FINE, ACTIVE,
-     "DruidNodeRollingUpdate", "brokers"),
+     "DruidNodeRollingUpdate", "All"),
     ("not observed", of(running(druid.cluster(), observedGeneration=0)), WAITING, MOVING, FINE, ACTIVE,
-     "DruidNodeRollingUpdate", "brokers"),
-    ("a problem", of(None, PROBLEM), ("False", INVALID), STILL, ("True", INVALID), ACTIVE,
+     "DruidNodeRollingUpdate", "All"),
+    ("a pod not ready", of(unready_pods(druid.cluster(), "druid-c-brokers-2", "druid-c-brokers-1")), WAITING, STILL,
+     FINE, ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-1"),
+    ("a problem", of(None, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
     ("two problems", of(Observed(), PROBLEM, SECOND), ("False", INVALID), MOVING, ("True", INVALID), ACTIVE,
-     "DruidNodeErrorState", "brokers"),
-    ("deleting", of(None, DELETING), ("False", reasons.DELETING), STILL, FINE, ACTIVE, "DruidNodeErrorState", "All"),
-    ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), STILL, ("True", INVALID), ACTIVE,
+     "DruidNodeErrorState", "All"),
+    ("deleting", of(None, DELETING), ("False", reasons.DELETING), STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
+    ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
     ("paused", of(None, PAUSED), READY, STILL, FINE, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
-    ("ignored, not ready", of(Observed(), IGNORED), WAITING, MOVING, FINE, ("True", reasons.IGNORED),
-     "DruidNodeRollingUpdate", "brokers"),
-    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), STILL, FINE, ACTIVE, "DruidNodeErrorState", "All"),
+    ("ignored, not ready", of(running(druid.cluster(), readyReplicas=0), IGNORED), WAITING, STILL, FINE,
+     ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
+    ("ignored, moving", of(running(druid.cluster(), observedGeneration=0), IGNORED, WAITING_CHANGES), WAITING, MOVING,
+     FINE, ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
+    ("paused with changes", of(running(druid.cluster()), PAUSED, WAITING_CHANGES, cluster=SCALED), CHANGES, CHANGES,
+     FINE, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
+    ("paused with nothing there", of(Observed(), PAUSED, WAITING_CHANGES), CHANGES, CHANGES, FINE,
+     ("True", reasons.PAUSED), "DruidClusterReady", "All"),
+    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
+    ("stopping", of(running(druid.cluster()), cluster=STOPPED), WAITING, MOVING, FINE, ACTIVE,
+     "DruidNodeRollingUpdate", "All"),
     ("pods that fail", of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])), WAITING, STILL,
-     ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "brokers"),
+     ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "druid-c-brokers-0"),
 ]  # fmt: skip
 
 
@@ -104,6 +134,7 @@ def test_conditions(row: tuple[str, Manifest, Told, Told, Told, Told, str, str])
         "Paused": paused,
     }
     assert is_ready(document["conditions"]) is (ready[0] == "True")
+    assert is_reached(document["conditions"]) is (ready in (READY, CHANGES, ("False", reasons.STOPPED)))
     assert document.get("reason") == (None if ready[0] == "True" else ready[1])
     assert document["druidNodeStatus"]["druidNodeConditionType"] == kind
     assert document["druidNodeStatus"]["druidNode"] == node
@@ -121,6 +152,12 @@ MESSAGES = [
     (of(Observed()), "Progressing", "Pods are being changed in brokers."),
     (of(None, PROBLEM, SECOND), "Degraded", "It cannot be. | It is taken."),
     (of(None, PAUSED), "Paused", "Hands off."),
+    (of(None, PAUSED, WAITING_CHANGES), "Ready", "Paused. 1 change waits."),
+    (
+        of(None, PROBLEM),
+        "Progressing",
+        "No pods are being changed, and not all need be as the specification wants them.",
+    ),
     (
         of(running(druid.cluster()).with_objects([pod()])),
         "Degraded",
@@ -198,7 +235,23 @@ def test_version(image: str, version: str) -> None:
 
 def test_versions_of_groups_that_differ() -> None:
     nodes = {name: {**druid.NODE, "image": f"apache/druid:{name}"} for name in ("b", "a")}
-    assert of(Observed(), cluster=druid.cluster(nodes=nodes))["version"] == "a, b"
+    cluster = druid.cluster(nodes=nodes)
+    assert of(converged(render(cluster)), cluster=cluster)["version"] == "a, b"
+
+
+def test_version_is_what_runs() -> None:
+    beside = {"containerName": "beside", "image": "example.com/beside:1", "command": ["true"]}
+    before, after = (druid.cluster(image=f"apache/druid:{tag}", additionalContainer=[beside]) for tag in ("36", "37"))
+    assert of(running(before), PROBLEM, cluster=after)["version"] == "36"
+    assert "version" not in of(Observed(), cluster=after)
+
+
+def test_leaves_its_fields_to_the_go_operator_while_it_writes() -> None:
+    theirs = {"druidNodeStatus": {"druidNode": "a-pod"}, "pods": ["a-pod"]}
+    document = of(running(druid.cluster()), CONFLICT, previous=theirs)
+    assert {field: document[field] for field in theirs} == theirs
+    assert "statefulSets" not in document
+    assert conditions(document)["Ready"] == ("False", reasons.CONFLICT)
 
 
 def test_a_cluster_without_groups_is_not_stopped() -> None:

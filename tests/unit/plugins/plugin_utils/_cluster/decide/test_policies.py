@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,11 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import validity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause, suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import union
@@ -55,6 +56,38 @@ def test_pause(cluster: Cluster, reason: str | None) -> None:
     if finding:
         assert not finding.is_problem
         assert finding.group is None
+
+
+UPDATES = tuple(Step("update", {"kind": "ConfigMap", "metadata": {"name": f"n{number}"}}) for number in range(7))
+PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
+# (plan, what it says of what waits)
+SUSPENDED: list[tuple[Plan, str | None]] = [
+    (Plan(), None),
+    (Plan(UPDATES[:1]), "Paused. 1 change waits: update ConfigMap n0."),
+    (Plan(UPDATES[:2]), "Paused. 2 changes wait: update ConfigMap n0, update ConfigMap n1."),
+    (
+        Plan(UPDATES),
+        "Paused. 7 changes wait: update ConfigMap n0, update ConfigMap n1, update ConfigMap n2, update ConfigMap n3, "
+        "update ConfigMap n4, and 2 more.",
+    ),
+    (Plan((), (PROBLEM,)), "Paused. In the way then: It cannot be."),
+    (
+        Plan(UPDATES[:1], (PROBLEM, PROBLEM)),
+        "Paused. 1 change waits: update ConfigMap n0. In the way then: It cannot be. | It cannot be.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("plan", "text"), SUSPENDED)
+def test_what_waits_while_paused(plan: Plan, text: str | None) -> None:
+    paused = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
+    found = suspended(replace(plan, warnings=("Beware.",)), paused)
+    assert found.steps == ()
+    assert not any(finding.is_problem for finding in found.findings)
+    assert found.findings[0] == paused
+    waiting = [finding.message for finding in found.findings if finding.reason == reasons.CHANGES_WAIT]
+    assert waiting == ([] if text is None else [text])
+    assert found.warnings == ("Beware.", *waiting)
 
 
 def step(group: str | None, name: str = "n") -> Step:
@@ -228,6 +261,15 @@ def of_another(live: Manifest) -> Manifest:
     after = written_again(live)
     after["metadata"]["ownerReferences"][0]["name"] = "other"
     return after
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "PersistentVolumeClaim"])
+def test_the_annotation_was_left_where_it_does_no_harm(kind: str) -> None:
+    node = {"kind": "Deployment", "persistentVolumeClaim": [{"metadata": {"name": "x"}, "spec": {}}]}
+    observed = converged(render(druid.cluster(node)))
+    found = [written_again(live) for live in observed.of_kind(kind)]
+    assert len(found) == 1
+    assert conflict(druid.cluster(node), observed.with_objects(found)) is None
 
 
 @pytest.mark.parametrize("change", [lambda live: live, not_ours_yet, cut_short, of_another])

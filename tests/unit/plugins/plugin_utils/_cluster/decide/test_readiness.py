@@ -104,6 +104,24 @@ def test_a_group_without_workload_is_not_ready() -> None:
     assert (found.wanted, found.ready, found.is_ready) == (2, 0, False)
 
 
+# (status, replicas there, replicas in the specification, wanted, ready as a whole)
+AS_THEY_ARE = [(SETTLED, 2, 5, 2, True), (SETTLED, 2, 0, 2, True), ({**SETTLED, "readyReplicas": 1}, 2, 2, 2, False)]
+
+
+@pytest.mark.parametrize(("status", "live", "stated", "wanted", "whole"), AS_THEY_ARE)
+def test_as_it_is(status: dict[str, Any], live: int, stated: int, wanted: int, whole: bool) -> None:
+    cluster = druid.cluster({"replicas": stated})
+    [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
+    observed = Observed().with_objects([{**stored(workload), "status": status} | {"spec": {"replicas": live}}])
+    [found] = group_states(cluster, observed, as_it_is=True)
+    assert (found.wanted, found.is_ready) == (wanted, whole)
+
+
+def test_what_is_not_there_is_as_it_is() -> None:
+    [found] = group_states(druid.cluster(TWO), Observed(), as_it_is=True)
+    assert (found.wanted, found.ready, found.is_ready) == (0, 0, True)
+
+
 def test_groups_come_in_the_order_of_the_rollout() -> None:
     nodes = {
         "a": {**druid.NODE, "nodeType": "coordinator"},
