@@ -26,11 +26,18 @@ def one_pass(live: Live, name: str, check_mode: bool = False, **request: Any) ->
     return fulfil(connection(live), wanted, lambda _text: None, Clock())
 
 
-def until_ready(live: Live, name: str, **request: Any) -> Outcome:
-    """Make passes until the cluster is ready."""
-    wanted = Request(name, live.namespace, wait=True, wait_timeout=60, wait_sleep=0, **request)
+def until_reached(live: Live, name: str, **request: Any) -> Outcome:
+    """Make passes until the cluster is as wanted."""
+    wanted = Request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
     clock = Clock(sleep=lambda _seconds: None)
     outcome = fulfil(connection(live), wanted, lambda _text: None, clock)
+    assert not outcome.timed_out
+    return outcome
+
+
+def until_ready(live: Live, name: str, **request: Any) -> Outcome:
+    """Make passes until the cluster is ready."""
+    outcome = until_reached(live, name, **request)
     assert outcome.report is not None
     assert outcome.report.is_ready, outcome.report.status
     return outcome

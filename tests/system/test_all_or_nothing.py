@@ -6,24 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system import full_cluster
+from ansible_collections.druidops.druid.tests.system.admission import WORDS, limit, no_limit, refusing
 from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL, STATELESS, claim_template
 from ansible_collections.druidops.druid.tests.system.go_operator import identities
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
-from testbed.api import ApiError
 
-POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-WORDS = "not on a Sunday"
-PROBE = "probe"
 CLAIM = "extra"
 UNIQUE_NAMES = {"historicals": STATEFUL, "brokers": STATELESS}
 # Each kind of object with a name and its group.
@@ -51,40 +45,6 @@ def change_everything(live: Live) -> None:
     brokers = {"runtime.properties": "new=1", "ingressAnnotations": {"a": "b"}, "hpAutoscaler": {"maxReplicas": 8}}
     nodes = {"historicals": {"replicas": 2}, "brokers": brokers}
     live.merge("Druid", NAME, {"spec": {"podLabels": {"new": "label"}, "nodes": nodes}})
-
-
-@contextmanager
-def refusing(live: Live, kind: str, name: str) -> Iterator[None]:
-    """Let the API server refuse whatever the user druidops wants of that object, until the context ends."""
-    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["*"]}
-    refused = f"object.kind == '{kind}' && object.metadata.name == '{name}'"
-    probed = f"object.kind == 'ConfigMap' && object.metadata.name == '{PROBE}'"
-    spec = {
-        "matchConstraints": {"resourceRules": [everything]},
-        "matchConditions": [{"name": "user", "expression": "request.userInfo.username == 'druidops'"}],
-        "validations": [{"expression": f"!({refused}) && !({probed})", "message": WORDS}],
-    }
-    where = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": live.namespace}}}
-    binding = {"policyName": live.namespace, "validationActions": ["Deny"], "matchResources": where}
-    live.plane.request("POST", POLICIES, {"metadata": {"name": live.namespace}, "spec": spec})
-    live.plane.request("POST", BINDINGS, {"metadata": {"name": live.namespace}, "spec": binding})
-    try:
-        eventually(lambda: is_at_work(live))
-        yield
-    finally:
-        live.plane.request("DELETE", f"{BINDINGS}/{live.namespace}")
-        live.plane.request("DELETE", f"{POLICIES}/{live.namespace}")
-    eventually(lambda: not is_at_work(live))
-
-
-def is_at_work(live: Live) -> bool:
-    """True while the policy refuses what it always does."""
-    body = {"metadata": {"name": PROBE, "namespace": live.namespace}}
-    try:
-        live.plane.request("POST", f"{live.path('ConfigMap')}?dryRun=All", body, user="druidops")
-    except ApiError as error:
-        return WORDS in error.message
-    return False
 
 
 def objects_of(live: Live, group: str) -> dict[tuple[str, str], str]:
@@ -183,17 +143,10 @@ def test_a_quota_that_only_the_sum_exceeds_stops_before_the_workload(live: Live)
     assert problems == {("WriteFailed", "historicals"), ("WriteFailed", "brokers")}
     assert "exceeded quota: limit" in condition(live.get("Druid", NAME), "Degraded")["message"]
     assert live.find("StatefulSet", STATEFUL) is None
-    live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}/resourcequotas/limit")
+    no_limit(live)
     eventually(lambda: one_pass(live, NAME).plan.findings == ())
     assert live.find("StatefulSet", STATEFUL) is not None
     assert one_pass(live, NAME).plan.steps == ()
-
-
-def limit(live: Live, what: str, amount: int) -> None:
-    """Set a quota, and wait until the API server goes by it."""
-    quotas = f"/api/v1/namespaces/{live.namespace}/resourcequotas"
-    live.plane.request("POST", quotas, {"metadata": {"name": "limit"}, "spec": {"hard": {what: str(amount)}}})
-    eventually(lambda: live.plane.request("GET", f"{quotas}/limit").get("status", {}).get("used"))
 
 
 def test_what_all_groups_share_holds_back_all(live: Live) -> None:

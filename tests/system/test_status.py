@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system import wiki
-from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass, until_reached, until_ready
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
@@ -164,7 +164,7 @@ def test_wait_tells_of_each_step_forward(ansible: Ansible, ready: Live) -> None:
 
     person = threading.Thread(target=mend)
     person.start()
-    run = ansible.cluster("wiki", wait=True, wait_timeout=60, wait_sleep=1)
+    run = ansible.cluster("wiki", wait=True, wait_timeout=300, wait_sleep=1)
     person.join()
     assert re.findall(r"^wiki: (\d/3) nodes ready", run.output, re.M) == ["1/3", "2/3", "3/3"]
 
@@ -174,17 +174,40 @@ def test_paused_cluster_is_left_alone(ready: Live) -> None:
         "spec.paused": ({"spec": {"paused": True}}, {"spec": {"paused": None}}, "Paused"),
         "the annotation": (ignored("true"), ignored(None), "Ignored"),
     }
+    number, runs = 0, "33.0.0"
     for begin, end, reason in stops.values():
         ready.merge("Druid", "wiki", begin)
+        assert not until_reached(ready, "wiki").changed
+        assert conditions(ready)["Ready"] == ("True", "AllNodesReady")
+        number += 1
+        spec = {**wiki.changed("data", replicas=2)["spec"], "image": f"apache/druid:34.0.{number}"}
+        ready.merge("Druid", "wiki", {"spec": spec})
         ready.delete("Service", "druid-wiki-brokers")
-        mark = ready.mark()
-        assert not one_pass(ready, "wiki").changed
-        assert without_status(ready.writes(mark)) == []
-        assert conditions(ready)["Paused"] == ("True", reason)
+        mark, before = ready.mark(), replicas(ready)
+        outcome = until_reached(ready, "wiki")
+        assert not outcome.changed
+        assert [write for write in without_status(ready.writes(mark)) if "(dry run)" not in write] == []
+        assert replicas(ready) == before
+        assert conditions(ready) == {
+            "Ready": ("False", "ChangesWait"),
+            "Progressing": ("False", "ChangesWait"),
+            "Degraded": ("False", "AsExpected"),
+            "Paused": ("True", reason),
+        }
+        message = condition(ready.get("Druid", "wiki"), "Ready")["message"]
+        assert "create Service druid-wiki-brokers" in message
+        assert "update StatefulSet druid-wiki-data" in message
+        assert outcome.warnings == (message,)
+        pods = sum(before.values())
+        assert (columns(ready)["Nodes"], columns(ready)["Version"]) == (f"{pods}/{pods}", runs)
         ready.merge("Druid", "wiki", end)
         until_ready(ready, "wiki")
         assert conditions(ready)["Paused"] == ("False", "NotPaused")
         assert ready.find("Service", "druid-wiki-brokers")
+        runs = f"34.0.{number}"
+        assert columns(ready)["Version"] == runs
+        ready.merge("Druid", "wiki", wiki.changed("data", replicas=1))
+        until_ready(ready, "wiki")
 
 
 def ignored(value: str | None) -> Manifest:
@@ -202,14 +225,12 @@ def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> No
     ready.merge("Druid", "wiki", wiki.changed("routers", hpAutoscaler={"minReplicas": 2}))
     until_ready(ready, "wiki")
     ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
-    one_pass(ready, "wiki")
+    assert until_reached(ready, "wiki").changed
     assert replicas(ready) == {"data": 0, "brokers": 0, "routers": 0}
-
-    def says_so() -> bool:
-        one_pass(ready, "wiki")
-        return conditions(ready)["Ready"] == ("False", "Stopped")
-
-    eventually(says_so)
+    assert conditions(ready)["Ready"] == ("False", "Stopped")
+    assert conditions(ready)["Progressing"] == ("False", "UpToDate")
+    assert not until_reached(ready, "wiki").changed
+    assert ready.get("Druid", "wiki")["status"]["druidNodeStatus"]["druidNodeConditionType"] == "DruidClusterReady"
     assert ready.names("Pod") == set()
     assert "segments-druid-wiki-data-1" in ready.names("PersistentVolumeClaim")
 
