@@ -209,12 +209,57 @@ SIZES: list[tuple[dict[str, Any], dict[str, Any], int]] = [
 ]
 
 
+def claim(template: str, size: str, capacity: str | None = None, ordinal: int = 0) -> Manifest:
+    """Return a claim as the StatefulSet makes it, bound if it has a capacity."""
+    spec = {"resources": {"requests": {"storage": size}}}
+    status = {"capacity": {"storage": capacity}} if capacity else {}
+    metadata = {"name": f"{template}-druid-c-brokers-{ordinal}"}
+    return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
+
+
+def running_with(before: dict[str, Any], *found: Manifest) -> Observed:
+    return converged(render(druid.cluster(before))).with_objects(found)
+
+
 @pytest.mark.parametrize(("before", "after", "number"), SIZES)
 def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
-    findings = shrinking(druid.cluster(after), converged(render(druid.cluster(before))))
+    templates = before.get("volumeClaimTemplates", [])
+    sizes = {each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"] for each in templates}
+    findings = shrinking(druid.cluster(after), running_with(before, *(claim(name, sizes[name]) for name in sizes)))
     assert len(findings) == number
     for finding in findings:
         assert (finding.reason, finding.group) == (reasons.INVALID_SPEC, "brokers")
+    assert shrinking(druid.cluster(after), running_with(before)) == ()
+
+
+# (claims that there are, the size in the StatefulSet, the size that is wanted, what is said)
+CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
+    ([claim("d", "1Ti")], "10Ti", "1Ti", None),
+    ([claim("d", "1Ti", "1Ti")], "10Ti", "1024Gi", None),
+    ([claim("d", "1Ti")], "10Ti", "1Gi", "1Gi is less than the 1Ti of claim d-druid-c-brokers-0"),
+    ([claim("d", "1Ti"), claim("d", "2Ti", ordinal=11)], "10Ti", "1Ti", "the 2Ti of claim d-druid-c-brokers-11,"),
+    # grown by hand, and the specification stays
+    ([claim("d", "2Ti")], "1Ti", "1Ti", None),
+    ([claim("d", "2Ti")], "1Ti", "3Ti", None),
+    # has not grown; has been given more than was asked for
+    ([claim("d", "10Ti", "1Ti")], "10Ti", "1Ti", None),
+    ([claim("d", "10Ti", "1Ti")], "10Ti", "1Gi", "the 1Ti of claim d-druid-c-brokers-0,"),
+    ([claim("d", "1Gi", "4Gi")], "2Gi", "1Gi", None),
+    # of another template, or another group
+    ([claim("e", "9Ti"), {**claim("d", "9Ti"), "metadata": {"name": "d-druid-c-brokers-x-0"}}], "2Gi", "1Gi", None),
+    ([{**claim("d", "9Ti"), "spec": {}}], "2Gi", "1Gi", None),
+]
+
+
+@pytest.mark.parametrize(("found", "template", "wanted", "text"), CLAIMS)
+def test_only_claims_that_there_are_cannot_shrink(
+    found: list[Manifest], template: str, wanted: str, text: str | None
+) -> None:
+    findings = shrinking(druid.cluster(claims(("d", wanted))), running_with(claims(("d", template)), *found))
+    assert len(findings) == (0 if text is None else 1)
+    if text is not None:
+        assert text in findings[0].message
+        assert findings[0].message.startswith("spec.nodes[brokers].volumeClaimTemplates[d]: ")
 
 
 def test_what_does_not_run_cannot_shrink() -> None:
