@@ -122,3 +122,11 @@ class Ansible:
             "K8S_AUTH_KUBECONFIG": str(self.plane.kubeconfig("druidops")),
             **more,
         }
+
+
+def messages(ansible: Ansible, *arguments: dict[str, Any], **play: Any) -> list[str]:
+    """Run a task druidops.druid.cluster for each, all of which fail, and return what they say."""
+    tasks = [{CLUSTER: {"namespace": ansible.namespace, **each}, "ignore_errors": True} for each in arguments]
+    found = [each["msg"] for each in ansible.tasks(*tasks, options=("-v",), **play).results if each.get("msg")]
+    assert len(found) == len(arguments), found
+    return found

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,20 +13,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.tests.system import wiki
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition
-from ansible_collections.druidops.druid.tests.system.playbook import CLUSTER, CORES, Ansible
+from ansible_collections.druidops.druid.tests.system.playbook import Ansible, messages
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
-from testbed.control_plane import control_plane as temporary
-from testbed.pytest_plugin import kubernetes
 
 MADE_BY_US = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
-
-
-def messages(ansible: Ansible, *arguments: dict[str, Any], **play: Any) -> list[str]:
-    """Run a task for each, all of which fail, and return what they say."""
-    tasks = [{CLUSTER: {"namespace": ansible.namespace, **each}, "ignore_errors": True} for each in arguments]
-    found = [each["msg"] for each in ansible.tasks(*tasks, options=("-v",), **play).results if each.get("msg")]
-    assert len(found) == len(arguments), found
-    return found
 
 
 def test_file_that_is_no_resource(each_ansible: Ansible) -> None:
@@ -301,32 +290,3 @@ def test_reference_to_another_namespace_needs_permission(ansible: Ansible, live:
     assert live.made() == set()
     ansible.cluster("wiki", reference_namespaces=["kube-public"])
     assert "BEGIN CERTIFICATE" in live.get("ConfigMap", "wiki-druid-common-config")["data"]["ca.crt"]
-
-
-def test_without_crds_and_then_with_them(tmp_path: Path) -> None:
-    with temporary(kubernetes()) as plane:
-        for number, core in enumerate(CORES.values()):
-            live = Live(plane, f"namespace-{number}")
-            plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": live.namespace}})
-            installs_what_is_missing(Ansible(core, plane, live.namespace, tmp_path), live)
-            for crd in ("druids", "druidingestions"):
-                plane.request("DELETE", f"{CRDS}/{crd}.druid.apache.org")
-            eventually(lambda: plane.request("GET", CRDS)["items"] == [])
-
-
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-
-def installs_what_is_missing(ansible: Ansible, live: Live) -> None:
-    for message in messages(ansible, {"name": "wiki"}, {"resource": wiki.resource()}):
-        assert "The CRD druids.druid.apache.org is not installed: run the playbook" in message
-    ansible.task(name="wiki", spec=wiki.spec())
-    assert live.made() >= MADE_BY_US
-    ansible.task(name="wiki", spec=wiki.spec(), state="absent")
-    eventually(lambda: not live.made())
-    assert ansible.run("druidops.druid.install_crds").changed
-    assert not ansible.run("druidops.druid.install_crds").changed
-    ansible.task(resource=wiki.resource())
-    assert live.made() >= MADE_BY_US
-    ansible.task(name="wiki", state="absent")
-    assert live.find("Druid", "wiki") is None
