@@ -6,58 +6,34 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._secret_text import is_secret_name, secrets_in
 
 MASK = "********"
 CHANGED = "******** (another value)"
 SHORTEST_SECRET = 4
 
-_WORDS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "credential",
-    "access[._-]?key",
-    "private[._-]?key",
-    "api[._-]?key",
-    "jaas",
-)
-_SECRET = rf"[^\s=:<>]*(?:{'|'.join(_WORDS)})[^\s=:<>]*"
-# A value with the lines that a backslash continues it on.
-_CONTINUED = r"[^\n]*\\\n(?:[^\n]*\\\n)*[^\n]*|[^\n]+"
-_NAME = re.compile(_SECRET, re.IGNORECASE)
-_TEXTS = (
-    # druid.metadata.storage.connector.password=..., a line of a properties file
-    re.compile(
-        rf"(?P<name>(?:^|(?<=\n))[ \t]*{_SECRET})(?P<separator>[ \t]*[=:][ \t]*)(?P<value>{_CONTINUED})", re.IGNORECASE
-    ),
-    # -Djavax.net.ssl.keyStorePassword=...
-    re.compile(rf"(?P<name>-D{_SECRET})(?P<separator>=)(?P<value>\"[^\"\n]*\"|'[^'\n]*'|\S+)", re.IGNORECASE),
-    # jdbc:postgresql://db.example.com/druid?user=...&password=...
-    re.compile(
-        rf"(?P<name>[?&;](?:(?![?&;])\S)*?(?:{'|'.join(_WORDS)})[\w.-]*)(?P<separator>=)(?P<value>[^\s&;\"'<>]+)",
-        re.IGNORECASE,
-    ),
-    # https://user:...@example.com
-    re.compile(r"(?P<name>://[^\s/:@]+)(?P<separator>:)(?P<value>[^\s/@]+)(?=@)"),
-    # <name>fs.s3a.secret.key</name><value>...</value>
-    re.compile(rf"(?P<name><name>\s*{_SECRET}\s*</name>)(?P<separator>\s*<value>)(?P<value>[^<]+)", re.IGNORECASE),
-    # "password": "..."
-    re.compile(rf'(?P<name>"{_SECRET}")(?P<separator>\s*:\s*)(?P<value>"(?:[^"\\]|\\.)*")', re.IGNORECASE),
-)
 # Names of fields that tell where a secret is.
-_PLACES = re.compile(r".*(?:name|namespace|ref|file|path|type|provider|secret-hash)", re.IGNORECASE | re.DOTALL)
+_PLACES = ("name", "namespace", "ref", "file", "path", "type", "provider", "secret-hash")
 # A copy of the whole object, in a notation of its own.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Values that are no secrets, whatever they are called: they would blot out ordinary words.
 _ORDINARY = frozenset({"true", "false", "null", "none"})
-# A property whose value says where the secret is, not what it is.
-_PROVIDER = re.compile(r'^\s*\{\s*"type"\s*:\s*"environment"')
+# A secret that could be a word, or a part of a name: druid is masked where it stands alone, not in druid-wiki-brokers.
+_WORD = re.compile(r"[\w.-]{1,15}", re.ASCII)
+_BEFORE = r"(?:(?<![\w-])(?<!\w[./])|(?<=\\[nrt]))"
+_BEHIND = r"(?![\w-])(?![./]\w)"
+_CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)[ \t\f]*")
+_FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
 @dataclass(frozen=True)
@@ -67,16 +43,38 @@ class Masker:
     secrets: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, objects: Iterable[Mapping[str, Any]]) -> Masker:
-        found = {_bare(secret) for each in objects for _name, secret in _secrets(each)}
+    def of(cls, objects: Iterable[Any]) -> Masker:
+        """Return one for these objects (manifests); all that a Secret holds is secret."""
+        found = {form for each in objects for name, secret in _secrets(each) for form in _forms(name, secret)}
         found = {secret for secret in found if len(secret) >= SHORTEST_SECRET and secret.lower() not in _ORDINARY}
         return cls(tuple(sorted(found, key=len, reverse=True)))
 
     def text(self, text: str) -> str:
         """Return ``text`` (an error of the server, say) without the secrets."""
-        for secret in self.secrets:
-            text = text.replace(secret, MASK)
-        return text
+        return self._pattern.sub(MASK, text) if self.secrets else text
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(_anywhere_or_alone, self.secrets)))
+
+
+def _anywhere_or_alone(secret: str) -> str:
+    escaped = re.escape(secret)
+    return f"{_BEFORE}{escaped}{_BEHIND}" if _WORD.fullmatch(secret) else escaped
+
+
+def _forms(name: str, secret: str) -> Iterator[str]:
+    """Yield the secret as it may be found in words of others: bare, in JSON, out of XML, without the user before it."""
+    bare = _bare(secret)
+    yield bare
+    for escaped in (True, False):
+        yield json.dumps(bare, ensure_ascii=escaped)[1:-1]
+    yield html.unescape(bare)
+    yield _CONTINUATION.sub("", bare)
+    if secret != bare and "\\" in bare:
+        yield re.sub(r"\\(.)", r"\1", bare)
+    if ":" in bare and "\n" not in bare and ("basic" in name.lower() or "user" in name.lower()):
+        yield bare.partition(":")[2]
 
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
@@ -108,19 +106,28 @@ def _hidden(before: Any, after: Any) -> tuple[Any, Any]:
 def _masked_lists(before: list[Any], after: list[Any]) -> tuple[list[Any], list[Any]]:
     """Pair the elements by name where they have one, so that an inserted one does not shift the rest."""
     names = {element["name"]: element for element in before if isinstance(element, Mapping) and "name" in element}
-    old = [masked(element) for element in before]
+    flagged = _flagged(after)
     new = []
     for index, element in enumerate(after):
         by_name = names.get(element.get("name")) if isinstance(element, Mapping) else None
         partner = by_name if by_name is not None else before[index] if index < len(before) else None
-        new.append(masked_pair(partner, element)[1])
-    return old, new
+        new.append((_hidden if index in flagged else masked_pair)(partner, element)[1])
+    return masked(before), new
+
+
+def _flagged(elements: list[Any]) -> frozenset[int]:
+    """Return the positions of the arguments that follow a flag like --password."""
+    return frozenset(
+        index
+        for index, (flag, value) in enumerate(pairwise(elements), 1)
+        if isinstance(flag, str) and isinstance(value, str) and _FLAG.fullmatch(flag) and is_secret_name(flag)
+    )
 
 
 def _masked_after(before: Any, after: Any) -> Any:
     if not (isinstance(before, str) and isinstance(after, str)) or before == after:
         return masked(after)
-    known = set(_secrets(before))
+    known = {(secret.name, secret.value) for secret in secrets_in(before)}
     return _mask_text(after, lambda name, value: MASK if (name, value) in known else CHANGED)
 
 
@@ -130,33 +137,35 @@ def masked(value: Any) -> Any:
         hidden = {"value": MASK} if _is_secret_entry(value) and value.get("value") else {}
         return {name: MASK if _is_secret(name, child) else masked(child) for name, child in value.items()} | hidden
     if isinstance(value, list):
-        return [masked(element) for element in value]
+        flagged = _flagged(value)
+        return [MASK if index in flagged else masked(element) for index, element in enumerate(value)]
     return _mask_text(value, lambda _name, _secret: MASK) if isinstance(value, str) else value
 
 
 def _mask_text(text: str, mask: Callable[[str, str], str]) -> str:
-    def masked_match(match: re.Match[str]) -> str:
-        name, separator, value = match.group("name", "separator", "value")
-        if value.startswith(MASK) or _PROVIDER.match(value):
-            return match.group()
-        return f"{name}{separator}{mask(name, value)}"
-
-    for pattern in _TEXTS:
-        text = pattern.sub(masked_match, text)
-    return text
+    """Replace each secret by what ``mask`` says of its name and value; of those that overlap, the outermost."""
+    pieces, end = [], 0
+    for secret in sorted(secrets_in(text), key=lambda found: (found.start, -found.end)):
+        if secret.value.startswith(MASK):
+            continue
+        if secret.start >= end:
+            pieces += [text[end : secret.start], mask(secret.name, secret.value)]
+        end = max(end, secret.end)
+    return "".join([*pieces, text[end:]])
 
 
 def _is_secret_entry(entry: Mapping[str, Any]) -> bool:
     """True for an environment variable (name, value) whose name says that its value is a secret."""
-    return isinstance(entry.get("name"), str) and "value" in entry and bool(_NAME.fullmatch(entry["name"]))
+    return isinstance(entry.get("name"), str) and "value" in entry and is_secret_name(entry["name"])
 
 
-def _is_secret(name: str, value: Any) -> bool:
+def _is_secret(name: Any, value: Any) -> bool:
     """True for an entry of a mapping whose name says that its value is a secret, not where one is."""
     if name == _LAST_APPLIED:
         return True
-    is_named_so = isinstance(name, str) and _NAME.fullmatch(name) and not _PLACES.fullmatch(name)
-    return isinstance(value, str) and bool(value and is_named_so)
+    if not (isinstance(name, str) and isinstance(value, str) and value):
+        return False
+    return is_secret_name(name) and not name.lower().endswith(_PLACES)
 
 
 def _bare(secret: str) -> str:
@@ -170,14 +179,16 @@ def _secrets(value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         yield from _secrets_of_mapping(value)
     elif isinstance(value, list):
+        yield from (("", value[index]) for index in _flagged(value))
         for element in value:
             yield from _secrets(element)
     elif isinstance(value, str):
-        matches = (match for pattern in _TEXTS for match in pattern.finditer(value))
-        yield from ((match["name"], match["value"]) for match in matches if not _PROVIDER.match(match["value"]))
+        yield from ((secret.name, secret.value) for secret in secrets_in(value))
 
 
 def _secrets_of_mapping(mapping: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if mapping.get("kind") == "Secret" and isinstance(mapping.get("data"), Mapping):
+        yield from _secrets_of_secret(mapping["data"])
     if _is_secret_entry(mapping) and isinstance(mapping["value"], str):
         yield mapping["name"], mapping["value"]
     for name, child in mapping.items():
@@ -186,3 +197,16 @@ def _secrets_of_mapping(mapping: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         if _is_secret(name, child):
             yield name, child
         yield from _secrets(child)
+
+
+def _secrets_of_secret(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what a Secret of Kubernetes holds, as it is stored and as it is meant."""
+    for name, encoded in data.items():
+        try:
+            text = base64.b64decode(str(encoded)).decode("utf-8")
+        except ValueError:
+            # no text: nobody quotes it otherwise
+            text = ""
+        yield name, str(encoded)
+        yield name, text
+        yield from ((secret.name, secret.value) for secret in secrets_in(text))

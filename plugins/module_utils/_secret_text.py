@@ -63,7 +63,7 @@ def is_secret_name(name: str) -> bool:
     """True when what is called so is a secret, as far as one can tell from its name."""
     words = [word for word in re.split(r"[^a-z0-9]+", re.sub(_HUMP, "_", name).lower()) if word]
     joined = "".join(words)
-    return any(part in joined for part in _PARTS) or bool(words) and words[-1] in _LAST_WORDS
+    return any(part in joined for part in _PARTS) or not _LAST_WORDS.isdisjoint(words[-1:])
 
 
 def is_provider(value: str) -> bool:
@@ -78,76 +78,79 @@ def is_provider(value: str) -> bool:
 
 def secrets_in(text: str) -> Iterator[Secret]:
     """Yield every secret in the text, in no particular order; one may be a part of another."""
-    for pattern in _patterns():
-        for match in pattern.finditer(text):
-            name = match["name"]
-            if is_secret_name(name):
-                yield from _secret(match, "value", name)
+    for head, value in _named():
+        yield from _after(head, value, text)
     for block in _properties().finditer(text):
         yield from _property(block)
-    for pattern in _always():
-        for match in pattern.finditer(text):
-            yield from _secret(match, "value", match["name"])
-    yield from _lines(text)
+    for pattern in _unnamed():
+        yield from (_secret(match, match["name"]) for match in pattern.finditer(text))
 
 
-def _secret(match: re.Match[str], group: str, name: str) -> Iterator[Secret]:
-    value = match[group]
-    if value and not is_provider(value):
-        yield Secret(*match.span(group), name, value)
+def _after(head: re.Pattern[str], value: re.Pattern[str], text: str) -> Iterator[Secret]:
+    """Yield what follows each name that speaks of a secret; what follows another name is searched in its turn."""
+    position = 0
+    while (named := head.search(text, position)) is not None:
+        position = named.end()
+        if is_secret_name(named["name"]) and (found := value.match(text, position)) and found["value"].strip():
+            position = found.end()
+            if not is_provider(found["value"]):
+                yield _secret(found, named["name"])
 
 
-def _lines(text: str) -> Iterator[Secret]:
-    """Yield the secrets of a properties file, with the lines that a backslash continues them on."""
-    for match in _line().finditer(text):
-        if is_secret_name(match["name"]):
-            value = _continued().match(text, match.end())
-            if value is not None:
-                yield from _secret(value, "value", match["name"])
+def _secret(match: re.Match[str], name: str) -> Secret:
+    return Secret(*match.span("value"), name, match["value"])
 
 
 def _property(block: re.Match[str]) -> Iterator[Secret]:
     """Yield the secret of a <property> of Hadoop, whose elements may stand in any order."""
-    name = _xml_name().search(block[0])
-    value = _xml_value().search(block[0])
-    if name is not None and value is not None and value["value"] and is_secret_name(name["name"]):
+    name, value = (re.search(rf"<{tag}>(?P<{tag}>(?:[^<]|<(?!/{tag}>))+)", block[0]) for tag in ("name", "value"))
+    if name is not None and value is not None and is_secret_name(name["name"]):
         start, end = value.span("value")
-        yield Secret(block.start() + start, block.start() + end, name["name"], value["value"])
+        yield Secret(block.start() + start, block.start() + end, name["name"].strip(), value["value"])
+
+
+# Patterns are compiled when there is something to mask: a pass that changes nothing does not pay for them.
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    # Compiled when there is something to mask: a pass that changes nothing does not pay for them.
-    return tuple(
-        re.compile(pattern)
-        for pattern in (
-            # -Djavax.net.ssl.keyStorePassword=..., --password ...
-            rf"(?<![\w.\"'-])(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))(?P<value>{_QUOTED}|\S+)",
-            # ["-Djavax.net.ssl.keyStorePassword=...", "--password=..."]
-            rf"(?P<quote>[\"'])(?P<name>--?[A-Za-z][\w.-]{_N})=(?P<value>(?:(?!(?P=quote))[^\r\n])*)",
-            # jdbc:postgresql://db.example.com/druid?user=...&password=..., ;AccountKey=...
-            rf"(?<=[?&;])(?P<name>[\w.%-]{_N})=(?P<value>[^\s&;\"'<>]+)",
-            # password="...", in JAAS and in attributes of XML
-            rf"(?<![\w.-])(?P<name>[\w.-]{_N})\s*=\s*(?P<value>{_QUOTED})",
-            # "password": "..."
-            rf'"(?P<name>[^"\\\r\n]{_N})"\s*:\s*(?P<value>"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*)',
-            # the same in a JSON text that is itself a text in JSON
-            rf'\\"(?P<name>[^"\\\r\n]{_N})\\"\s*:\s*\\"(?P<value>(?:[^"\\]|\\[^"])*)',
-            # <password>...</password>
-            rf"<(?P<name>[\w.:-]{_N})>(?P<value>[^<]+)</",
-            # <Property name="password">...</Property>
-            rf"\b(?:name|key)\s*=\s*\"(?P<name>[^\"<>]{_N})\"[^<>]{{0,200}}>(?P<value>[^<]+)</",
-            # <property name="password" value="..."/>
-            rf"\b(?:name|key)\s*=\s*\"(?P<name>[^\"<>]{_N})\"[^<>\"]{{0,200}}\bvalue\s*=\s*\"(?P<value>[^\"<>]*)",
-        )
-    )
+def _named() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    return tuple((re.compile(head), re.compile(rf"(?P<value>{value})")) for head, value in _NAMED)
+
+
+_PROPERTY = rf"(?:\\[^\r\n]|[^\s\\=:<>\"'{{}}#!]){_N}"
+_LINE = r"(?:^|(?<=[\r\n]))[ \t\f#!-]*+(?:export[ \t]+)?"
+_REST = r"(?:[^\r\n\\]|\\(?:\r\n|[\s\S]|$))*"
+_NAMED = (
+    # druid.metadata.storage.connector.password=..., a line of a properties file (and those that a backslash continues
+    # it on), of YAML, or of a shell. A comment may hold what was in force yesterday.
+    (rf"{_LINE}(?P<name>{_PROPERTY})[ \t\f]*[=:][ \t\f]*", _REST),
+    # A blank separates, too. Then the name has to look like that of a property, not like a word in a sentence.
+    (rf"{_LINE}(?P<name>(?=[^\s.]{{0,200}}\.\w){_PROPERTY})[ \t\f]+(?![=:\s])", _REST),
+    # -Djavax.net.ssl.keyStorePassword=..., --password ...
+    (rf"(?<![\w.\"'-])(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", rf"{_QUOTED}|\S+"),
+    # ["-Djavax.net.ssl.keyStorePassword=...", "--password=..."]
+    (rf"(?<=\")(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", r"[^\"\r\n]+"),
+    (rf"(?<=')(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", r"[^'\r\n]+"),
+    # jdbc:postgresql://db.example.com/druid?user=...&password=..., ;AccountKey=...
+    (rf"(?<=[?&;])(?P<name>[\w.%-]{_N})=", r"[^\s&;\"'<>]+"),
+    # password="...", in JAAS and in attributes of XML
+    (rf"(?<![\w.-])(?P<name>[\w.-]{_N})\s*=\s*(?=[\"'])", _QUOTED),
+    # "password": "..."
+    (rf'"(?P<name>[^"\\\r\n]{_N})"\s*:\s*', r'"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*'),
+    # the same in a JSON text that is itself a text in JSON
+    (rf'\\"(?P<name>[^"\\\r\n]{_N})\\"\s*:\s*\\"', r'(?:[^"\\]|\\[^"])+'),
+    # <password>...</password>, <Property name="password">...</Property>, <property name="password" value="..."/>
+    (rf"<(?P<name>[\w.:-]{_N})>", "[^<]+"),
+    (rf"\b(?:name|key)\s*=\s*\"(?P<name>[^\"<>]{_N})\"[^<>]{{0,200}}(?<!/)>", "[^<]+"),
+    (rf"\b(?:name|key)\s*=\s*\"(?P<name>[^\"<>]{_N})\"[^<>\"]{{0,200}}\bvalue\s*=\s*\"", r"[^\"<>]+"),
+)
 
 
 @cache
-def _always() -> tuple[re.Pattern[str], ...]:
+def _unnamed() -> tuple[re.Pattern[str], ...]:
     return (
         # https://user:...@example.com; what is behind the colon may have a slash in it
-        re.compile(r"(?P<name>://[^\s/:@]{0,200}):(?P<value>[^\s\"'<>]{1,500})(?=@)"),
+        re.compile(r"(?P<name>://[^\s/:@]{0,200}):(?P<value>[^\s\"'<>]{1,1000})(?=@)"),
         # Authorization: Basic ..., wherever it stands
         re.compile(
             r"(?P<name>authorization)[\"'\\]{0,2}\s{0,9}[:=]\s{0,9}[\"'\\]{0,2}"
@@ -163,31 +166,5 @@ def _always() -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _line() -> re.Pattern[str]:
-    # A comment may hold what was in force yesterday. A blank separates, too, after what looks like a property's name.
-    name = rf"(?:\\[^\r\n]|[^\s\\=:<>\"'{{}}#!]){_N}"
-    return re.compile(
-        rf"(?:^|(?<=[\r\n]))[ \t\f#!-]*(?:export[ \t]+)?"
-        rf"(?P<name>{name})(?:[ \t\f]*[=:][ \t\f]*|(?<=[\w])(?<![=:])[ \t\f]+(?=\S))"
-    )
-
-
-@cache
-def _continued() -> re.Pattern[str]:
-    end = r"(?:\r\n|\r|\n)"
-    return re.compile(rf"(?P<value>(?:[^\r\n\\]|\\{end}|\\[^\r\n])*)")
-
-
-@cache
 def _properties() -> re.Pattern[str]:
     return re.compile(r"<property\b(?:[^<]|<(?!/?property\b))*")
-
-
-@cache
-def _xml_name() -> re.Pattern[str]:
-    return re.compile(r"<name>\s*(?P<name>[^<>\s]+)\s*</name>")
-
-
-@cache
-def _xml_value() -> re.Pattern[str]:
-    return re.compile(r"<value>(?P<value>(?:[^<]|<(?!/value>))*)")

@@ -64,7 +64,7 @@ def report(
 ) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
     findings = (*plan.findings, *_failures(results))
-    masker = Masker.of([resource, *observed.objects.values()]) if findings or results or api.warnings else Masker()
+    masker = _masker(resource, observed) if findings or results or api.warnings else Masker()
     plan = replace(plan, findings=tuple(_masked(finding, masker) for finding in findings))
     document = status(cluster, observed, plan.findings, resource.get("status") or {}, now)
     troubles: tuple[str, ...] = ()
@@ -74,6 +74,12 @@ def report(
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
     return Report(plan, document, changed, warnings, requeue_after(document["conditions"], now))
+
+
+def _masker(resource: Manifest, observed: Observed) -> Masker:
+    """Return what masks the secrets of all that was read, that which extraCommonConfig refers to included."""
+    read = (*observed.objects.values(), *observed.references.values())
+    return Masker.of([resource, *(each for each in read if each)])
 
 
 def report_unreadable(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:

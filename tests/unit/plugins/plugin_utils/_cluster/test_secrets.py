@@ -6,17 +6,18 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._masking import MASK, Masker
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, events
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import report
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import (
     ALONE,
@@ -86,3 +87,16 @@ def test_conditions_and_findings(value: Any) -> None:
     assert SECRET not in words
     assert OTHER not in words
     assert "********" in words
+
+
+def test_what_a_reference_holds_is_told_nobody() -> None:
+    resource = druid.resource()
+    del resource["metadata"]["uid"]
+    held = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"any": base64.b64encode(SECRET.encode()).decode()}}
+    common = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"x.properties": f"druid.zk.service.pwd={OTHER}"}}
+    references = {ReferenceKey("Secret", "ns", "s"): held, ReferenceKey("ConfigMap", "ns", "c"): common}
+    observed = Observed(references={**references, ReferenceKey("ConfigMap", "ns", "gone"): None})
+    finding = Finding("RefusedByServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
+    api = KubernetesApi("https://192.0.2.1", Silent())
+    told = report(api, resource, Cluster.from_resource(resource), observed, Plan((), (finding,)), [], False, NOW)
+    assert told.problems == (Finding("RefusedByServer", f"Invalid value: '{MASK}', '{MASK}'"),)
