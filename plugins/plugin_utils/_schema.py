@@ -67,6 +67,33 @@ def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
     return Result(applied, tuple(walk.errors), tuple(walk.pruned))
 
 
+def misshapen(schema: Schema, value: Any, path: str = "spec") -> Iterator[SchemaError]:
+    """Yield what is not of the type that it has to be, or is missing, in a value that is taken as it is.
+
+    A resource may have been stored under the schema of another day: whoever reads it relies on its shape. What is null
+    is as good as missing, where it is not the entry of a map of objects.
+    """
+    expected, found = _expected_types(schema), _type(value)
+    if expected and found not in expected:
+        yield _invalid(path, f'"{found}"', f'must be of type {",".join(expected)}: "{found}"')
+    elif found == "object":
+        yield from _misshapen_fields(schema, value, path)
+    elif found == "array":
+        for index, item in enumerate(value):
+            yield from misshapen(schema.get("items", {}), item, f"{path}[{index}]")
+
+
+def _misshapen_fields(schema: Schema, value: Mapping[str, Any], path: str) -> Iterator[SchemaError]:
+    for name in schema.get("required", ()):
+        if value.get(name) is None:
+            yield SchemaError(f"{path}.{name}", "Required value")
+    fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+    for name, inside in value.items():
+        field = fields.get(name, others)
+        if inside is not None or (name not in fields and field.get("type") == "object"):
+            yield from misshapen(field, inside, f"{path}.{name}")
+
+
 @dataclass(frozen=True)
 class _Walk:
     """One way through a value, and what was met on it."""

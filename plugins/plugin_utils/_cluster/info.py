@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.validity import misshapen
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
@@ -36,5 +37,10 @@ def describe(resource: Manifest) -> dict[str, Any]:
         "nodes": status.get("nodes", ""),
         "version": status.get("version", ""),
         "conditions": conditions,
-        "groups": [group.key for group in Cluster.from_resource(resource).groups],
+        "groups": _groups(resource),
     }
+
+
+def _groups(resource: Manifest) -> list[str]:
+    """Return the groups in the order of the rollout; none of a specification that cannot be read."""
+    return [] if misshapen(resource) else [group.key for group in Cluster.from_resource(resource).groups]

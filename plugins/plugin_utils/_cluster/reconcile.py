@@ -66,6 +66,9 @@ def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Pa
 
 
 def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
+    misshapen = validity.misshapen(resource)
+    if misshapen:
+        return *_observe(api, {**resource, "spec": {}}, settings), Plan(findings=misshapen), ()
     cluster, observed = _observe(api, resource, settings)
     plan, observed = decide(api, resource, cluster, observed, settings)
     return cluster, observed, plan, () if settings.check_mode else act(api, plan.steps)

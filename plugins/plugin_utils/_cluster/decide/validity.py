@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
@@ -39,6 +40,13 @@ def _refusal(key: ReferenceKey) -> str:
         f"spec.extraCommonConfig: {key.kind} {key.name} is in namespace {key.namespace}. References to other "
         "namespaces are refused unless whoever runs the reconcile allows it (druid_cluster_reference_namespaces)."
     )
+
+
+def misshapen(resource: Manifest) -> tuple[Finding, ...]:
+    """Return a finding for each field whose value cannot even be read: the schema of another day has let it in."""
+    problems = _schema.misshapen(_schema.druid_spec(), resource.get("spec"))
+    remedy = "Such a value is stored, and cannot be read as this version does. Change the field."
+    return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
 
 
 def invalid(cluster: Cluster) -> tuple[Finding, ...]:

@@ -146,3 +146,8 @@ def test_describes_a_resource(state: Any, generation: int, ready: bool) -> None:
     assert described["ready"] is ready
     assert (described["name"], described["namespace"], described["groups"]) == ("c", "ns", ["brokers"])
     assert "spec" not in described
+
+
+def test_describes_a_resource_that_cannot_be_read() -> None:
+    resource = {**druid.resource(), "spec": {"nodes": {"a": "text"}}}
+    assert info.describe(resource)["groups"] == []

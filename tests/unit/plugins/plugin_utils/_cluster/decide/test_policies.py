@@ -23,7 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import union
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
+    FEATURES,
+    Case,
+    resource,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
 Manifest = dict[str, Any]
@@ -177,6 +182,48 @@ def test_a_missing_reference_holds_everything() -> None:
     assert finding.reason == reasons.REFERENCE_NOT_FOUND
     assert finding.group is None
     assert finding.message.startswith("spec.extraCommonConfig: ConfigMap a in namespace ns does not exist.")
+
+
+# (what the specification has, the field that is named)
+MISSHAPEN: list[tuple[Any, str]] = [
+    (None, "spec"),
+    ("text", "spec"),
+    (["text"], "spec"),
+    ({}, "spec.nodes"),
+    ({"nodes": "text"}, "spec.nodes"),
+    ({"nodes": {"a": None}}, "spec.nodes.a"),
+    ({"nodes": {"a": "text"}}, "spec.nodes.a"),
+    ({"nodes": {"brokers": {**druid.NODE, "replicas": "many"}}}, "spec.nodes.brokers.replicas"),
+    ({"nodes": {"brokers": {**druid.NODE, "druid.port": None}}}, "spec.nodes.brokers.druid.port"),
+    ({"extraCommonConfig": "text"}, "spec.extraCommonConfig"),
+    ({"extraCommonConfig": ["text"]}, "spec.extraCommonConfig[0]"),
+    ({"zookeeper": {"type": "default", "spec": "e30="}}, "spec.zookeeper.spec"),
+    ({"zookeeper": {"type": "default", "spec": {"properties": 1}}}, "spec.zookeeper.spec.properties"),
+    ({"paused": "false"}, "spec.paused"),
+]
+
+
+@pytest.mark.parametrize(("spec", "field"), MISSHAPEN, ids=repr)
+def test_what_cannot_be_read_is_named(spec: Any, field: str) -> None:
+    resource = druid.resource()
+    resource["spec"] = {**resource["spec"], **spec} if isinstance(spec, dict) and spec else spec
+    findings = validity.misshapen(resource)
+    assert {(finding.reason, finding.group) for finding in findings} == {(reasons.INVALID_SPEC, None)}
+    assert any(finding.message.startswith(f"{field}: ") for finding in findings)
+
+
+@pytest.mark.parametrize("case", FEATURES, ids=lambda case: case.name)
+def test_every_feature_can_be_read(case: Case) -> None:
+    assert validity.misshapen(resource(case)) == ()
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_every_recording_can_be_read(name: str) -> None:
+    assert validity.misshapen(recording.resource(name)) == ()
+
+
+def test_what_is_null_is_not_stated() -> None:
+    assert validity.misshapen(druid.resource({"replicas": None}, paused=None, zookeeper=None)) == ()
 
 
 def test_what_is_invalid_holds_everything() -> None:
