@@ -39,9 +39,11 @@ _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
 BEFORE_FIRST_APPLY = "before-first-apply"
 GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
 FINALIZERS = ("f:metadata", "f:finalizers")
-# What stays with its owner when an object is taken over. A Deployment's generation moves with its annotations, and with
-# the generation whoever watches it: so there even the Go operator's annotation stays.
-_STAYS: Mapping[str, tuple[tuple[str, ...], ...]] = {"Deployment": (FINALIZERS, GO_OPERATOR_HASH)}
+# Where even the Go operator's annotation stays. A Deployment's generation moves with its annotations, and with the
+# generation whoever watches it; a claim would be refused to a Go operator that finds it without and replaces it.
+KEEPS_HASH = ("Deployment", "PersistentVolumeClaim")
+# What stays with its owner when an object is taken over.
+_STAYS: Mapping[str, tuple[tuple[str, ...], ...]] = dict.fromkeys(KEEPS_HASH, (FINALIZERS, GO_OPERATOR_HASH))
 _POD = ("f:spec", "f:template", "f:spec", "f:containers")
 # Subtrees in which nobody else has a say.
 _EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {

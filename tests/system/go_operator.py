@@ -27,6 +27,7 @@ NAMESPACE = "golden"
 MANAGERS = ("manager", "main", "druid-operator")
 HASH = "druidOpResourceHash"
 WORKLOADS = ("StatefulSet", "Deployment")
+CLAIM = "PersistentVolumeClaim"
 # What the API server and the controllers write.
 _BOOKKEEPING = ("managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink")
 _REVISION = "deployment.kubernetes.io/revision"
@@ -72,16 +73,28 @@ class GoOperator:
         """Let a person make the resource, and make and update the objects as recorded."""
         self.live.create({**deepcopy(recording.resource(self.name, "applied")), "metadata": {"name": self.name}})
         for manifest in self.manifests():
-            annotations = {**manifest["metadata"]["annotations"], HASH: "of an earlier version"}
+            # A claim with another hash it could not replace: it is bound.
+            earlier = {} if manifest["kind"] == CLAIM else {HASH: "of an earlier version"}
+            annotations = {**manifest["metadata"]["annotations"], **earlier}
             self._send("POST", {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}})
+        eventually(lambda: all(claim["spec"].get("volumeName") for claim in self.live.list(CLAIM)))
         self.write()
         return self
 
     def write(self, chosen: Callable[[Manifest], bool] = lambda _manifest: True) -> None:
-        """Replace each chosen object by the recorded one, whatever it is now. Claims it never updates."""
+        """Replace each chosen object by the recorded one, whatever it is now: as it does with another hash.
+
+        A claim only if it really has another hash: it would be refused.
+        """
         for manifest in self.manifests():
-            if manifest["kind"] != "PersistentVolumeClaim" and chosen(manifest):
+            if chosen(manifest) and (manifest["kind"] != CLAIM or self._differs(manifest)):
                 eventually(partial(self._replace, manifest))
+
+    def _differs(self, manifest: Manifest) -> bool:
+        """True when the object does not carry the hash of the recorded one."""
+        live = self.live.get(manifest["kind"], manifest["metadata"]["name"])
+        annotations: dict[str, str] = live["metadata"].get("annotations") or {}
+        return annotations.get(HASH) != manifest["metadata"]["annotations"][HASH]
 
     def forget_owners(self) -> None:
         """Take the record of field managers off every object, as some tools do that copy clusters."""
@@ -130,7 +143,7 @@ def _sent(found: Manifest, uid: str) -> Manifest:
     metadata["annotations"].pop(_REVISION, None)
     for owner in metadata["ownerReferences"]:
         owner["uid"] = uid
-    if manifest["kind"] == "PersistentVolumeClaim":
+    if manifest["kind"] == CLAIM:
         manifest["spec"].pop("volumeName", None)
         metadata.pop("finalizers", None)
         metadata["annotations"] = {

@@ -38,8 +38,8 @@ def conflict(cluster: Cluster, observed: Observed) -> Finding | None:
 
 def _is_contested(live: Manifest, cluster: Cluster) -> bool:
     annotations = live["metadata"].get("annotations") or {}
-    # On a Deployment the annotation was left when it was taken over.
-    if live["kind"] == "Deployment" or names.RESOURCE_HASH_ANNOTATION not in annotations:
+    # There the annotation was left when the object was taken over.
+    if live["kind"] in _ownership.KEEPS_HASH or names.RESOURCE_HASH_ANNOTATION not in annotations:
         return False
     owned = _ownership.owned(live)
     # An annotation that we own is one that we are just about to remove: the takeover was cut short.

@@ -12,6 +12,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
+# Kubernetes deletes what has an owner with its owner, and never asks disablePVCDeletionFinalizer.
+_WITHOUT_OWNER = ("PersistentVolumeClaim",)
+
 
 def cluster_manifest(
     cluster: Cluster, api_version: str, kind: str, metadata: Mapping[str, Any], **content: Any
@@ -40,12 +43,13 @@ def _manifest(
     metadata: Mapping[str, Any],
     content: Mapping[str, Any],
 ) -> dict[str, Any]:
+    owned = kind not in _WITHOUT_OWNER
     completed = {
         **metadata,
         "namespace": cluster.namespace,
         "labels": {**names.recommended_labels(cluster.name, component), **metadata["labels"]},
         "annotations": metadata.get("annotations") or None,
-        "ownerReferences": _owner_references(cluster),
+        "ownerReferences": _owner_references(cluster) if owned else None,
     }
     return stated({"apiVersion": api_version, "kind": kind, "metadata": completed, **content})
 

@@ -97,8 +97,11 @@ def test_takes_over_from_the_go_operator(manager: str, manifest: Manifest) -> No
     assert of(taken, manager) == FINALIZER
 
 
-def test_leaves_the_annotation_of_a_deployment() -> None:
-    manifest = druid.rendered("Deployment", {"kind": "Deployment"})
+@pytest.mark.parametrize("kind", ["Deployment", "PersistentVolumeClaim"])
+def test_leaves_the_annotation_where_taking_it_would_do_harm(kind: str) -> None:
+    manifest = druid.rendered(
+        kind, {"kind": "Deployment", "persistentVolumeClaim": [{"spec": {"volumeMode": "Block"}}]}
+    )
     taken = rewritten(go_operators(manifest, "manager"), manifest)
     assert below(of(taken, "druidops"), *HASH, "f:annotations", "f:druidOpResourceHash") == {}
     assert of(taken, "manager") == union(FINALIZER, {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}})
