@@ -55,10 +55,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Ansible:
-    """One ansible-core. Tasks talk to the control plane as the user druidops, unless told otherwise."""
+    """One ansible-core. Tasks talk to the control plane, if there is one, as the user druidops, unless told otherwise."""
 
     core: Core
-    plane: ControlPlane
+    plane: ControlPlane | None
     namespace: str
     directory: Path
 
@@ -119,7 +119,7 @@ class Ansible:
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
             "ANSIBLE_NOCOWS": "true",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "K8S_AUTH_KUBECONFIG": str(self.plane.kubeconfig("druidops")),
+            **({"K8S_AUTH_KUBECONFIG": str(self.plane.kubeconfig("druidops"))} if self.plane else {}),
             **more,
         }
 

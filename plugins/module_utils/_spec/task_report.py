@@ -55,13 +55,18 @@ def _native_rows(report: Mapping[str, Any]) -> int | None:
 
 
 def _sql_rows(report: Mapping[str, Any]) -> int | None:
-    """Return the rows that the first stage has read."""
-    counters = value_at(report, (*_SQL, "counters", "0"))
-    return sum(_input_rows(counters)) if isinstance(counters, Mapping) else None
+    """Return the rows that have come to the stage that makes segments; before that, those that were read."""
+    counters = value_at(report, (*_SQL, "counters"))
+    if not isinstance(counters, Mapping):
+        return None
+    workers = [worker for stage in counters.values() for worker in stage.values()]
+    made = [worker["segmentGenerationProgress"] for worker in workers if "segmentGenerationProgress" in worker]
+    if made:
+        return sum(each.get("rowsProcessed") or 0 for each in made)
+    return sum(rows for worker in (counters.get("0") or {}).values() for rows in _input_rows(worker))
 
 
-def _input_rows(counters: Mapping[str, Any]) -> Iterator[int]:
-    for worker in counters.values():
-        for name, channel in worker.items():
-            if name.startswith("input"):
-                yield from channel.get("rows") or []
+def _input_rows(worker: Mapping[str, Any]) -> Iterator[int]:
+    for name, channel in worker.items():
+        if name.startswith("input"):
+            yield from channel.get("rows") or []

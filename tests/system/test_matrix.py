@@ -1,0 +1,73 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+Each module creates, changes and removes what it is for: in check mode, really, in check mode again, really again.
+
+The cases are in tests/integration/targets. What was sent to Druid is counted, since a result says what it likes.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.druid_modules import Modules, modules_on
+from testbed.druid_plugin import Share, share_druid
+
+__all__ = ["share_druid"]
+
+TARGETS = Path(__file__).parents[1] / "integration" / "targets"
+FACTS = ("module", "druid")
+
+
+def _read(target: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((TARGETS / target / "matrix.yml").read_text(encoding="utf-8"))
+    return document
+
+
+CASES = [(each.name, release) for each in sorted(TARGETS.iterdir()) for release in _read(each.name)["druid"]]
+
+
+@pytest.fixture(params=CASES, ids="-".join)
+def case(
+    request: pytest.FixtureRequest, share_druid: Share, tmp_path: Path
+) -> Iterator[tuple[Modules, dict[str, Any]]]:
+    """A target, and the modules on a Druid of a release that has it."""
+    target, release = request.param
+    shared = share_druid(release, "open")
+    values = {"name": f"m{secrets.token_hex(4)}", "kafka": shared.kafka.address if shared.kafka else ""}
+    with modules_on(shared, tmp_path) as modules:
+        yield modules, _filled(_read(target), values)
+
+
+def test_matrix(case: tuple[Modules, dict[str, Any]]) -> None:
+    modules, matrix = case
+    for operation, stated in matrix.items():
+        if operation not in FACTS:
+            run_four_times(modules, matrix["module"], operation, stated)
+
+
+def run_four_times(modules: Modules, module: str, operation: str, stated: dict[str, Any]) -> None:
+    task = {f"druidops.druid.{module}": stated["arguments"], "diff": True}
+    foretold, done, *again = modules.run({**task, "check_mode": True}, task, {**task, "check_mode": True}, task)
+    assert (foretold.changed, foretold.writes) == (True, []), operation
+    assert (done.changed, done.writes) == (True, stated["writes"]), operation
+    for step in again:
+        assert (step.changed, step.writes) == (False, []), operation
+    for step in (foretold, done):
+        assert "diff" not in stated or stated["diff"] == step.differing, operation
+
+
+def _filled(document: Any, values: dict[str, str]) -> Any:
+    if isinstance(document, dict):
+        return {name: _filled(value, values) for name, value in document.items()}
+    if isinstance(document, list):
+        return [_filled(element, values) for element in document]
+    return re.sub(r"@(\w+)@", lambda match: values[match[1]], document) if isinstance(document, str) else document
