@@ -231,7 +231,8 @@ class DruidClient:
         ``/leader`` is answered by each server itself, never by a redirect (Druid's OverlordRedirectInfo and
         CoordinatorRedirectInfo); a login page or a balancer before Druid that redirects does so for it, too.
         """
-        base, target = _address.origin(answer.url), _address.origin(url)
+        base = next(trusted for trusted in self._trusted if _address.is_below(answer.url, trusted))
+        target = _address.origin(url)
         service = _service(request.path) or "coordinator"
         for each in (service, *({"coordinator", "indexer"} - {service})):
             leader_url = f"{base}{path('druid', each, 'v1', 'leader')}"

@@ -229,18 +229,25 @@ def _adapter(watch: _Watch) -> HTTPAdapter:
     """Return an adapter of requests whose connections tell the watch when they send."""
 
     class Http(HTTPConnection):
+        is_connecting = False
+
+        def connect(self) -> None:
+            self.is_connecting = True
+            try:
+                super().connect()
+            finally:
+                self.is_connecting = False
+
         def send(self, data: Any) -> None:
             if self.sock is None:
                 self.connect()
-            watch.sending(self.sock)
+            # What is sent to make a connection is no request: CONNECT, to a proxy.
+            if not self.is_connecting:
+                watch.sending(self.sock)
             super().send(data)
 
-    class Https(HTTPSConnection):
-        def send(self, data: Any) -> None:
-            if self.sock is None:
-                self.connect()
-            watch.sending(self.sock)
-            super().send(data)
+    class Https(Http, HTTPSConnection):
+        pass
 
     class HttpPool(HTTPConnectionPool):
         ConnectionCls = Http

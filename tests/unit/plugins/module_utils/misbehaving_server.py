@@ -149,7 +149,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.asked.append(Asked(self.command, self.path, headers, body))
         self.server.next_answer(self.path)(self)
 
-    do_GET = do_POST = do_DELETE = serve  # noqa: N815
+    do_GET = do_POST = do_DELETE = do_CONNECT = serve  # noqa: N815
 
     def log_message(self, *_arguments: Any) -> None:
         """Say nothing."""

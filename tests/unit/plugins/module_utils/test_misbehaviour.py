@@ -298,7 +298,7 @@ def test_says_what_happened_and_asks_no_more_than_is_right(name: str, server: Se
         case.call(client)
     method = server.asked[0].method
     assert str(caught.value) == f"{method} {server.url}{SUPERVISOR} {case.message}"
-    assert type(caught.value) is case.error
+    assert caught.value.__class__ == case.error
     assert [asked.method for asked in server.asked] == [method] * case.arrived
     assert world.pauses == case.pauses
     if isinstance(caught.value, Unreachable):
@@ -391,6 +391,54 @@ def test_a_connection_that_went_away_meanwhile_is_made_again(server: Server, wor
         post(client)
         server.hang_up()
     assert (len(server.asked), world.pauses) == (3, [])
+
+
+@pytest.mark.parametrize("host", ["a..b", "*", "a" * 64, "xn--a", "a_b.invalid"])
+def test_a_host_that_cannot_be(host: str, world: World) -> None:
+    with pytest.raises(Unreachable) as caught:
+        post(world.client(f"http://{host}"))
+    assert not caught.value.sent
+    assert world.pauses == []
+
+
+def test_goes_through_the_proxy_that_the_environment_names(
+    server: Server, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    post(world.client("http://druid.invalid:8888"))
+    assert server.paths == [f"POST http://druid.invalid:8888{SUPERVISOR}"]
+
+
+def test_goes_past_the_proxy_where_the_environment_says_so(
+    server: Server, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", unused())
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    post(world.client(server.url))
+    assert server.paths == [f"POST {SUPERVISOR}"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (say(407), "the proxy gave no way to it (Tunnel connection failed: 407 Proxy Authentication Required)"),
+        (say(502), "the proxy gave no way to it (Tunnel connection failed: 502 Bad Gateway)"),
+        (close, "Remote end closed connection without response"),
+    ],
+)
+def test_a_proxy_that_gives_no_way(
+    answer: Answer, reason: str, server: Server, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers = [answer]
+    monkeypatch.setenv("https_proxy", server.url.replace("//", "//user:hunter2@"))
+    with pytest.raises(Unreachable) as caught:
+        post(world.client("https://druid.invalid:9088"))
+    assert str(caught.value).startswith(
+        f"POST https://druid.invalid:9088{SUPERVISOR} got no answer: {reason}. Check the "
+    )
+    assert "hunter2" not in str(caught.value)
+    assert not caught.value.sent
+    assert server.paths == ["CONNECT druid.invalid:9088"]
 
 
 # No secret comes back.

@@ -158,6 +158,13 @@ def test_no_way_leads_out_of_the_path_that_was_named(location: str, standby: Ser
     assert [asked.path for asked in standby.asked if asked.path.endswith("/others/x")] == []
 
 
+def test_asks_below_the_path_that_was_named_who_leads(standby: Server, leader: Server, world: World) -> None:
+    standby.routes = {f"/ours{LEADER}": [say(200, leader.url)]}
+    standby.answers = [say(307, Location=f"{leader.url}{SUPERVISOR}")]
+    assert world.client(f"{standby.url}/ours").get(SUPERVISOR) == {"id": "a"}
+    assert standby.paths == [f"GET /ours{SUPERVISOR}", f"GET /ours{LEADER}"]
+
+
 @pytest.mark.parametrize("call", ["get", "post"])
 def test_a_circle_ends(call: str, standby: Server, world: World) -> None:
     standby.answers = [to(lambda: standby.url)]
