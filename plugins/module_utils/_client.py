@@ -28,8 +28,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     UnknownPath,
     Unreachable,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._patience import Patience, retry_after
-from ansible_collections.druidops.druid.plugins.module_utils._secrets import secrets_in, without
 from ansible_collections.druidops.druid.plugins.module_utils._transport import MISSING, Answer, Transport
 from ansible_collections.druidops.druid.plugins.module_utils._words import Words, words_of
 
@@ -51,7 +51,7 @@ class Request:
     body: bytes | None = None
     content_type: str | None = None
     idempotent: bool = True
-    secrets: tuple[str, ...] = ()
+    document: Any = None
 
     @property
     def headers(self) -> dict[str, str]:
@@ -124,7 +124,7 @@ class DruidClient:
                 _encoded(body),
                 content_type,
                 idempotent,
-                () if isinstance(body, bytes) else tuple(secrets_in(body)),
+                None if isinstance(body, bytes) else body,
             )
         )
 
@@ -280,8 +280,7 @@ class DruidClient:
             raise BadAnswer(answer.status, words, answer.method, _address.shown(answer.url), hint) from None
 
     def _words(self, request: Request, answer: Answer) -> Words:
-        words = words_of(answer.body)
-        return words._replace(text=without(words.text, (*self._connection.secrets, *request.secrets)))
+        return words_of(answer.body, Masker.of([self._connection.secrets, request.document]).text)
 
     def _error(self, server: str, request: Request, answer: Answer) -> ApiError:
         if answer.status >= 500:

@@ -54,10 +54,11 @@ class Connection:
         return "Basic " + base64.b64encode(f"{self.username}:{self.password}".encode()).decode("ascii")
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        """What must be shown nowhere."""
-        header = (self.authorization or "").rpartition(" ")[2]
-        return tuple(secret for secret in (self.password, self.token, header) if secret)
+    def secrets(self) -> dict[str, str]:
+        """What must be shown nowhere, each by a name that says so."""
+        credential = (self.authorization or "").rpartition(" ")[2]
+        stated = {"password": self.password, "token": self.token, "credential": credential}
+        return {name: secret for name, secret in stated.items() if secret}
 
 
 def _check_credentials(connection: Connection) -> None:

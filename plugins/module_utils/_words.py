@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
@@ -25,9 +25,16 @@ class Words(NamedTuple):
 NOTHING = Words("", is_druids=False)
 
 
-def words_of(body: bytes) -> Words:
-    """Return what an answer says. Its Content-Type is not asked: Druid's is not always right."""
-    text = body.decode("utf-8", "replace").strip()
+def words_of(body: bytes, mask: Callable[[str], str] = str) -> Words:
+    """Return what an answer says. Its Content-Type is not asked: Druid's is not always right.
+
+    ``mask`` hides secrets. It gets the whole text: of one that was cut first a part would remain.
+    """
+    words = _said(body.decode("utf-8", "replace").strip())
+    return words._replace(text=_short(mask(words.text)))
+
+
+def _said(text: str) -> Words:
     if not text:
         return NOTHING
     if _HTML.match(text):
@@ -35,7 +42,7 @@ def words_of(body: bytes) -> Words:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return Words(_short(text), is_druids=True)
+        return Words(text, is_druids=True)
     return _of_document(document)
 
 
@@ -46,7 +53,7 @@ _KEYS = ("Access-Check-Result", "errorMessage", "errorMsg", "error", "message", 
 
 def _of_document(document: Any) -> Words:
     if not isinstance(document, Mapping):
-        return Words(_short(document if isinstance(document, str) else json.dumps(document)), is_druids=True)
+        return Words(document if isinstance(document, str) else json.dumps(document), is_druids=True)
     if {"url", "status", "message"} <= document.keys():
         # Jetty's error page for those who accept JSON: servlet, message, url, status, cause0 ...
         return _of_jetty(str(document.get("cause0") or ""), str(document["message"]))
@@ -55,12 +62,12 @@ def _of_document(document: Any) -> Words:
         if isinstance(value, Mapping):
             return _of_document(value)
         if value:
-            return Words(_short(str(value)), is_druids=True)
-    return Words(_short(json.dumps(document)), is_druids=True)
+            return Words(str(value), is_druids=True)
+    return Words(json.dumps(document), is_druids=True)
 
 
 def _of_jetty(cause: str, message: str) -> Words:
-    return Words(_short(cause or message), is_druids=False)
+    return Words(cause or message, is_druids=False)
 
 
 def _of_page(text: str) -> Words:
@@ -71,7 +78,7 @@ def _of_page(text: str) -> Words:
     if rows.get("MESSAGE") or rows.get("CAUSED BY"):
         return _of_jetty(rows.get("CAUSED BY", ""), rows.get("MESSAGE", ""))
     said = page.first("pre") or page.first("title") or page.first("h1") or page.first("body")
-    return Words(_short(said), is_druids=False)
+    return Words(said, is_druids=False)
 
 
 class _Page(HTMLParser):

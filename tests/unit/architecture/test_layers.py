@@ -29,10 +29,10 @@ DRUID = "plugins.module_utils."
 KUBERNETES = "plugins.plugin_utils."
 
 HTTP = ("kubernetes", "requests", "urllib3")
-CLIENT_ITSELF = (f"{DRUID}_client", f"{DRUID}_errors", f"{DRUID}_secrets")
+CLIENT_ITSELF = (f"{DRUID}_client", f"{DRUID}_errors")
 CLIENT = tuple(
     f"{DRUID}{part}"
-    for part in ("_address", "_connection", "_errors", "_hints", "_patience", "_secrets", "_transport", "_words")
+    for part in ("_address", "_connection", "_errors", "_hints", "_masking", "_patience", "_transport", "_words")
 )
 # What is not about Druid's API alone, and is needed on both sides.
 SHARED = (f"{DRUID}_masking",)
@@ -44,7 +44,6 @@ ROOMS = (
     Room("plugins/module_utils/_errors.py", (), ("ansible", *HTTP)),
     # What the client is made of: values and decisions, which send nothing, and the one part that sends.
     Room("plugins/module_utils/_words.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_secrets.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_patience.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_address.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
     Room("plugins/module_utils/_connection.py", (f"{DRUID}_address", f"{DRUID}_errors"), ("ansible", *HTTP)),

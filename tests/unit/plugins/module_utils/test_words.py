@@ -112,6 +112,11 @@ def test_nothing_is_nothing(body: bytes) -> None:
     assert words_of(body) == NOTHING
 
 
+def test_masks_before_it_cuts() -> None:
+    body = b"x" * (LONGEST_WORDS - 4) + b"hunter2"
+    assert "hun" not in words_of(body, lambda text: text.replace("hunter2", "*")).text
+
+
 @given(
     st.one_of(
         st.binary(),

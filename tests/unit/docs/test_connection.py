@@ -1,0 +1,63 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The options of the connection with Druid are said twice: in the argument spec and in the doc fragment."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.doc_fragments.connection import ModuleDocFragment
+from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION
+
+ROOT = Path(__file__).resolve().parents[3]
+FACTS = ("type", "elements", "choices", "default", "required", "aliases")
+DOCUMENTED: dict[str, Any] = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
+
+
+def modules() -> list[Path]:
+    """The modules that speak HTTP with Druid."""
+    files = sorted((ROOT / "plugins" / "modules").glob("*.py"))
+    return [file for file in files if "module_utils._module import" in file.read_text(encoding="utf-8")]
+
+
+def test_the_fragment_has_the_options_of_the_argument_spec() -> None:
+    assert DOCUMENTED.keys() == CONNECTION.keys()
+
+
+@pytest.mark.parametrize("name", CONNECTION)
+def test_an_option_is_documented_as_it_is(name: str) -> None:
+    assert {fact: DOCUMENTED[name].get(fact) for fact in FACTS} == {fact: CONNECTION[name].get(fact) for fact in FACTS}
+
+
+@pytest.mark.parametrize("name", CONNECTION)
+def test_an_option_names_its_variable_of_the_environment(name: str) -> None:
+    [variable] = CONNECTION[name]["fallback"][1]
+    assert f"Without it E({variable}) counts" in " ".join(DOCUMENTED[name]["description"])
+
+
+def test_there_are_modules() -> None:
+    assert modules()
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.stem)
+def test_every_module_documents_its_connection(module: Path) -> None:
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    [text] = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == "DOCUMENTATION" for target in node.targets)
+    ]
+    assert "druidops.druid.connection" in yaml.safe_load(text)["extends_documentation_fragment"]
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.stem)
+def test_every_module_is_in_the_action_group(module: Path) -> None:
+    groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text(encoding="utf-8"))["action_groups"]
+    assert f"druidops.druid.{module.stem}" in groups["druid"]
