@@ -4,7 +4,8 @@
 
 """Lay a part of a pod template over a pod template, by the rules that Kubernetes merges with.
 
-Mappings merge deeply, lists of named things by their key, other lists are replaced, and null removes.
+Mappings merge deeply, lists of named things by their key, other lists are replaced. Null states nothing: the API server
+stores none in a resource.
 """
 
 from __future__ import annotations
@@ -36,9 +37,7 @@ def overlay(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any
     """Return `base` with everything that `change` states; neither of them is altered."""
     merged = dict(base)
     for field, value in change.items():
-        if value is None:
-            merged.pop(field, None)
-        else:
+        if value is not None:
             merged[field] = _value(field, base.get(field), value)
     return merged
 

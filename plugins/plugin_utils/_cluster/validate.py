@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ROLLOUT_ORDER, Cluster, Group
 
 # Container names, label values and the names of Services end here.
-_LONGEST_NAME = 63
+_LONGEST_NAME = names.MAX_LABEL_CHARACTERS
 # A StatefulSet's pods carry the label controller-revision-hash: its name, a hyphen and up to ten characters. With a
 # longer name the pods are refused. (A Deployment's pods are named within their limit by Kubernetes.)
 _LONGEST_STATEFUL_SET_NAME = _LONGEST_NAME - 11
@@ -151,9 +151,10 @@ def _overlay_labels(group: Group) -> Iterator[Problem]:
     metadata = (group.node.get("podTemplate") or {}).get("metadata") or {}
     field = _path(group, "podTemplate.metadata.labels")
     labels = metadata.get("labels") or {}
-    yield from _labels(field, {key: value for key, value in labels.items() if value is not None})
+    stated = {key: value for key, value in labels.items() if value is not None}
+    yield from _labels(field, stated)
     for key, value in names.fixed_labels(group).items():
-        if labels.get(key, value) != value:
+        if stated.get(key, value) != value:
             yield Problem(f"{field}[{key}]", labels[key], f"has to be {value}: pods are found by it", "leave it out")
 
 

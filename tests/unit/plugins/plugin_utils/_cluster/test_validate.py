@@ -62,7 +62,7 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         "overlay on a fixed label",
         {"podTemplate": {"metadata": {"labels": {"app": "x", "component": None, "mine": "ok"}}}},
         {},
-        [(f"{HERE}.podTemplate.metadata.labels[app]", "x"), (f"{HERE}.podTemplate.metadata.labels[component]", None)],
+        [(f"{HERE}.podTemplate.metadata.labels[app]", "x")],
     ),
     (
         "service without %s",

@@ -467,11 +467,30 @@ FEATURES: list[Case] = [
         {"podTemplate": {"metadata": {"labels": {"x": "y"}}}},
     ),
     Case(
-        "overlay removes a probe",
+        "null in an overlay states nothing",
         SETS,
         (*MAIN, "startupProbe"),
-        None,
-        {"podTemplate": {"spec": {"containers": [{"name": "druid-c-brokers", "startupProbe": None}]}}},
+        probe("/druid/broker/v1/readiness", 20),
+        {
+            "podTemplate": {
+                "metadata": None,
+                "spec": {"initContainers": None, "containers": [{"name": "druid-c-brokers", "startupProbe": None}]},
+            }
+        },
+    ),
+    Case(
+        "null in place of all parts of an overlay",
+        SETS,
+        (*MAIN, "name"),
+        "druid-c-brokers",
+        {"podTemplate": {"metadata": {"labels": None, "annotations": None}, "spec": {"containers": None}}},
+    ),
+    Case(
+        "null in place of an overlay's parts",
+        SETS,
+        (*MAIN, "name"),
+        "druid-c-brokers",
+        {"podTemplate": {"metadata": None, "spec": None}},
     ),
     Case(
         "overlay cannot change what pods are found by",

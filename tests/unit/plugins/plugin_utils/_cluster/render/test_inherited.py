@@ -38,7 +38,7 @@ def objects(inherited: Inherited, node: dict[str, Any]) -> dict[str, dict[str, A
         (OLD, {"team": "other"}, {}, FIXED),
         (OLD, {}, {}, FIXED),
         (OLD, {"team": "data"}, {"team": "other"}, FIXED),
-        (OLD, {"team": "data"}, {"team": None}, FIXED),
+        (OLD, {"team": "data"}, {"team": None}, OLD),
     ],
 )
 def test_selects(
