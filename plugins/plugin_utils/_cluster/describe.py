@@ -26,14 +26,37 @@ def lines(plan: Plan) -> list[str]:
 
 
 def restarts(steps: Iterable[Step]) -> list[str]:
-    """Return a numbered line per workload whose pods will be replaced, in the order of the rollout."""
-    replaced = [step for step in steps if step.restarts]
-    return [f"restart {number}: {_restart(step)}" for number, step in enumerate(replaced, 1)]
+    """Return a numbered line per workload whose pods will be replaced, in the order of the rollout.
+
+    Then a line per workload whose pods are replaced only when somebody deletes them.
+    """
+    replaced = [step for step in steps if step.restarts and _pods(step)]
+    by_themselves = [step for step in replaced if not _waits_for_deletion(step)]
+    by_hand = [step for step in replaced if _waits_for_deletion(step)]
+    return [
+        *(f"restart {number}: {_restart(step)}" for number, step in enumerate(by_themselves, 1)),
+        *(f"no restart before its pods are deleted (OnDelete): {_restart(step)}" for step in by_hand),
+    ]
 
 
 def _restart(step: Step) -> str:
-    pods = (step.after or {})["spec"].get("replicas", 1)
+    pods = _pods(step)
     return f"group {step.group} ({step.key}), {pods} pod{'' if pods == 1 else 's'}"
+
+
+def _pods(step: Step) -> int:
+    """Return how many pods there are before and after, without those that a partition keeps as they are."""
+    before, after = ((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after))
+    partition = (_strategy(step).get("rollingUpdate") or {}).get("partition", 0)
+    return int(max(0, min(before, after) - partition))
+
+
+def _waits_for_deletion(step: Step) -> bool:
+    return bool(_strategy(step).get("type") == "OnDelete")
+
+
+def _strategy(step: Step) -> Mapping[str, Any]:
+    return (step.after or {})["spec"].get("updateStrategy") or {}
 
 
 def diff(plan: Plan) -> list[dict[str, str]]:

@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._masking import Mas
 
 @dataclass(frozen=True)
 class Report:
-    """What a pass did or would do. All texts are masked."""
+    """What a pass has done (the steps that failed left out) or would do. All texts are masked."""
 
     plan: Plan
     status: dict[str, Any]
@@ -66,14 +66,15 @@ def report(
     findings = (*plan.findings, *_failures(results))
     masker = _masker(resource, observed) if findings or results or api.warnings else Masker()
     plan = replace(plan, findings=tuple(_masked(finding, masker) for finding in findings))
+    if not check_mode:
+        plan = replace(plan, steps=tuple(result.step for result in results if result.is_done))
     document = status(cluster, observed, plan.findings, resource.get("status") or {}, now)
     troubles: tuple[str, ...] = ()
     if cluster.uid and not check_mode and not _is_gone(results):
         troubles = _publish(api, resource, document, plan, results, masker, now)
-    changed = bool(plan.steps) if check_mode else any(result.is_done for result in results)
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
-    return Report(plan, document, changed, warnings, requeue_after(document["conditions"], now))
+    return Report(plan, document, plan.changes, warnings, requeue_after(document["conditions"], now))
 
 
 def _masker(resource: Manifest, observed: Observed) -> Masker:

@@ -29,15 +29,20 @@ def update(before: Manifest, after: Manifest, group: str | None = "brokers") -> 
     return Step("update", after, group, stored(before), stored(after))
 
 
-def rolling(name: str, group: str, replicas: int | None) -> Step:
-    before = druid.rendered("StatefulSet")
+def rolling(name: str, group: str, replicas: int | None, before_that: int | None = None, **spec: Any) -> Step:
+    before = druid.rendered("StatefulSet", {"replicas": replicas if before_that is None else before_that})
     before["metadata"]["name"] = name
     after = deepcopy(before)
     after["spec"]["template"]["spec"]["containers"][0]["image"] = "new"
     after["spec"]["replicas"] = replicas
     if replicas is None:
-        del after["spec"]["replicas"]
+        del after["spec"]["replicas"], before["spec"]["replicas"]
+    after["spec"] |= spec
     return update(before, after, group)
+
+
+def strategy(kind: str, **parameters: int) -> Manifest:
+    return {"updateStrategy": {"type": kind, "rollingUpdate": parameters}}
 
 
 PLAN = Plan(
@@ -67,6 +72,38 @@ def test_lines() -> None:
         "restart 2: group a (StatefulSet first), 3 pods",
         "restart 3: group c (StatefulSet third), 1 pod",
         "held back: It is in the way.",
+    ]
+
+
+# (step, what is said of its pods)
+RESTARTS: list[tuple[Step, list[str]]] = [
+    (rolling("s", "g", 2), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (rolling("s", "g", 0), []),
+    (rolling("s", "g", 0, 2), []),
+    (rolling("s", "g", 2, 0), []),
+    (rolling("s", "g", 2, 1), ["restart 1: group g (StatefulSet s), 1 pod"]),
+    (rolling("s", "g", 3, **strategy("RollingUpdate", partition=1)), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (rolling("s", "g", 3, **strategy("RollingUpdate", partition=3)), []),
+    (
+        rolling("s", "g", 3, **strategy("OnDelete")),
+        ["no restart before its pods are deleted (OnDelete): group g (StatefulSet s), 3 pods"],
+    ),
+    (rolling("s", "g", 0, **strategy("OnDelete")), []),
+]
+
+
+@pytest.mark.parametrize(("step", "lines"), RESTARTS)
+def test_tells_which_pods_restart(step: Step, lines: list[str]) -> None:
+    assert describe.restarts([step]) == lines
+
+
+def test_what_restarts_by_itself_is_counted() -> None:
+    by_hand = rolling("a", "a", 1, **strategy("OnDelete"))
+    assert describe.restarts([by_hand, rolling("b", "b", 1), by_hand, rolling("c", "c", 1)]) == [
+        "restart 1: group b (StatefulSet b), 1 pod",
+        "restart 2: group c (StatefulSet c), 1 pod",
+        "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
+        "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
     ]
 
 

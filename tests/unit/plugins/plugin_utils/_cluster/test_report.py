@@ -1,0 +1,62 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A report tells what has been done, not what was meant to be."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def step(name: str) -> Step:
+    metadata = {"name": name, "namespace": "ns"}
+    return Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "brokers")
+
+
+STEPS = tuple(step(name) for name in "abc")
+DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
+NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
+
+
+def told(*results: Result, check_mode: bool = False) -> Report:
+    """Return the report on a cluster that is described by variables: nothing is sent."""
+    resource: dict[str, Any] = druid.resource()
+    del resource["metadata"]["uid"]
+    with urllib3.PoolManager() as pool:
+        api = KubernetesApi("https://192.0.2.1", pool)
+        cluster = Cluster.from_resource(resource)
+        return report(api, resource, cluster, Observed(), Plan(STEPS), results, check_mode, NOW)
+
+
+def test_what_has_failed_was_not_done() -> None:
+    found = told(DONE, FAILED, NOT_TRIED)
+    assert found.plan.steps == STEPS[:1]
+    assert found.changed
+    assert [(each.reason, each.message) for each in found.problems] == [
+        (reasons.WRITE_FAILED, "It cannot be."),
+        (reasons.WRITE_FAILED, "Not tried."),
+    ]
+
+
+def test_nothing_has_changed_when_all_has_failed() -> None:
+    found = told(FAILED, NOT_TRIED)
+    assert (found.plan.steps, found.changed) == ((), False)
+
+
+def test_check_mode_tells_what_would_be_done() -> None:
+    found = told(check_mode=True)
+    assert (found.plan.steps, found.changed) == (STEPS, True)
