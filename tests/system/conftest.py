@@ -14,9 +14,30 @@ from ansible_collections.druidops.druid.tests.system.go_operator import recorded
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
 from testbed.control_plane import ControlPlane
+from testbed.druid_plugin import (
+    druid,
+    druid_27,
+    druid_apart,
+    druid_basic,
+    druid_mutual_tls,
+    druid_tls,
+    pytest_runtest_makereport,
+    share_druid,
+)
 from testbed.pytest_plugin import control_plane, namespace
 
-__all__ = ["control_plane", "namespace"]
+__all__ = [
+    "control_plane",
+    "druid",
+    "druid_27",
+    "druid_apart",
+    "druid_basic",
+    "druid_mutual_tls",
+    "druid_tls",
+    "namespace",
+    "pytest_runtest_makereport",
+    "share_druid",
+]
 
 
 @pytest.fixture

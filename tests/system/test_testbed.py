@@ -6,19 +6,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-import testbed
+from ansible_collections.druidops.druid.tests.system.testbed_process import ENVIRONMENT, command_line, commands_in
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane, ControlPlaneError
 from testbed.control_plane import control_plane as temporary
@@ -26,10 +25,7 @@ from testbed.directory import DirectoryError
 from testbed.processes import ProcessError, Processes, start_time
 from testbed.pytest_plugin import kubernetes
 
-Result = TypeVar("Result")
 MERGE = "application/merge-patch+json"
-# wherever pytest was started
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(testbed.__file__).parents[1])}
 COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"]
 
 CRD = """
@@ -46,15 +42,6 @@ spec:
       storage: true
       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 """
-
-
-def eventually(condition: Callable[[], Result | None], patience: float = 60) -> Result:
-    """The first true result of the condition."""
-    end = time.monotonic() + patience
-    while not (result := condition()):
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.05)
-    return result
 
 
 def stateful_set(annotations: dict[str, str] | None = None, replicas: int = 1) -> dict[str, Any]:
@@ -108,19 +95,6 @@ def running_pod(plane: ControlPlane, namespace: str) -> dict[str, Any]:
 def components_in(directory: Path) -> list[str]:
     """The names of the components that run in a directory."""
     return sorted(process.name for process in Processes(directory).running())
-
-
-def commands_in(directory: Path) -> list[str]:
-    """The command lines, of any process at all, that name the directory."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = file.read_bytes().replace(b"\0", b" ").decode()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if f"{directory}/" in command:
-            found.append(command)
-    return found
 
 
 @pytest.fixture
@@ -307,12 +281,6 @@ def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
     with pytest.raises(DirectoryError, match="holds other files"):
         ControlPlane.start(tmp_path, kubernetes())
     assert (tmp_path / "precious").read_text() == "data"
-
-
-def command_line(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """One command of the test bed's command line, as a person runs it."""
-    command = [sys.executable, "-m", "testbed", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
 
 
 def test_command_line_starts_finds_and_removes_one(tmp_path: Path) -> None:

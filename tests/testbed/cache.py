@@ -23,12 +23,12 @@ def cache_directory() -> Path:
 
 @contextmanager
 def lock(target: Path) -> Iterator[None]:
-    """Let nobody else make the target meanwhile."""
+    """Let no other process make the target meanwhile."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with Path(f"{target}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"waiting for another build of {target.name}")
+            say(f"waiting for another process that makes {target.name}")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 import select
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,36 +21,34 @@ from .versions import DEFAULT, version
 
 
 def add_commands(commands: Any) -> None:
-    """Add build, up, down and status below the command druid."""
+    """Add the commands below the command druid."""
     druid = commands.add_parser("druid", help="Druid and Kafka", description="A Druid with its Kafka.")
     below = druid.add_subparsers(required=True)
-    for name, run in (("build", _build), ("up", _up), ("down", _down), ("status", _status)):
+    for name, run in (("build", _build), ("up", _up), ("keep", _keep), ("down", _down), ("status", _status)):
         command = below.add_parser(name, help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
-        if run in (_build, _up):
-            command.add_argument("--version", default=DEFAULT, help=f"a release such as {DEFAULT}")
+        if run is _build:
+            command.add_argument("--version", nargs="+", default=[DEFAULT], help="releases")
         if run is not _build:
             command.add_argument("--dir", type=Path, required=True, help="where Druid has its files")
-        if run is _up:
+        if run in (_up, _keep):
+            command.add_argument("--version", default=DEFAULT, help=f"a release such as {DEFAULT}")
             command.add_argument("--configuration", choices=list(CONFIGURATIONS), default="open")
-            command.add_argument(
-                "--while", type=int, dest="keeper_of", metavar="PID", help="stop when this process ends"
-            )
+            command.add_argument("--while", type=int, dest="pid", metavar="PID", help="stop when this process ends")
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    """Get the jars of a Druid version and compile the launcher, if they are not in the cache."""
-    build(version(arguments.version))
+    """Get the jars of Druid versions and compile the launcher, if they are not in the cache."""
+    for name in arguments.version:
+        build(version(name))
     return 0
 
 
 def _up(arguments: argparse.Namespace) -> int:
-    """Start a Druid that runs until it is taken down."""
-    if arguments.keeper_of is not None:
-        return _keep(arguments)
+    """Start a Druid that runs until it is taken down, or until another process ends."""
     druid = Druid.find(arguments.dir)
     if druid is None:
-        druid = Druid.start(arguments.dir, arguments.version, arguments.configuration, detached=True)
+        druid = _started(arguments)
     elif (druid.version, druid.configuration.name) != (arguments.version, arguments.configuration):
         running = f"Druid {druid.version} ({druid.configuration.name})"
         raise DruidError(f"{running} already runs in {arguments.dir}; take it down first")
@@ -58,13 +58,34 @@ def _up(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _started(arguments: argparse.Namespace) -> Druid:
+    if arguments.pid is None:
+        return Druid.start(arguments.dir, arguments.version, arguments.configuration, detached=True)
+    what = ["--dir", arguments.dir, "--version", arguments.version, "--configuration", arguments.configuration]
+    log = Path(f"{arguments.dir}.log")
+    with log.open("wb") as errors:
+        keeper = subprocess.Popen(
+            [sys.executable, "-m", "testbed", "druid", "keep", *what, "--while", str(arguments.pid)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            # what interrupts the other process ends it, and that is what the keeper waits for
+            start_new_session=True,
+        )
+    # it says a word when it is ready, and none when it fails
+    if keeper.stdout is not None and keeper.stdout.readline() and (druid := Druid.find(arguments.dir)):
+        return druid
+    raise DruidError(log.read_text().strip())
+
+
 def _keep(arguments: argparse.Namespace) -> int:
-    """Run a Druid in this process's care until another process has ended, however that ends."""
+    """Run a Druid until another process ends, however that ends."""
     # readable once it has ended, and it need not be a child
     with (
-        open(os.pidfd_open(arguments.keeper_of), "rb", buffering=0) as other,
+        open(os.pidfd_open(arguments.pid), "rb", buffering=0) as other,
         Druid.start(arguments.dir, arguments.version, arguments.configuration),
     ):
+        print("ready", flush=True)
         select.select([other], [], [])
     return 0
 

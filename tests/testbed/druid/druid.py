@@ -72,6 +72,7 @@ class Druid:
     def __init__(self, directory: Path, choice: Choice) -> None:
         self.version = choice.version
         self.configuration = configuration(choice.configuration)
+        self.directory = directory
         self._layout = Layout(directory, choice.ports)
         self.url = self._url("router")
         # one server is both

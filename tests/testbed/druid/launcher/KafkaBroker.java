@@ -8,7 +8,6 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.UUID;
 
 /** A Kafka broker that is its own controller, in a class loader of its own: its libraries are not those of Druid. */
 final class KafkaBroker {
@@ -35,7 +34,7 @@ final class KafkaBroker {
 
   /** Prepares an empty log directory and leaves one with data as it is. */
   private static void format(ClassLoader classes, Path settings) throws Exception {
-    String[] arguments = {"format", "--ignore-formatted", "-t", identifier(), "-c", settings.toString()};
+    String[] arguments = {"format", "--ignore-formatted", "-t", identifier(settings), "-c", settings.toString()};
     Object status = classes.loadClass("kafka.tools.StorageTool")
         .getMethod("execute", String[].class, PrintStream.class)
         .invoke(null, arguments, System.out);
@@ -44,11 +43,8 @@ final class KafkaBroker {
     }
   }
 
-  private static String identifier() throws Exception {
-    java.nio.ByteBuffer bytes = java.nio.ByteBuffer.allocate(16);
-    UUID random = UUID.randomUUID();
-    bytes.putLong(random.getMostSignificantBits()).putLong(random.getLeastSignificantBits());
-    return java.util.Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
+  private static String identifier(Path settings) throws Exception {
+    return Launcher.properties(settings).getProperty("testbed.cluster.id");
   }
 
   private static void main(ClassLoader classes, Path settings) {

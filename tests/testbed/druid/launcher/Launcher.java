@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
+import java.util.logging.LogManager;
 
 /**
  * Runs servers of one Druid in this JVM: Launcher DIRECTORY SERVER...
@@ -16,6 +17,8 @@ public final class Launcher {
   private Launcher() {}
 
   public static void main(String[] arguments) throws Exception {
+    // whoever comes first decides by its class loader whether the logs of java.util.logging are Druid's
+    LogManager.getLogManager();
     Path directory = Path.of(arguments[0]);
     for (int index = 1; index < arguments.length; index++) {
       start(arguments[index], directory.resolve(arguments[index] + ".properties"));
@@ -35,7 +38,7 @@ public final class Launcher {
     }
   }
 
-  private static Properties properties(Path file) throws Exception {
+  static Properties properties(Path file) throws Exception {
     Properties properties = new Properties();
     try (BufferedReader reader = Files.newBufferedReader(file)) {
       properties.load(reader);
