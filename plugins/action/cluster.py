@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from ansible.errors import AnsibleFileNotFound
@@ -34,7 +35,7 @@ class ActionModule(ActionBase):
         _validation, arguments = self.validate_argument_spec({**CLUSTER, **argument_spec()}, **CONSTRAINTS)
         try:
             request = to_request(arguments, self._task.check_mode, self._find_file)
-            outcome = fulfil(connect(arguments), request, self._progress, Clock())
+            outcome = fulfil(connect(arguments), request, partial(_progress, request.name), Clock())
         except DruidopsError as error:
             return {**returned, **result.of_error(error, arguments["fail_on_problem"])}
         return {**returned, **result.of_outcome(outcome, request, arguments["fail_on_problem"])}
@@ -48,5 +49,6 @@ class ActionModule(ActionBase):
                 raise
             return os.path.abspath(path)
 
-    def _progress(self, text: str) -> None:
-        display.display(f"{self._task.args.get('name') or 'cluster'}: {text}")
+
+def _progress(name: str, text: str) -> None:
+    display.display(f"{name}: {text}")

@@ -26,8 +26,14 @@ _DEPLOYMENTS = ("broker", "router")
 _APPLY_ORDER = ("ConfigMap", "Service", "PodDisruptionBudget", "StatefulSet", "Deployment")
 
 
-def resource(name: str, groups: int) -> dict[str, Any]:
-    """Return a Druid resource with so many groups: each a ConfigMap, a Service, a workload and a budget."""
+def resource(name: str, groups: int, common: int = 0) -> dict[str, Any]:
+    """Return a Druid resource with so many groups: each a ConfigMap, a Service, a workload and a budget.
+
+    `common` is the size of a file in the common configuration, in bytes: what people put into metricDimensions.json.
+    """
+    dimensions = (
+        {"metricDimensions.json": json.dumps({"query/time": "<dataSource> " * (common // 13)})} if common else {}
+    )
     return {
         "apiVersion": "druid.apache.org/v1alpha1",
         "kind": "Druid",
@@ -36,6 +42,7 @@ def resource(name: str, groups: int) -> dict[str, Any]:
             "image": "apache/druid:33.0.0",
             "common.runtime.properties": "druid.zk.service.host=zookeeper.example.com\n",
             "jvm.options": "-server\n-Xmx1g\n",
+            **dimensions,
             "services": [{"spec": {"type": "ClusterIP"}}],
             "nodes": {f"group{number}": _group(number) for number in range(groups)},
         },
@@ -64,9 +71,9 @@ def make_room(plane: ControlPlane) -> None:
         plane.request("POST", "/api/v1/nodes", node(f"bench-{number}", "zone-a"))
 
 
-def create(plane: ControlPlane, name: str, groups: int, wait: bool = True) -> None:
+def create(plane: ControlPlane, name: str, groups: int, wait: bool = True, common: int = 0) -> None:
     """Make a cluster, with `wait` until it is ready."""
-    request = Request(name, NAMESPACE, resource(name, groups), wait=wait, wait_timeout=300, wait_sleep=1)
+    request = Request(name, NAMESPACE, resource(name, groups, common), wait=wait, wait_timeout=300, wait_sleep=1)
     outcome = fulfil(connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
     if outcome.timed_out or (outcome.report and outcome.report.problems):
         raise RuntimeError(f"{name} was not made: {outcome.report}")

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.module_utils._masking import masked_pair
 
-_BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
 _WORDS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
 _REMARKS = {"patch": " (finalizer)", "recreate": " (a field that cannot be changed; pods keep running)"}
 
@@ -88,7 +88,7 @@ def _essence(manifest: Manifest | None) -> dict[str, Any] | None:
     """Return what a person has written or would write: no status, no bookkeeping of the server."""
     if manifest is None:
         return None
-    metadata = {name: value for name, value in manifest["metadata"].items() if name not in _BOOKKEEPING}
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in BOOKKEEPING}
     if "ownerReferences" in metadata:
         metadata["ownerReferences"] = [_without_uid(reference) for reference in metadata["ownerReferences"]]
     return {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}

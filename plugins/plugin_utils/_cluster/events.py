@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
 from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked_pair
@@ -22,7 +23,6 @@ _REASONS = {
     "delete": "DruidOperatorDelete",
     "patch": "DruidOperatorPatch",
 }
-_BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
 
 
 def texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
@@ -72,7 +72,7 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, str,
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
-            if name not in _BOOKKEEPING and not (name == "status" and not path):
+            if name not in BOOKKEEPING and not (name == "status" and not path):
                 yield from _differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, path)

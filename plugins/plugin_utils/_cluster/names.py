@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER
+
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
 API_VERSION = "druid.apache.org/v1alpha1"
 KIND = "Druid"
 
-FIELD_MANAGER = "druidops"
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
 
 IGNORED_ANNOTATION = "druid.apache.org/ignored"
@@ -37,6 +38,9 @@ GROUP_LABEL = "nodeSpecUniqueStr"
 COMPONENT_LABEL = "component"
 # A cluster with a longer name has no objects: none could carry its label.
 MAX_LABEL_CHARACTERS = 63
+
+# What only the server keeps of an object's metadata: no news to a person.
+BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
 
 
 def common_config_map_name(cr: str) -> str:

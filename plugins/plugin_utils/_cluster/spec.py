@@ -44,6 +44,8 @@ class Cluster:
     annotations: Mapping[str, str]
     spec: Mapping[str, Any]
     references: Mapping[ReferenceKey, Mapping[str, Any] | None] = field(default_factory=dict)
+    # What all groups share and is costly to work out, by a name for it: pure functions of the cluster keep it here.
+    shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_resource(

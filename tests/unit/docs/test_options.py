@@ -79,7 +79,8 @@ def test_the_defaults_of_the_role_are_those_of_its_specification() -> None:
 
 def test_the_role_hands_every_option_to_the_action() -> None:
     tasks = yaml.safe_load((ROLE / "tasks" / "main.yml").read_text(encoding="utf-8"))
-    [arguments] = [task["druidops.druid.cluster"] for task in tasks if "druidops.druid.cluster" in task]
+    steps = [step for task in tasks for step in task.get("block", [task])]
+    [arguments] = [step["druidops.druid.cluster"] for step in steps if "druidops.druid.cluster" in step]
     assert arguments.keys() == CLUSTER.keys()
     for name, text in arguments.items():
         assert re.fullmatch(rf"{{{{ {PREFIX}{name}( \| default\(omit, true\))? }}}}", text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -31,7 +32,7 @@ class Configuration:
     labels: Mapping[str, str]
     files: Mapping[str, str]
 
-    @property
+    @cached_property
     def hashes(self) -> tuple[str, str]:
         """The hash that new pods get, then the one that older Go operators write."""
         return config_map_hashes(self.name, self.namespace, self.labels, self.files)
@@ -43,7 +44,14 @@ class Configuration:
 
 
 def common_configuration(cluster: Cluster) -> Configuration:
-    """Return the files that all groups read."""
+    """Return the files that all groups read; once, because each group's hash is made of theirs, too."""
+    if "common_configuration" not in cluster.shared:
+        cluster.shared["common_configuration"] = _common_configuration(cluster)
+    configuration: Configuration = cluster.shared["common_configuration"]
+    return configuration
+
+
+def _common_configuration(cluster: Cluster) -> Configuration:
     return Configuration(
         name=names.common_config_map_name(cluster.name),
         namespace=cluster.namespace,

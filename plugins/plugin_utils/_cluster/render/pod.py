@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -48,10 +49,19 @@ def _annotations(group: Group) -> dict[str, str] | None:
 
 
 def _secret_hash(cluster: Cluster) -> str:
-    secrets = [cluster.references.get(key) or {} for key in cluster.secret_references]
-    content = [[(secret.get("metadata") or {}).get("uid"), secret.get("data")] for secret in secrets]
-    text = json.dumps(content, sort_keys=True)
-    return base64.b64encode(hashlib.sha256(text.encode("ascii")).digest()).decode("ascii")
+    """Return what changes with the Secrets' data, and tells nobody what is in them.
+
+    Who may read pods could find out a weak password by trying, so the digest is keyed by the uid: it is random, and shown
+    only to those who may read the Secret. (Its resourceVersion would restart all pods when a label is added, or when all
+    Secrets of a Kubernetes cluster are encrypted anew.)
+    """
+    digest = hashlib.sha256()
+    for key in cluster.secret_references:
+        secret = cluster.references.get(key) or {}
+        uid = (secret.get("metadata") or {}).get("uid") or ""
+        data = json.dumps(secret.get("data"), sort_keys=True)
+        digest.update(hmac.digest(uid.encode("ascii"), data.encode("ascii"), "sha256"))
+    return base64.b64encode(digest.digest()).decode("ascii")
 
 
 def _spec(group: Group, configuration_hash: str) -> dict[str, Any]:

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import common_configuration
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
@@ -106,3 +108,14 @@ def test_the_users_annotations_stay_beside_the_hash() -> None:
         "a",
         "druid.apache.org/secret-hash",
     ]
+
+
+def test_what_all_groups_share_is_hashed_once() -> None:
+    """A large common configuration would otherwise cost as much again for every group."""
+    cluster = Cluster.from_resource(druid.resource())
+    configuration = common_configuration(cluster)
+    hashes = configuration.hashes
+    render(cluster)
+    assert common_configuration(cluster) is configuration
+    assert common_configuration(cluster).hashes is hashes
+    assert replace(cluster, spec={}).shared == {}
