@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Python 3.11 or newer, Go, git and make are all that has to be there. Everything else installs itself into the cache,
-# never into the checkout; `make clean` takes it away again.
+# Python 3.11 or newer, Go, a JDK 17 or newer, Maven, git and make are all that has to be there. Everything else installs
+# itself into the cache, never into the checkout; `make clean` takes it away again.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,6 +17,8 @@ WORK := $(CACHE)/checkout-$(shell printf %s '$(CURDIR)' | cksum | cut -d' ' -f1)
 
 # 1.30, 1.34, 1.36, oldest or newest
 KUBERNETES ?= 1.34
+# The release of Druid that the tests run on where they do not need a certain one: any whose artifacts Maven finds.
+DRUID ?= 33.0.0
 # Parallel test processes, and what else pytest should know: make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
 WORKERS ?= 2
 TESTS ?=
@@ -37,6 +39,7 @@ DIST := $(WORK)/dist
 TARBALL := $(DIST)/druidops-druid-$(VERSION).tar.gz
 INSTALLED := $(WORK)/installed
 CONTROL_PLANE := $(WORK)/control-plane
+DRUID_DIRECTORY := $(WORK)/druid
 DEMO := $(WORK)/demo
 
 GATE := $(CURDIR)/tools/ci/gate
@@ -54,6 +57,7 @@ export DRUIDOPS_KUBERNETES_CORE_NEWEST := $(KUBERNETES_CORE_NEWEST)
 export DRUIDOPS_TARBALL := $(TARBALL)
 export DRUIDOPS_INSTALLED := $(INSTALLED)
 export KUBERNETES
+export DRUID
 # Nothing of ours goes into the user's ~/.ansible, and nothing in there changes what we see.
 export ANSIBLE_HOME := $(WORK)/ansible
 export ANSIBLE_NOCOWS := 1
@@ -81,6 +85,7 @@ help: ## List the targets
 	@printf '\nVariables\n'
 	@printf '  %-20s %s\n' \
 	  'KUBECONFIG, CONTEXT' 'the cluster of the demo; without them it starts a control plane of its own' \
+	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
 	  'PYTHON' 'the Python that makes the virtual environments ($(PYTHON))' \
 	  'TESTS, ARGUMENTS' 'which tests pytest runs, and further options for it' \
@@ -103,7 +108,7 @@ unit: $(CORE_2_19)/.complete link ## Run the unit tests
 	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/unit) $(ARGUMENTS)
 
 .PHONY: integration
-integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link install ## Run the tests that need a control plane
+integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link install ## Run the tests that need a control plane or a Druid
 	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/system) $(ARGUMENTS)
 
 .PHONY: all-tests
@@ -115,11 +120,17 @@ testbed: $(CORE_2_19)/.complete ## Start a control plane that the tests then reu
 	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
 	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
 
+.PHONY: druid
+druid: $(CORE_2_19)/.complete ## Start a Druid with its Kafka that the tests then reuse, until `make stop`
+	@$(TESTBED) druid up --dir $(DRUID_DIRECTORY) --version $(DRUID)
+	@printf '\nFor the tests: export DRUIDOPS_DRUID=%s\n' '$(DRUID_DIRECTORY)'
+
 .PHONY: stop
 stop: molecule-reset ## Stop what runs, keep what is installed
 	@for directory in $(CONTROL_PLANE) $(DEMO)/control-plane; do \
 	  if [[ -d $$directory ]]; then $(TESTBED) down --dir $$directory; fi; \
 	done
+	@if [[ -d $(DRUID_DIRECTORY) ]]; then $(TESTBED) druid down --dir $(DRUID_DIRECTORY); fi
 
 .PHONY: clean
 clean: stop ## Stop what runs and remove everything that these targets made, the cache included

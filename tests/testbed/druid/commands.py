@@ -17,7 +17,7 @@ from ..progress import say
 from .artifacts import build
 from .configurations import CONFIGURATIONS
 from .druid import Druid, DruidError
-from .versions import DEFAULT, version
+from .versions import DEFAULT, KNOWN, version
 
 
 def add_commands(commands: Any) -> None:
@@ -28,7 +28,7 @@ def add_commands(commands: Any) -> None:
         command = below.add_parser(name, help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
         if run is _build:
-            command.add_argument("--version", nargs="+", default=[DEFAULT], help="releases")
+            command.add_argument("--version", nargs="+", default=[], help="releases besides those that tests name")
         if run is not _build:
             command.add_argument("--dir", type=Path, required=True, help="where Druid has its files")
         if run in (_up, _keep):
@@ -38,8 +38,8 @@ def add_commands(commands: Any) -> None:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    """Get the jars of Druid versions and compile the launcher, if they are not in the cache."""
-    for name in arguments.version:
+    """Get the jars of the Druid versions that tests need and compile the launcher, if they are not in the cache."""
+    for name in dict.fromkeys([*KNOWN, *arguments.version]):
         build(version(name))
     return 0
 
