@@ -72,7 +72,8 @@ options:
       - V(present) reconciles.
       - V(absent) deletes the resource and carries out its finalizer, or deletes what was made of O(spec).
       - Claims and the data in their volumes go with it unless C(disablePVCDeletionFinalizer) is set in the
-        specification; each is named before it is deleted.
+        specification; each is named before it is deleted. A claim that others may need is kept, and named in a warning.
+      - With O(spec) or O(by_variable) nothing is deleted as long as a C(Druid) resource of that name exists.
     type: str
     choices: [present, absent]
     default: present

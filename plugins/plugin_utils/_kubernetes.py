@@ -61,6 +61,7 @@ KINDS: Mapping[str, Kind] = {
     "Event": Kind("v1", "events"),
     "StatefulSet": Kind("apps/v1", "statefulsets"),
     "Deployment": Kind("apps/v1", "deployments"),
+    "ReplicaSet": Kind("apps/v1", "replicasets"),
     "Ingress": Kind("networking.k8s.io/v1", "ingresses"),
     "PodDisruptionBudget": Kind("policy/v1", "poddisruptionbudgets"),
     "HorizontalPodAutoscaler": Kind("autoscaling/v2", "horizontalpodautoscalers"),

@@ -10,15 +10,19 @@ import re
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.system import wiki
-from ansible_collections.druidops.druid.tests.system.in_process import until_ready
+from ansible_collections.druidops.druid.tests.system.in_process import connection, until_ready
 from ansible_collections.druidops.druid.tests.system.live import Live, without_status
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
 GONE: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 300}
 CLAIMS = {"segments-druid-wiki-data-0", "druid-wiki-routers"}
-OF_SETS = {"segments-druid-wiki-data-0"}
+CLAIM = "PersistentVolumeClaim"
 
 
 def named(output: str) -> set[str]:
@@ -46,10 +50,10 @@ def test_by_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
     assert removed.changed
     assert named(removed.output) == planned(plan.output)
     assert live.find("Druid", "wiki") is None
-    # the claim that stands alone has the resource for its owner
-    eventually(
-        lambda: live.made() == ({("PersistentVolumeClaim", name) for name in OF_SETS} if keeps_claims else set())
-    )
+    kept = {(CLAIM, name) for name in CLAIMS} if keeps_claims else set()
+    eventually(lambda: live.made() == kept)
+    eventually(lambda: not live.list("Pod"))
+    assert [each["metadata"]["name"] for each in live.list(CLAIM) if each["metadata"].get("deletionTimestamp")] == []
     mark = live.mark()
     assert not ansible.cluster("wiki", **GONE).changed
     assert without_status(live.writes(mark)) == []
@@ -70,10 +74,79 @@ def test_by_variable(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
     assert removed.changed
     assert named(removed.output) == planned(plan.output)
     assert keeps_claims == ("These claims are kept, since no spec says what becomes of them" in removed.output)
-    eventually(lambda: live.made() == ({("PersistentVolumeClaim", name) for name in CLAIMS} if keeps_claims else set()))
+    assert live.made() == ({(CLAIM, name) for name in CLAIMS} if keeps_claims else set())
     mark = live.mark()
     assert not ansible.cluster("wiki", **GONE, **given).changed
     assert without_status(live.writes(mark)) == []
+
+
+@pytest.mark.parametrize("given", [{"by_variable": True}, {"spec": wiki.spec()}], ids=["kept", "deleted"])
+@pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
+def test_by_variable_leaves_the_cluster_of_a_resource_alone(
+    ansible: Ansible, live: Live, given: dict[str, Any], check: tuple[str, ...]
+) -> None:
+    live.create(wiki.resource())
+    until_ready(live, "wiki")
+    mark = live.mark()
+    refused = ansible.cluster("wiki", *check, state="absent", status=2, **given)
+    assert "that cluster was not made of variables, and nothing of it is deleted." in refused.output
+    assert live.writes(mark) == []
+    assert live.made() == wiki.OBJECTS
+
+
+def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+    live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
+    waited = ansible.cluster("wiki", "-v", **{**GONE, "wait_timeout": 3}, spec=wiki.spec(), status=2)
+    assert "still there after 3 s." in waited.output
+    assert any(result["changed"] for result in waited.results)
+    live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})
+    ansible.cluster("wiki", **GONE, spec=wiki.spec())
+    assert live.made() == set()
+
+
+def test_by_variable_says_what_was_done_and_what_was_not(live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+    everything, reading = ["*"], ["get", "list"]
+    allow(
+        live,
+        {"apiGroups": [""], "resources": ["services", "pods", "persistentvolumeclaims"], "verbs": everything},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": reading},
+        {"apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": everything},
+        {"apiGroups": ["druid.apache.org"], "resources": ["druids"], "verbs": reading},
+    )
+    request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
+    outcome = fulfil(connection(live, "limited"), request, lambda _text: None, Clock())
+    assert outcome.changed
+    told = of_outcome(outcome, request, fail_on_problem=True)
+    assert told["failed"]
+    assert told["msg"].count("The user needs the verb delete on configmaps") == len(live.names("ConfigMap"))
+    assert "delete StatefulSet druid-wiki-data" in told["plan"]
+    eventually(lambda: {kind for kind, _name in live.made()} == {"ConfigMap"})
+
+
+def allow(live: Live, *rules: dict[str, Any]) -> None:
+    """Let the limited user do this much."""
+    group = {"apiGroup": "rbac.authorization.k8s.io"}
+    path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{live.namespace}"
+    live.plane.request("POST", f"{path}/roles", {"metadata": {"name": "limited"}, "rules": list(rules)})
+    binding = {
+        "metadata": {"name": "limited"},
+        "subjects": [{**group, "kind": "User", "name": "limited"}],
+        "roleRef": {**group, "kind": "Role", "name": "limited"},
+    }
+    live.plane.request("POST", f"{path}/rolebindings", binding)
+    api = connection(live, "limited")
+    eventually(lambda: is_allowed(api, live.namespace))
+
+
+def is_allowed(api: KubernetesApi, namespace: str) -> bool:
+    """True once the authorizer has seen the role."""
+    try:
+        api.list_objects("Service", namespace)
+    except ApiError:
+        return False
+    return True
 
 
 def test_takes_nothing_else_away(ansible: Ansible, live: Live) -> None:

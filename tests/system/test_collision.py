@@ -120,6 +120,41 @@ def decided(live: Manifest) -> Manifest:
     return {**content, "metadata": {key: value for key, value in metadata.items() if value}, "owners": entries}
 
 
+@pytest.mark.parametrize("by", ["operator", "hand", "variable"])
+def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, by: str) -> None:
+    """As it is restored from a backup, say: with our labels, also in its selector, and no owner."""
+    labels = labelled_like_ours(live, STATEFUL)["labels"]
+    template = {**TEMPLATE, "metadata": {"labels": labels}}
+    content = {"selector": {"matchLabels": labels}, "template": template, "serviceName": "theirs", "replicas": 1}
+    restored = {**content, "volumeClaimTemplates": [claim_template()]}
+    live.create({"kind": "StatefulSet", "metadata": {"name": STATEFUL, "labels": labels}, "spec": restored})
+    eventually(lambda: live.get("StatefulSet", STATEFUL)["status"].get("readyReplicas") == 1)
+    specification = full_cluster.spec()
+    wanted: dict[str, Any] = {"by_variable": True, "spec": specification} if by == "variable" else {}
+    if by != "variable":
+        full_cluster.create(live)
+    [finding] = one_pass(live, NAME, **wanted).plan.findings
+    assert finding.reason == "NameCollision"
+    kept = f"data-{STATEFUL}-0"
+    before = {
+        key: live.get(*key)["metadata"]["uid"] for key in (("PersistentVolumeClaim", kept), ("Pod", f"{STATEFUL}-0"))
+    }
+
+    warning = f"The claim {kept} is kept: StatefulSet {STATEFUL} is not this cluster's"
+    if by == "operator":
+        live.delete("Druid", NAME)
+        one_pass(live, NAME)
+        assert [each for each in live.list("Event") if each["message"].startswith(warning)]
+    else:
+        removed = one_pass(live, NAME, absent=True, **wanted)
+        assert [text for text in removed.warnings if text.startswith(warning)]
+        assert kept not in {step.key.name for step in removed.plan.steps}
+    eventually(lambda: live.find("Druid", NAME) is None)
+    eventually(lambda: live.made() == {("StatefulSet", STATEFUL), ("PersistentVolumeClaim", kept)})
+    assert {key: live.get(*key)["metadata"]["uid"] for key in before} == before
+    assert "deletionTimestamp" not in live.get("PersistentVolumeClaim", kept)["metadata"]
+
+
 @pytest.mark.parametrize("first", ["a-b", "a"])
 def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str) -> None:
     groups = {"a-b": "c", "a": "b-c"}

@@ -297,6 +297,137 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
     assert [each["metadata"]["name"] for each in live.list(CLAIM) if each["metadata"].get("deletionTimestamp")] == []
 
 
+@pytest.mark.parametrize("by", ["operator", "hand"])
+def test_says_that_data_are_kept_when_it_cannot_know_whether_the_resource_was_orphaned(live: Live, by: str) -> None:
+    deploy(live, "c")
+    common = "c-druid-common-config"
+    live.merge("ConfigMap", common, {"metadata": {"ownerReferences": None}})
+    plan = one_pass(live, "c", check_mode=True, absent=True)
+    assert [str(step.key) for step in plan.plan.steps if step.key.kind == CLAIM] == []
+    [warning] = plan.warnings
+    assert warning.startswith(f"These claims are kept, since ConfigMap {common} has lost its owner")
+    assert all(name in warning for name in own_claims("c"))
+    if by == "operator":
+        live.delete("Druid", "c")
+        until_gone(live, "c")
+    else:
+        assert warning in one_pass(live, "c", absent=True).warnings
+    said = [each["message"] for each in live.list("Event") if each["reason"] == "DruidOperatorClaimsKept"]
+    assert said == [warning]
+    eventually(lambda: left(live, "c") == {f"ConfigMap {common}", *(f"{CLAIM} {name}" for name in own_claims("c"))})
+
+
+def test_puts_the_owner_back_before(live: Live) -> None:
+    deploy(live, "c")
+    live.merge("ConfigMap", "c-druid-common-config", {"metadata": {"ownerReferences": None}})
+    one_pass(live, "c")
+    assert one_pass(live, "c", absent=True).warnings == ()
+    assert gone(live, "c")
+
+
+@dataclass
+class LateController:
+    """Makes a claim when the workloads are gone and the claims have been looked at: a sync that was under way."""
+
+    live: Live
+    transport: Transport
+    late: Manifest
+    has_begun: bool = False
+    is_made: bool = False
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send the request."""
+        answer = self.transport.request(method, url, **arguments)
+        self.has_begun = self.has_begun or (method == "DELETE" and "/statefulsets/" in url)
+        if self.has_begun and method == "GET" and "/persistentvolumeclaims?" in url and not self.is_made:
+            self.is_made = True
+            self.live.create(self.late)
+        return answer
+
+
+@pytest.mark.parametrize("by", ["resource", "variable"])
+def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by: str) -> None:
+    if by == "resource":
+        deploy_with_pods(live, "c")
+    else:
+        one_pass(live, "c", by_variable=True, spec=spec(replicas=1))
+        eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
+    wanted: dict[str, Any] = {} if by == "resource" else {"by_variable": True, "spec": spec()}
+    api = connection(live)
+    late = LateController(live, api.transport, claim("c", "brokers", 1))
+    fulfil(
+        replace(api, transport=late), Request("c", live.namespace, absent=True, **wanted), lambda _text: None, Clock()
+    )
+    assert late.is_made
+    assert gone(live, "c")
+
+
+def as_deployment(specification: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification with brokers that are a Deployment."""
+    unset = ("volumeClaimTemplates", "volumeMounts")
+    brokers = {name: value for name, value in specification["nodes"]["brokers"].items() if name not in unset}
+    return {**specification, "nodes": {**specification["nodes"], "brokers": {**brokers, "kind": "Deployment"}}}
+
+
+def left_alone(live: Live, kind: str) -> None:
+    """Delete the brokers' workload as a run does that is killed before it makes it again: its pods run on."""
+    live.delete(kind, "druid-c-brokers", "Orphan")
+    left_kind = {"StatefulSet": "Pod", "Deployment": "ReplicaSet"}[kind]
+    eventually(lambda: live.find(kind, "druid-c-brokers") is None)
+    assert [each for each in of_brokers(live, left_kind) if "ownerReferences" not in each["metadata"]]
+
+
+def of_brokers(live: Live, kind: str) -> list[Manifest]:
+    return [each for each in live.list(kind) if each["metadata"]["name"].startswith("druid-c-brokers-")]
+
+
+def deploy_and_leave_alone(live: Live, kind: str, by_variable: bool = False, **more: Any) -> None:
+    specification = spec(replicas=1, **more) if kind == "StatefulSet" else as_deployment(spec(replicas=1, **more))
+    if by_variable:
+        one_pass(live, "c", by_variable=True, spec=specification)
+    else:
+        live.create(resource("c", specification))
+        one_pass(live, "c")
+    eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
+    left_alone(live, kind)
+
+
+def nothing_runs(live: Live) -> bool:
+    return eventually(lambda: not live.list("Pod") and not live.list("ReplicaSet"))
+
+
+@pytest.mark.parametrize("by", ["operator", "hand", "hand, keeping data", "variable"])
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_pods_that_a_killed_recreation_has_left_go_with_the_cluster(live: Live, kind: str, by: str) -> None:
+    keep = by == "hand, keeping data"
+    deploy_and_leave_alone(live, kind, by == "variable", disablePVCDeletionFinalizer=keep)
+    if by == "operator":
+        live.delete("Druid", "c")
+        until_gone(live, "c")
+    else:
+        wanted: dict[str, Any] = {"by_variable": True, "spec": spec()} if by == "variable" else {}
+        one_pass(live, "c", absent=True, **wanted)
+    assert nothing_runs(live)
+    eventually(lambda: {each.partition(" ")[0] for each in left(live, "c")} == ({CLAIM} if keep else set()))
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_pods_that_a_killed_recreation_has_left_go_with_their_group(live: Live, kind: str) -> None:
+    deploy_and_leave_alone(live, kind)
+    [stays] = [each for each in live.list("Pod") if each not in of_brokers(live, "Pod")]
+    live.merge("Druid", "c", {"spec": {"nodes": {"brokers": None}}})
+    planned = {str(step.key) for step in one_pass(live, "c", check_mode=True).plan.steps}
+    left_kind = {"StatefulSet": "Pod", "Deployment": "ReplicaSet"}[kind]
+    assert {f"{left_kind} {each['metadata']['name']}" for each in of_brokers(live, left_kind)} <= planned
+    one_pass(live, "c")
+    eventually(lambda: [each["metadata"]["uid"] for each in live.list("Pod")] == [stays["metadata"]["uid"]])
+    eventually(lambda: not live.list("ReplicaSet"))
+    # Where no group has gone nobody looks for what it may have left.
+    mark = live.mark()
+    assert one_pass(live, "c").plan.steps == ()
+    assert [each.resource for each in live.requests(mark) if each.resource == "replicasets"] == []
+
+
 def test_workloads_go_before_their_claims(live: Live) -> None:
     deploy_with_pods(live, "c")
     live.delete("Druid", "c")

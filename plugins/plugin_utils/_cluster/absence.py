@@ -4,93 +4,180 @@
 """Take a cluster away: by deleting its resource, or, made of variables, object by object.
 
 Steps are yielded: the next is asked for when the one before has been carried out. Claims are looked at when the
-workloads are gone, since until then a controller may make new ones.
+workloads are gone, and again when no pod runs any more, since until then a controller may make new ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import controller, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import finalizer, removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.candidates import PRUNED_KINDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import CLAIM
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of, observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import (
+    ObjectKey,
+    Observed,
+    key_of,
+    observe,
+    replica_sets,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
+# How long pods may take to be told that they go, after their workload has gone: seconds are much.
+QUIET_ATTEMPTS = 100
+QUIET_PAUSE_SECONDS = 0.1
 
-def finalize(api: KubernetesApi, resource: Manifest, cluster: Cluster) -> tuple[Iterator[Step], Observed]:
-    """Return what is left to do for a resource that is being deleted, and what there is of its cluster."""
+
+@dataclass
+class Absence:
+    """The way in which a cluster goes. `warnings` say what is kept, and are complete when the steps are used up.
+
+    Steps that are only planned are not waited for.
+    """
+
+    api: KubernetesApi
+    cluster: Cluster
+    is_plan: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
+        """Yield what is left to do for a resource that is being deleted; its finalizer is last."""
+        if not finalizer.is_set(resource):
+            return
+        if not self._is_orphaned(resource, observed):
+            yield from removal.left_behind(self.cluster, observed)
+            if finalizer.deletes_claims(resource.get("spec")):
+                yield from removal.workloads(self.cluster, observed)
+                yield from self._claims_to_the_last()
+        yield finalizer.let_go(resource)
+
+    def with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
+        """Yield what goes with a resource: pods without a workload, itself, its workloads, and its claims."""
+        is_orphaned = self._is_orphaned(resource, observed)
+        if not is_orphaned:
+            yield from removal.left_behind(self.cluster, observed)
+        yield Step("delete", resource, live=resource)
+        workloads = removal.workloads(self.cluster, observed)
+        yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step))
+        if not is_orphaned and finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec")):
+            yield from self._claims()
+
+    def of_variables(self, delete_claims: bool) -> Iterator[Step]:
+        """Yield the deletion of all that was made of variables: workloads first, then claims, then the rest."""
+        observed = _observe(self.api, self.cluster)
+        yield from removal.workloads(self.cluster, observed)
+        yield from removal.left_behind(self.cluster, observed)
+        if delete_claims:
+            yield from self._claims_to_the_last()
+        else:
+            self._say_kept("no spec says what becomes of them")
+        yield from (Step("delete", live, live=live) for live in self._others(observed) if not _is_going(live))
+
+    def remains(self, delete_claims: bool) -> Iterator[ObjectKey]:
+        """Yield what of a cluster made of variables is there yet, be it that it is going."""
+        observed = observe(self.api, self.cluster, ())
+        own = [live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster)]
+        yield from map(key_of, own)
+        if delete_claims:
+            yield from map(key_of, removal.remaining_claims(self.cluster, self._claims_and_users()))
+
+    def _is_orphaned(self, resource: Manifest, observed: Observed) -> bool:
+        """True when what the resource has made is to stay; or may be, which is said."""
+        if finalizer.is_orphaning(resource):
+            return True
+        ownerless = finalizer.ownerless(self.cluster, observed)
+        if ownerless and finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec")):
+            more = f" and {len(ownerless) - 1} more" if len(ownerless) > 1 else ""
+            self._say_kept(
+                f"{ownerless[0]}{more} has lost its owner, as after a deletion with --cascade=orphan",
+                " If their data are to go, delete them by hand, or reconcile before the resource is deleted: "
+                "that puts the owner back.",
+            )
+        return bool(ownerless)
+
+    def _others(self, observed: Observed) -> Iterable[Manifest]:
+        kinds = (kind for kind in PRUNED_KINDS if kind not in WORKLOADS)
+        return (live for live in observed.of_kind(*kinds) if is_ours(live, self.cluster))
+
+    def _claims_to_the_last(self) -> Iterator[Step]:
+        """Yield the deletion of the claims, and then of those that were made until their controller had noticed."""
+        yield from self._claims()
+        if not self.is_plan:
+            self._wait_until_quiet()
+            yield from self._claims()
+
+    def _wait_until_quiet(self) -> None:
+        for _attempt in range(QUIET_ATTEMPTS):
+            if not removal.runs(self.cluster, self._look("Pod", *WORKLOADS)):
+                return
+            self.api.sleep(QUIET_PAUSE_SECONDS)
+
+    def _claims(self) -> Iterator[Step]:
+        steps, kept = removal.claims(self.cluster, self._claims_and_users())
+        self.warnings += [text for text in kept if text not in self.warnings]
+        yield from steps
+
+    def _claims_and_users(self) -> Observed:
+        """Look at the claims as they are now, and if there are any at whoever might need them."""
+        selector = f"{names.CLUSTER_LABEL}={self.cluster.name}"
+        claims = self.api.list_objects(removal.CLAIM, self.cluster.namespace, selector)
+        users = self._look("Pod", *WORKLOADS) if claims else Observed()
+        return users.with_objects(claims)
+
+    def _say_kept(self, reason: str, remedy: str = "") -> None:
+        kept = ", ".join(step.key.name for step in self._claims())
+        if kept:
+            self.warnings.append(f"These claims are kept, since {reason}: {kept}.{remedy}")
+
+    def _look(self, *kinds: str) -> Observed:
+        """Look at all objects of these kinds in the namespace: what others have made may carry no label of ours."""
+        found = (live for kind in kinds for live in self.api.list_objects(kind, self.cluster.namespace))
+        return Observed().with_objects(found)
+
+
+def finalize(
+    api: KubernetesApi, resource: Manifest, cluster: Cluster, is_plan: bool
+) -> tuple[Iterator[Step], Observed, list[str]]:
+    """Return what is left to do for a resource that is being deleted, what there is, and warnings.
+
+    The warnings are complete when the steps are used up.
+    """
+    absence = Absence(api, cluster, is_plan)
     if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
-        return iter((finalizer.let_go(resource),) if finalizer.is_set(resource) else ()), Observed()
-    observed = observe(api, cluster, ())
-    return _last_steps(api, resource, cluster, observed), observed
-
-
-def _last_steps(api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed) -> Iterator[Step]:
-    if not finalizer.is_set(resource):
-        return
-    if finalizer.deletes_claims(resource.get("spec")) and not finalizer.is_orphaned(resource, cluster, observed):
-        yield from finalizer.workloads(cluster, observed)
-        yield from _claims(api, cluster)[0]
-    yield finalizer.let_go(resource)
+        return iter((finalizer.let_go(resource),) if finalizer.is_set(resource) else ()), Observed(), []
+    observed = _observe(api, cluster)
+    return absence.of_resource(resource, observed), observed, absence.warnings
 
 
 def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
     """Return what goes with the resource: itself, its workloads, and the claims that its finalizer deletes."""
-    cluster = Cluster.from_resource(resource)
-    itself = Step("delete", resource, live=resource)
-    going = finalizer.workloads(cluster, observe(api, cluster, ()))
-    if not (finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec"))):
-        return Plan((itself, *going))
-    claims, warnings = _claims(api, cluster)
-    return Plan((itself, *going, *claims), warnings=warnings)
+    absence = Absence(api, Cluster.from_resource({**resource, "spec": {}}), is_plan=True)
+    if len(absence.cluster.name) > names.MAX_LABEL_CHARACTERS:
+        return Plan((Step("delete", resource, live=resource),))
+    steps = tuple(absence.with_resource(resource, _observe(api, absence.cluster)))
+    return Plan(steps, warnings=tuple(absence.warnings))
 
 
 def variable_removal(api: KubernetesApi, cluster: Cluster, delete_claims: bool) -> Plan:
     """Return the deletion of all that was made of variables; claims only when their deletion was stated."""
-    steps = tuple(take_away(api, cluster, delete_claims))
-    claims, warnings = _claims(api, cluster)
-    if delete_claims or not claims:
-        return Plan(steps, warnings=warnings)
-    kept = ", ".join(step.key.name for step in claims)
-    return Plan(steps, warnings=(f"These claims are kept, since no spec says what becomes of them: {kept}.",))
+    absence = Absence(api, cluster, is_plan=True)
+    steps = tuple(absence.of_variables(delete_claims))
+    return Plan(steps, warnings=tuple(absence.warnings))
 
 
-def take_away(api: KubernetesApi, cluster: Cluster, delete_claims: bool) -> Iterator[Step]:
-    """Yield the deletion of all that was made of variables: workloads first, then claims, then the rest."""
-    observed = observe(api, cluster, ())
-    yield from finalizer.workloads(cluster, observed)
-    if delete_claims:
-        yield from _claims(api, cluster)[0]
-    for live in observed.of_kind(*(kind for kind in PRUNED_KINDS if kind not in WORKLOADS)):
-        if is_ours(live, cluster) and not live["metadata"].get("deletionTimestamp"):
-            yield Step("delete", live, live=live)
+def _observe(api: KubernetesApi, cluster: Cluster) -> Observed:
+    return observe(api, cluster, ()).with_objects(replica_sets(api, cluster))
 
 
-def _claims(api: KubernetesApi, cluster: Cluster) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return the deletion of this cluster's claims as they are now, and a warning for each that others use."""
-    found = api.list_objects(CLAIM, cluster.namespace, f"{names.CLUSTER_LABEL}={cluster.name}")
-    steps = finalizer.claims(cluster, Observed({key_of(claim): claim for claim in found}))
-    users = _users(api, cluster) if steps else {}
-    kept = tuple(
-        f"The claim {step.key.name} is kept: the pod {users[step.key.name]} mounts it and is not this cluster's."
-        for step in steps
-        if step.key.name in users
-    )
-    return tuple(step for step in steps if step.key.name not in users), kept
+def _is_collected(resource: Manifest, step: Step) -> bool:
+    """True for what Kubernetes deletes with the resource, as its owner."""
+    owner = controller(step.manifest)
+    return owner is not None and not finalizer.is_orphaning(resource)
 
 
-def _users(api: KubernetesApi, cluster: Cluster) -> dict[str, str]:
-    """Return by claim the name of a pod that mounts it and is not this cluster's."""
-    pods = api.list_objects("Pod", cluster.namespace)
-    foreign = (pod for pod in pods if (pod["metadata"].get("labels") or {}).get(names.CLUSTER_LABEL) != cluster.name)
-    return {
-        volume["persistentVolumeClaim"]["claimName"]: pod["metadata"]["name"]
-        for pod in foreign
-        for volume in pod["spec"].get("volumes") or ()
-        if "persistentVolumeClaim" in volume
-    }
+def _is_going(live: Manifest) -> bool:
+    return bool(live["metadata"].get("deletionTimestamp"))

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _ownership
@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 _GROUP = names.API_VERSION.partition("/")[0] + "/"
+_WORKLOADS = ("StatefulSet", "Deployment")
 
 
 def is_ours(live: Manifest, cluster: Cluster) -> bool:
@@ -65,6 +66,36 @@ def is_claim_of(claim: Manifest, cluster: Cluster) -> bool:
     ours = labels.get(names.CLUSTER_LABEL) == cluster.name and labels.get(names.APP_LABEL) == "druid"
     placed = re.fullmatch(rf".+-{re.escape(group)}-\d+", claim["metadata"]["name"])
     return ours and group.startswith(names.unique_name(cluster.name, "")) and placed is not None
+
+
+def is_pod_of(live: Manifest, cluster: Cluster) -> bool:
+    """True for a pod or ReplicaSet of one of this cluster's groups, also of one that is gone.
+
+    It carries all four labels and the group's name, and the group's workload controls it, or nobody: its workload was
+    deleted to be made again, and has not been yet.
+    """
+    labels = live["metadata"].get("labels") or {}
+    group = labels.get(names.GROUP_LABEL, "")
+    carries_ours = names.cluster_labels(cluster.name).items() <= labels.items() and names.COMPONENT_LABEL in labels
+    placed = group.startswith(names.unique_name(cluster.name, "")) and live["metadata"]["name"].startswith(f"{group}-")
+    owner = controller(live)
+    return carries_ours and placed and (owner is None or _is_workload_of(owner, group))
+
+
+def strangers(cluster: Cluster, workloads: Iterable[Manifest]) -> dict[str, Manifest]:
+    """Return by name the workloads that are not this cluster's: what bears their name in its labels may be theirs."""
+    return {live["metadata"]["name"]: live for live in workloads if not is_ours(live, cluster)}
+
+
+def group_of(live: Manifest) -> str:
+    """Return the name of the workload whose group an object says to be of, or nothing."""
+    group: str = (live["metadata"].get("labels") or {}).get(names.GROUP_LABEL, "")
+    return group
+
+
+def _is_workload_of(owner: Mapping[str, Any], group: str) -> bool:
+    kind, name = owner["kind"], owner["name"]
+    return (kind in _WORKLOADS and name == group) or (kind == "ReplicaSet" and name.startswith(f"{group}-"))
 
 
 def _controller_is_group(claim: Manifest, cluster: Cluster) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked_pair
 
 MAX_CHANGES = 5
 MAX_VALUE_CHARACTERS = 80
@@ -38,6 +38,11 @@ def finding_texts(findings: Iterable[Finding], masker: Masker) -> tuple[EventTex
         for finding in findings
         if finding.is_problem
     )
+
+
+def warning_texts(warnings: Iterable[str], masker: Masker) -> tuple[EventText, ...]:
+    """Return what there is to say of a cluster that has gone: what of it was kept."""
+    return tuple(EventText("Warning", "DruidOperatorClaimsKept", masker.text(text)) for text in warnings)
 
 
 def _text(result: Result, masker: Masker) -> EventText:

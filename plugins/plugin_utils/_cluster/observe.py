@@ -110,6 +110,11 @@ def observe(api: KubernetesApi, cluster: Cluster, references: Iterable[Reference
     return Observed({key_of(live): live for live in listed}, found)
 
 
+def replica_sets(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
+    """Return the ReplicaSets with the cluster's label. Only a group that is gone can have left one to us."""
+    return api.list_objects("ReplicaSet", cluster.namespace, f"{names.CLUSTER_LABEL}={cluster.name}")
+
+
 def look_up(api: KubernetesApi, namespace: str, keys: Iterable[ObjectKey]) -> list[Manifest]:
     """Return those objects that exist: what no LIST shows may have lost its label or be somebody else's."""
     found = (api.get(key.kind, namespace, key.name) for key in keys)

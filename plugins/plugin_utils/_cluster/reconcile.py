@@ -20,7 +20,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pau
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, look_up, observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import (
+    Observed,
+    look_up,
+    observe,
+    replica_sets,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report, report_unreadable
@@ -57,12 +62,11 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
 def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
     """Let the resource go. Its specification may be anything: nobody may have to mend it first."""
     cluster = Cluster.from_resource({**resource, "spec": {}})
-    steps, observed = finalize(api, resource, cluster)
+    steps, observed, warnings = finalize(api, resource, cluster, settings.check_mode)
     deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
-    if settings.check_mode:
-        return cluster, observed, Plan(tuple(steps), (deleting,)), ()
-    results = act(api, steps)
-    return cluster, observed, Plan(tuple(result.step for result in results), (deleting,)), results
+    results = () if settings.check_mode else act(api, steps)
+    planned = tuple(steps) if settings.check_mode else tuple(result.step for result in results)
+    return cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results
 
 
 def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
@@ -138,6 +142,8 @@ def _decide_objects(
     steps = held_back(steps, findings)
     confirmed, refusals = judge(api, steps)
     findings = (*findings, *refusals)
+    if candidates.may_have_left_replica_sets(cluster, desired, observed):
+        observed = observed.with_objects(replica_sets(api, cluster))
     removals = candidates.prune(cluster, desired, observed)
     steps = held_back(in_order(confirmed, removals), findings)
     return Plan(steps, (*findings, *staying(removals, findings))), observed

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
@@ -23,10 +24,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
     status,
     unreadable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import event
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText, event
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,11 @@ def report(
         plan = replace(plan, steps=tuple(result.step for result in results if result.is_done))
     document = status(cluster, observed, plan.findings, resource.get("status") or {}, now)
     troubles: tuple[str, ...] = ()
-    if cluster.uid and not check_mode and not _is_gone(results):
-        troubles = _publish(api, resource, document, plan, results, masker, now)
+    if cluster.uid and not check_mode:
+        if _is_gone(results):
+            troubles = _send(api, resource, events.warning_texts(plan.warnings, masker), now)
+        else:
+            troubles = _publish(api, resource, document, plan, results, masker, now)
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
     return Report(plan, document, plan.changes, warnings, requeue_after(document["conditions"], now))
@@ -102,7 +105,7 @@ def _masked(finding: Finding, masker: Masker) -> Finding:
 
 
 def _is_gone(results: Iterable[Result]) -> bool:
-    """True when the finalizer of a resource that is being deleted has been removed: nobody is left to tell."""
+    """True when the finalizer of a resource that is being deleted has been removed: there is no status any more."""
     patches = [result for result in results if result.step.patch is not None and result.is_done]
     return any(result.step.manifest["metadata"].get("deletionTimestamp") for result in patches)
 
@@ -124,11 +127,23 @@ def _publish(
     try:
         if document != previous:
             _write_status(api, resource, document)
+    except KubernetesError as error:
+        return _trouble(error)
+    return _send(api, resource, news, now)
+
+
+def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> tuple[str, ...]:
+    """Write the events; return what went wrong with that."""
+    try:
         for text in news:
             api.create(event(resource, text, now))
     except KubernetesError as error:
-        return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)
+        return _trouble(error)
     return ()
+
+
+def _trouble(error: KubernetesError) -> tuple[str, ...]:
+    return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)
 
 
 def _troubles(document: dict[str, Any]) -> tuple[str, str] | None:

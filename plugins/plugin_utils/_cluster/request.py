@@ -6,27 +6,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import (
+    Absence,
     resource_removal,
-    take_away,
     variable_removal,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removal import LEFT_BEHIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings, reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_spec, submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import BadResource, from_spec, submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+_Found = TypeVar("_Found")
 
 # A write that failed may succeed in the next pass, and then what was to follow it follows.
 _PASSING = frozenset({reasons.WRITE_FAILED, reasons.REMOVAL_HELD_BACK})
@@ -165,13 +168,58 @@ def _by_variable(api: KubernetesApi, request: Request, progress: Progress, clock
 
 
 def _absent_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    """Delete all that was made of variables; with `wait` until it is gone."""
+    _refuse_a_resource(api, request)
     cluster = Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
     _name_claims(plan, progress)
-    if not request.settings.check_mode:
-        _raise_first(act(api, take_away(api, cluster, delete_claims)))
-    return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
+    if request.settings.check_mode:
+        return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
+    outcome = Outcome(plan, warnings=plan.warnings)
+    for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
+        outcome, remains = _take_away(Absence(api, cluster), delete_claims, outcome)
+        if not remains:
+            return outcome
+    return replace(outcome, timed_out=request.wait)
+
+
+def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
+    """BadResource when the cluster is not one that was made of variables: its claims would look as if it were."""
+    try:
+        resource = api.get(names.KIND, request.namespace, request.name)
+    except ApiError as error:
+        if not error.is_missing_kind:
+            raise
+        return
+    if resource is not None:
+        raise BadResource(
+            f"Druid {request.name} exists in namespace {request.namespace}: that cluster was not made of variables, "
+            "and nothing of it is deleted. To delete it with its resource, leave out spec and by_variable."
+        )
+
+
+def _take_away(absence: Absence, delete_claims: bool, outcome: Outcome) -> tuple[Outcome, bool]:
+    """Return the outcome after an attempt to delete everything, and whether anything is there yet.
+
+    What fails is put down: what was done before is no less done.
+    """
+    errors: list[str] = []
+    results = act(absence.api, _until_error(absence.of_variables(delete_claims), errors))
+    remains = list(_until_error(absence.remains(delete_claims), errors))
+    unknown = (Finding(reasons.WRITE_FAILED, error) for error in dict.fromkeys(errors))
+    findings = (*_failures(results), *unknown)
+    changed = outcome.changed or any(result.is_done for result in results)
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *absence.warnings)))
+    plan = replace(outcome.plan, findings=findings)
+    return replace(outcome, plan=plan, changed=changed, warnings=warnings), bool(remains or findings)
+
+
+def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]:
+    try:
+        yield from found
+    except KubernetesError as error:
+        errors.append(str(error))
 
 
 def _absent(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
@@ -184,6 +232,10 @@ def _absent(api: KubernetesApi, request: Request, progress: Progress, clock: Clo
     if request.settings.check_mode:
         return outcome
     _name_claims(plan, progress)
+    # What has no owner does not go with the resource, which may go at once: then nobody else would delete it.
+    failures = _failures(act(api, [step for step in plan.steps if step.key.kind in LEFT_BEHIND]))
+    if failures:
+        return replace(outcome, plan=replace(plan, findings=failures))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
     for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
         resource = api.get(names.KIND, request.namespace, request.name)
@@ -201,7 +253,5 @@ def _name_claims(plan: Plan, progress: Progress) -> None:
             progress(f"Deletes the claim {step.key.name} and the data in its volume.")
 
 
-def _raise_first(results: Sequence[Result]) -> None:
-    failed = next((result for result in results if not result.is_done), None)
-    if failed is not None:
-        raise DruidopsError(failed.error or "")
+def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
+    return tuple(Finding(reasons.WRITE_FAILED, result.error) for result in results if result.error is not None)

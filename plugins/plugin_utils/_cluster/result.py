@@ -40,7 +40,7 @@ def _of_report(report: Report) -> dict[str, Any]:
 
 
 def _problem(outcome: Outcome, request: Request) -> str | None:
-    problems = outcome.report.problems if outcome.report else ()
+    problems = outcome.report.problems if outcome.report else outcome.plan.findings
     if problems:
         return f"Druid {request.namespace}/{request.name}: " + " | ".join(problem.message for problem in problems)
     if outcome.timed_out:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import describe_owner, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import (
     immutable_changes,
     not_adoptable,
@@ -137,10 +138,21 @@ def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observ
 def prune(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
     """Return a step for each object that carries our labels, is ours, and is wanted no longer."""
     kept = {key_of(manifest) for _group, manifest in wanted(desired)}
-    unwanted = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
+    found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
+    unwanted = (live for live in found if _is_prunable(live, cluster))
     return tuple(
-        Step("delete", live, _group_of(live, cluster), live) for live in unwanted if _is_prunable(live, cluster)
+        Step("delete", live, _group_of(live, cluster), live)
+        for live in (*unwanted, *removal.not_adopted(cluster, observed))
     )
+
+
+def may_have_left_replica_sets(cluster: Cluster, desired: Desired, observed: Observed) -> bool:
+    """True when a group goes, or pods run whose Deployment is gone: a ReplicaSet may be left that nobody controls.
+
+    Otherwise there is none, and no need to look.
+    """
+    is_going = any(step.removes_group for step in prune(cluster, desired, observed))
+    return is_going or removal.runs_without_deployment(cluster, observed)
 
 
 def _group_of(live: Manifest, cluster: Cluster) -> str | None:

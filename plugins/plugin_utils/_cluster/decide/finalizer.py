@@ -5,21 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import (
-    controller,
-    is_claim_of,
-    is_ours,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import controller, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
-CLAIM = "PersistentVolumeClaim"
 # Kubernetes' own: dependents are to lose their owner instead of going with it.
 ORPHAN = "orphan"
 # Of these kinds each object has the resource as its owner.
@@ -50,28 +45,19 @@ def deletes_claims(spec: Any) -> bool:
     return not (isinstance(spec, Mapping) and spec.get("disablePVCDeletionFinalizer", False))
 
 
-def is_orphaned(resource: Manifest, cluster: Cluster, observed: Observed) -> bool:
-    """True when the resource is deleted with --cascade=orphan: all that it has made is to stay, its data first of all.
+def is_orphaning(resource: Manifest) -> bool:
+    """True while Kubernetes takes the owner off everything that the resource has made, as --cascade=orphan wants it."""
+    return ORPHAN in (resource["metadata"].get("finalizers") or ())
 
-    Kubernetes may have dealt with its own finalizer already; then what we have made has lost its owner.
+
+def ownerless(cluster: Cluster, observed: Observed) -> tuple[str, ...]:
+    """Return what of this cluster has lost its owner, though the resource is there.
+
+    That is how a resource looks that is deleted with --cascade=orphan once Kubernetes has dealt with its own
+    finalizer: all that it has made is to stay, its data first of all. Somebody may have done it by hand, too.
     """
-    if ORPHAN in (resource["metadata"].get("finalizers") or ()):
-        return True
-    return any(controller(live) is None and is_ours(live, cluster) for live in observed.of_kind(*OWNED))
-
-
-def workloads(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
-    """Return the deletion of this cluster's workloads; what is going already is left to go."""
-    return _deletions(live for live in observed.of_kind(*WORKLOADS) if is_ours(live, cluster))
-
-
-def claims(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
-    """Return the deletion of this cluster's claims; what is going already is left to go."""
-    return _deletions(live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster))
-
-
-def _deletions(found: Iterable[Manifest]) -> tuple[Step, ...]:
-    return tuple(Step("delete", live, live=live) for live in found if not live["metadata"].get("deletionTimestamp"))
+    found = observed.of_kind(*OWNED)
+    return tuple(str(key_of(live)) for live in found if controller(live) is None and is_ours(live, cluster))
 
 
 def _without(finalizers: list[str]) -> list[str]:

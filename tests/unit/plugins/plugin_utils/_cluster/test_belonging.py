@@ -14,6 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging 
     describe_owner,
     is_claim_of,
     is_ours,
+    is_pod_of,
+    strangers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import entry
@@ -149,3 +151,45 @@ CLAIMS: list[tuple[str, Manifest, list[str]]] = [
 @pytest.mark.parametrize(("found", "clusters"), [row[1:] for row in CLAIMS], ids=[row[0] for row in CLAIMS])
 def test_whose_claim(found: Manifest, clusters: list[str]) -> None:
     assert [name for name in ("a", "a-b", "b", "c", "d") if is_claim_of(found, cluster(name))] == clusters
+
+
+FOUR: Manifest = {**LABEL, "app": "druid", "nodeSpecUniqueStr": "druid-c-x", "component": "broker"}
+SET = owner("druid-c-x", kind="StatefulSet", version="apps/v1")
+REPLICA_SET = owner("druid-c-x-5d9f", kind="ReplicaSet", version="apps/v1")
+
+
+def without(label: str) -> Manifest:
+    return {name: text for name, text in FOUR.items() if name != label}
+
+
+# (what, pod, whether it is of the cluster c)
+PODS: list[tuple[str, Manifest, bool]] = [
+    ("of nobody", live("Pod", "druid-c-x-0", labels=FOUR), True),
+    ("of its StatefulSet", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[SET]), True),
+    ("of its ReplicaSet", live("Pod", "druid-c-x-5d9f-abc", labels=FOUR, ownerReferences=[REPLICA_SET]), True),
+    ("with more labels", live("Pod", "druid-c-x-0", labels={**FOUR, "team": "a"}), True),
+    ("of another StatefulSet", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[owner("y")]), False),
+    ("of a Job", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[owner("druid-c-x", kind="Job")]), False),
+    ("with another name", live("Pod", "debug", labels=FOUR), False),
+    *((f"without {label}", live("Pod", "druid-c-x-0", labels=without(label)), False) for label in FOUR),
+    ("of another cluster", live("Pod", "druid-d-x-0", labels={**FOUR, "druid_cr": "d"}), False),
+    (
+        "of a group of another cluster",
+        live("Pod", "druid-d-x-0", labels={**FOUR, "nodeSpecUniqueStr": "druid-d-x"}),
+        False,
+    ),
+    ("without labels", live("Pod", "druid-c-x-0", labels=None), False),
+]
+
+
+@pytest.mark.parametrize(("found", "expected"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+def test_whose_pod(found: Manifest, expected: bool) -> None:
+    assert is_pod_of(found, cluster()) is expected
+
+
+def test_knows_the_workloads_of_others() -> None:
+    ours = live("StatefulSet", "ours", ownerReferences=[owner()])
+    theirs = live("StatefulSet", "theirs", labels=LABEL)
+    assert strangers(cluster(), [ours, theirs]) == {"theirs": theirs}
+    # What a resource made is not what variables made.
+    assert set(strangers(cluster(uid=None), [ours, theirs])) == {"ours", "theirs"}
