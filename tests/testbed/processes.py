@@ -117,8 +117,12 @@ class Processes:
         *,
         not_yet: tuple[type[Exception], ...] = (),
         patience: float = 120.0,
+        pause: float = 0.02,
     ) -> None:
-        """Return when the condition is true; errors of the kinds not_yet say that it is not true yet."""
+        """Return when the condition is true; errors of the kinds not_yet say that it is not true yet.
+
+        Patience and the pause before it is looked at again are in seconds.
+        """
         end = time.monotonic() + patience
         reason = "not yet"
         while time.monotonic() < end:
@@ -128,7 +132,7 @@ class Processes:
                     return
             except not_yet as error:
                 reason = str(error)
-            time.sleep(0.02)
+            time.sleep(pause)
         last = self.recorded()[-1].name
         raise ProcessError(
             f"waited {patience:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self.log_tail(last)}"

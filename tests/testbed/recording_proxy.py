@@ -68,6 +68,11 @@ class RecordingProxy:
         """How many failures still wait for their request."""
         return len(self._failures)
 
+    def forget(self) -> None:
+        """Forget the exchanges, not the failures to come."""
+        with self._lock:
+            self._exchanges.clear()
+
     def clear(self) -> None:
         """Forget the exchanges, and the failures that nothing has met."""
         with self._lock:

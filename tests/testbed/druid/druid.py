@@ -40,6 +40,9 @@ _READY = {
     "historical": "/druid/historical/v1/readiness",
     "router": "/status/selfDiscovered",
 }
+# Seconds for each server; a machine may be busy. Whoever asks too often takes the time that the start needs.
+_PATIENCE = 180.0
+_PAUSE = 0.2
 
 
 class DruidError(RuntimeError):
@@ -253,11 +256,11 @@ class Druid:
                 self._wait_for(server)
 
     def _wait_for(self, server: str) -> None:
+        wait = partial(self._processes.wait_for, not_yet=(ApiError, OSError), patience=_PATIENCE, pause=_PAUSE)
         if server == "kafka":
-            self._processes.wait_for("a Kafka that answers", Kafka(self._layout.kafka).answers)
+            wait("a Kafka that answers", Kafka(self._layout.kafka).answers)
         elif path := _READY.get(server):
-            ready = partial(self._answers, server, path)
-            self._processes.wait_for(f"a {server} that is ready", ready, not_yet=(ApiError, OSError))
+            wait(f"a {server} that is ready", partial(self._answers, server, path))
 
     def _answers(self, server: str, path: str) -> bool:
         self.request("GET", path, server=server)
