@@ -20,9 +20,11 @@ def canonical_dimensions(dimensions: Any) -> Any:
 def _canonical_dimension(dimension: Any) -> Any:
     if isinstance(dimension, str):
         return {"type": "string", "name": dimension}
-    if isinstance(dimension, Mapping) and "type" not in dimension:
-        return {"type": "string", **dimension}
-    return dimension
+    if not isinstance(dimension, Mapping):
+        return dimension
+    handling = dimension.get("multiValueHandling")
+    in_capitals = {"multiValueHandling": handling.upper()} if isinstance(handling, str) else {}
+    return {"type": "string", **dimension, **in_capitals}
 
 
 def canonical_flatten_fields(fields: Any) -> Any:

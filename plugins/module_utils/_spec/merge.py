@@ -21,13 +21,15 @@ def merge(before: Any, desired: Any) -> Any:
     Mappings are merged deeply, except where their types differ. A list is replaced as a whole; an element that was
     in it keeps what it had beside what is stated. Null takes a value away, and is nothing where there is none. A
     value that Druid would read as the same (``"2"`` and 2) stays as it is, so that the result is the same as
-    ``before`` exactly when nothing would change.
+    ``before`` exactly when nothing would change, and a number that is stated as text becomes one.
     """
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not _differ_in_type(before, desired):
         return _merge_mappings(before, desired)
     if isinstance(before, list) and isinstance(desired, list):
         return _merge_lists(before, desired)
-    return before if _read_alike(before, desired) else desired
+    if _read_alike(before, desired):
+        return before
+    return _as_number(desired) if isinstance(before, int | float) else desired
 
 
 def are_same(one: Any, other: Any) -> bool:

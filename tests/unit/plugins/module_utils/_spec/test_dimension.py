@@ -16,10 +16,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension imp
 
 
 def test_a_name_is_a_dimension_of_type_string() -> None:
-    assert canonical_dimensions(["page", {"name": "user"}, {"type": "long", "name": "added"}]) == [
+    assert canonical_dimensions(
+        ["page", {"name": "user"}, {"type": "long", "name": "added", "multiValueHandling": "array"}]
+    ) == [
         {"type": "string", "name": "page"},
         {"type": "string", "name": "user"},
-        {"type": "long", "name": "added"},
+        {"type": "long", "name": "added", "multiValueHandling": "ARRAY"},
     ]
 
 

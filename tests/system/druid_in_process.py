@@ -1,0 +1,89 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the modules on Druid's API do, without starting ansible-playbook: for tests of many cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor import ensure
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_query, ensure_task
+from testbed.druid.druid import Druid
+from testbed.recording_proxy import RecordingProxy, recording_proxy
+
+_SUPERVISOR: dict[str, Any] = {
+    "id": None,
+    "spec": None,
+    "state": "present",
+    "suspended": None,
+    "reset": False,
+    "reset_offsets": None,
+    "supervisors": None,
+    "wait": False,
+    "wait_for": None,
+    "wait_timeout": 120.0,
+}
+_TASK: dict[str, Any] = {
+    "id": None,
+    "spec": None,
+    "state": "present",
+    "retry": False,
+    "wait": False,
+    "wait_timeout": 120.0,
+}
+_QUERY: dict[str, Any] = {**_TASK, "query": None, "context": {}, "parameters": []}
+
+
+@dataclass(frozen=True)
+class Direct:
+    """Runs what modules do against one Druid, through a proxy that counts and fails what it is told to."""
+
+    druid: Druid
+    proxy: RecordingProxy
+    client: DruidClient
+
+    def supervisor(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module supervisor."""
+        self.proxy.forget()
+        return ensure(self.client, {**_SUPERVISOR, **params}, check_mode=check_mode)
+
+    def task(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module task."""
+        self.proxy.forget()
+        return ensure_task(self.client, {**_TASK, **params}, check_mode=check_mode)
+
+    def query(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module sql_ingest."""
+        self.proxy.forget()
+        return ensure_query(self.client, {**_QUERY, **params}, check_mode=check_mode)
+
+    @property
+    def writes(self) -> list[str]:
+        """What the last call sent that may have changed something."""
+        return [f"{each.method} {each.path}" for each in self.proxy.writes]
+
+    def history(self, supervisor: str) -> int:
+        """Return how often the specification was stored."""
+        return len(self.druid.request("GET", f"/druid/indexer/v1/supervisor/{supervisor}/history"))
+
+
+@contextmanager
+def direct_on(druid: Druid, retry_timeout: float = 20.0, read_timeout: float = 120.0) -> Iterator[Direct]:
+    """What modules do, on this Druid."""
+    login = druid.credentials
+    with recording_proxy(druid.upstream) as proxy:
+        connection = Connection(
+            urls=(proxy.url,),
+            username=login.username if login else None,
+            password=login.password if login else None,
+            retry_timeout=retry_timeout,
+            read_timeout=read_timeout,
+        )
+        with DruidClient(connection) as client:
+            yield Direct(druid, proxy, client)
