@@ -44,6 +44,9 @@ DEMO := $(WORK)/demo
 
 GATE := $(CURDIR)/tools/ci/gate
 
+# A variable's value if it was given to make; one that happens to be exported may name one that people depend on.
+named = $(if $(findstring command,$(origin $(1))),$($(1)))
+
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SCENARIO ?= default by_variable
 ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
@@ -84,7 +87,7 @@ help: ## List the targets
 	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nVariables\n'
 	@printf '  %-20s %s\n' \
-	  'KUBECONFIG, CONTEXT' 'the cluster of the demo; without them it starts a control plane of its own' \
+	  'KUBECONFIG, CONTEXT' 'given to make, not exported: the cluster of the demo; otherwise it starts one of its own' \
 	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
 	  'PYTHON' 'the Python that makes the virtual environments ($(PYTHON))' \
@@ -94,7 +97,7 @@ help: ## List the targets
 
 .PHONY: demo
 demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## See a cluster made from one resource (your own Kubernetes: KUBECONFIG, CONTEXT)
-	@tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
+	@DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
 
 .PHONY: test
 test: setup ## Run everything that must hold, as CI does: each gate, then all tests
@@ -116,7 +119,7 @@ all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link instal
 	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
 
 .PHONY: testbed
-testbed: $(CORE_2_19)/.complete ## Start a control plane that the tests then reuse, until `make stop`
+testbed: $(CORE_2_19)/.complete link ## Start a control plane that the tests then reuse, until `make stop`
 	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
 	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
 
@@ -133,11 +136,8 @@ stop: molecule-reset ## Stop what runs, keep what is installed
 	@if [[ -d $(DRUID_DIRECTORY) ]]; then $(TESTBED) druid down --dir $(DRUID_DIRECTORY); fi
 
 .PHONY: clean
-clean: stop ## Stop what runs and remove everything that these targets made, the cache included
-	@for directory in '$(CACHE)'/{venv,collections,testbed} '$(CACHE)'/checkout-*; do \
-	  if [[ -e $$directory ]]; then chmod -R u+w "$$directory"; rm -rf "$$directory"; fi; \
-	done
-	@rmdir '$(CACHE)' 2>/dev/null || true
+clean: stop ## Stop what runs and remove everything that these targets made; what other checkouts use stays
+	@PYTHONPATH=tests tools/ci/clean '$(CACHE)' '$(WORK)' $(CORE_2_19)/bin/python -m testbed down
 
 ##@ Gates, one by one
 
@@ -164,7 +164,7 @@ lint-docs: $(TOOLS)/.complete tree
 lint-other: $(TOOLS)/.complete
 	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
-	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run
+	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 
 .PHONY: sanity
@@ -263,7 +263,7 @@ link:
 
 # For Ansible's own tools: a copy, because they refuse a link.
 .PHONY: tree tree-2.18 tree-2.19
-tree: $(KUBERNETES_CORE_NEWEST)
+tree: $(KUBERNETES_CORE_NEWEST) link
 	@$(PYTHON) tools/ci/collection_tree.py $(TREE) $(KUBERNETES_CORE_NEWEST)
 tree-2.18: $(KUBERNETES_CORE_OLDEST)
 	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.18 $(KUBERNETES_CORE_OLDEST) --for-ansible-test
