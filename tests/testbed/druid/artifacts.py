@@ -60,10 +60,11 @@ class _Unresolved(BuildError):
 
 def build(version: Version) -> Artifacts:
     """All that a start of this version needs, from the cache or made now; loud about extensions that are missing."""
+    compiler = subprocess.run([java("javac"), "-version"], capture_output=True, text=True, check=True).stdout
     druid = _druid(version)
     for name in druid.missing:
         say(f"druid {version.release}: no {name}, because Maven finds none: what needs it is not there")
-    launcher = _launcher(version, druid.jars)
+    launcher = _launcher(version, druid.jars, compiler)
     return Artifacts(f"{launcher}{os.pathsep}{druid.jars}", _kafka().jars, tuple(druid.missing))
 
 
@@ -153,9 +154,8 @@ def _make_class_path(what: str, pom: str, missing: tuple[str, ...], workspace: P
     (workspace / _RESULT).write_text(json.dumps(asdict(found)))
 
 
-def _launcher(version: Version, jars: str) -> Path:
+def _launcher(version: Version, jars: str, compiler: str) -> Path:
     sources = _sources(version)
-    compiler = subprocess.run([java("javac"), "-version"], capture_output=True, text=True, check=True).stdout
     inputs = "".join((compiler, jars, *(file.read_text() for file in sources)))
     return _kept("druid-launcher", inputs, _directory, partial(_compile, sources, jars))
 
