@@ -85,9 +85,9 @@ CASES: dict[str, Case] = {
         },
         {},
         {},
-        ("dataSchema", "dimensionsSpec", "dimensions", 2, "type"),
-        "double",
-        "double",
+        ("dataSchema", "dimensionsSpec", "dimensions", 1, "multiValueHandling"),
+        "sorted_set",
+        "SORTED_SET",
     ),
     "dimensions that are found": Case(
         {
