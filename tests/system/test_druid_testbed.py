@@ -318,10 +318,11 @@ def test_url(druid, worker_id):
 def test_test_processes_share_one_that_is_gone_when_their_run_is_killed(tmp_path: Path) -> None:
     (tmp_path / "test_sharing.py").write_text(SHARING)
     (tmp_path / "wait").touch()
+    quiet = subprocess.DEVNULL
     environment = {name: value for name, value in ENVIRONMENT.items() if name != "DRUIDOPS_DRUID"}
     options = ["--numprocesses", "2", "--dist", "each", "--basetemp", str(tmp_path / "base"), "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "--quiet", "--rootdir", str(tmp_path), *options, str(tmp_path)]
-    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL) as run:
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=quiet, stderr=quiet) as run:
         urls = eventually(lambda: both(tmp_path), patience=240)
         (running,) = Processes(next((tmp_path / "base").glob("druid-*-open"))).running()
         run.kill()

@@ -10,6 +10,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -80,14 +81,19 @@ def _started(arguments: argparse.Namespace) -> Druid:
 
 def _keep(arguments: argparse.Namespace) -> int:
     """Run a Druid until another process ends, however that ends."""
-    # readable once it has ended, and it need not be a child
-    with (
-        open(os.pidfd_open(arguments.pid), "rb", buffering=0) as other,
-        Druid.start(arguments.dir, arguments.version, arguments.configuration),
-    ):
-        print("ready", flush=True)
-        select.select([other], [], [])
+    watcher = threading.Thread(target=_end_with, args=(os.pidfd_open(arguments.pid),), daemon=True)
+    watcher.start()
+    Druid.start(arguments.dir, arguments.version, arguments.configuration)
+    print("ready", flush=True)
+    watcher.join()
     return 0
+
+
+def _end_with(other: int) -> None:
+    """End this process, even in the middle of a start, when the other has ended; the kernel takes the JVM along."""
+    # readable once it has ended, and it need not be a child
+    select.select([other], [], [])
+    os._exit(0)
 
 
 def _down(arguments: argparse.Namespace) -> int:
