@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
 from ansible_collections.druidops.druid.tests.system import full_cluster
+from ansible_collections.druidops.druid.tests.system.admission import WORDS, limit, refusing
 from ansible_collections.druidops.druid.tests.system.full_cluster import (
     NAME,
     STATEFUL,
@@ -168,6 +169,43 @@ def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
     assert [write for write in without_status(cluster.writes(mark)) if "dry run" not in write] == []
     assert cluster.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
     assert kept(cluster, "Pod")
+
+
+@pytest.mark.parametrize("what", ["pod management", "Service with an address"])
+def test_is_made_again_though_a_quota_is_full(cluster: Live, what: str) -> None:
+    wanted = CHANGES[what]
+    counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[wanted.kind]
+    limit(cluster, counted, len(cluster.list(wanted.kind)))
+    old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
+    data = kept(cluster, "Pod", "PersistentVolumeClaim")
+    change(cluster, wanted.node)
+    checked, done = one_pass(cluster, NAME, check_mode=True), one_pass(cluster, NAME)
+    assert (checked.plan.findings, done.plan.findings) == ((), ())
+    assert [step.key for step in checked.plan.steps] == [step.key for step in done.plan.steps]
+    assert cluster.get(wanted.kind, wanted.name)["metadata"]["uid"] != old
+    assert one_pass(cluster, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(cluster))
+    assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
+
+
+def test_stays_when_a_quota_has_no_room_for_its_replacement(cluster: Live) -> None:
+    limit(cluster, "count/statefulsets.apps", 0)
+    assert_stays(cluster, "exceeded quota: limit")
+
+
+def test_stays_when_a_policy_refuses_its_name(cluster: Live) -> None:
+    with refusing(cluster, "StatefulSet", STATEFUL):
+        assert_stays(cluster, WORDS)
+
+
+def assert_stays(live: Live, words: str) -> None:
+    """What cannot be made again is not deleted."""
+    before = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    change(live, {"podManagementPolicy": "OrderedReady"})
+    [finding] = one_pass(live, NAME).plan.findings
+    assert (finding.reason, finding.group) == ("RefusedByServer", "historicals")
+    assert words in finding.message
+    assert live.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
 
 
 class Killed(BaseException):

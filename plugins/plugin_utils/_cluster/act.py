@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound, explain, put
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
@@ -82,11 +83,23 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:
         _settle_ownership(api, step.live, step.manifest)
-    live = put(api, step, bound(step))
+    live = _put_in_place(api, step) if step.operation == "recreate" else put(api, step, bound(step))
     if step.initial is None:
         return live
     live = _settle_ownership(api, live, step.manifest)
     return api.apply(bound(replace(step, live=live, operation="update", initial=None))) if step.says_twice else live
+
+
+def _put_in_place(api: KubernetesApi, step: Step) -> Manifest:
+    """Make the object again: for a moment a quota still counts the one that is gone."""
+    for _attempt in range(GONE_ATTEMPTS):
+        try:
+            return put(api, step, bound(step))
+        except ApiError as error:
+            if not leaves_room(error, step.key.kind):
+                raise
+        api.sleep(GONE_PAUSE_SECONDS)
+    return put(api, step, bound(step))
 
 
 def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manifest | None:

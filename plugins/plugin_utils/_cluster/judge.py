@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import VERBATIM_MANAGER
 
 # How often an object may change its status while it is judged.
@@ -68,12 +70,29 @@ def _differs(step: Step, after: Manifest) -> bool:
 
 
 def _judge_recreation(api: KubernetesApi, step: Step) -> Manifest:
-    """Let the object be judged under a name that is free, since its own is taken until the old one is gone."""
+    """Let the object be judged under its own name, and see under one that is free what would be there.
+
+    Its own name is taken until the old one is gone; the server finds that out last, after all that it has to object.
+    """
     manifest = bound(step)
     name = manifest["metadata"]["name"]
     elsewhere = {**manifest["metadata"], "name": f"{name[:_LONGEST_STEM]}-{_PROBE}"}
-    after = put(api, step, {**manifest, "metadata": elsewhere}, dry_run=True)
+    try:
+        _judge_by_name(api, step)
+        after = put(api, step, {**manifest, "metadata": elsewhere}, dry_run=True)
+    except ApiError as error:
+        if not leaves_room(error, step.key.kind):
+            raise
+        return merge(step.live or {}, step.initial or step.manifest)
     return {**after, "metadata": {**after["metadata"], "name": name}}
+
+
+def _judge_by_name(api: KubernetesApi, step: Step) -> None:
+    try:
+        api.create(step.initial or step.manifest, dry_run=True)
+    except ApiError as error:
+        if error.status != CONFLICT:
+            raise
 
 
 def _dry_run(api: KubernetesApi, step: Step) -> Manifest:

@@ -191,7 +191,37 @@ def test_waits_only_so_long_for_the_old_one_to_go(server: Server, api: Kubernete
     assert "has to be made again, but is still being deleted after 10 s, held by its dependents" in result.error
 
 
+TAKEN = Answer(409, {"message": "already exists", "reason": "AlreadyExists", "details": {"name": "druid-c-brokers"}})
+COUNT = "count/statefulsets.apps"
+FULL = Answer(
+    403, {"message": f"forbidden: exceeded quota: q, requested: {COUNT}=1, used: {COUNT}=2, limited: {COUNT}=2"}
+)
+FORBIDDEN = Answer(403, {"message": "forbidden: User cannot patch resource"})
+
+
+def test_makes_an_object_again_when_the_quota_knows_it_too(server: Server, api: KubernetesApi) -> None:
+    server.answers = [OK, missing(), FULL, FULL, Answer(body=stored(WORKLOAD))]
+    [result] = act(api, [remade()])
+    assert result.is_done
+    assert [asked.method for asked in server.asked] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
+
+
 class TestJudge:
+    @pytest.mark.parametrize("answers", [[FULL], [TAKEN, FULL]])
+    def test_a_quota_does_not_count_twice(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
+        server.answers = answers
+        [confirmed], findings = judge(api, [remade()])
+        assert findings == ()
+        assert confirmed.after is not None
+        assert confirmed.after["spec"] == WORKLOAD["spec"]
+
+    @pytest.mark.parametrize("answers", [[FORBIDDEN], [TAKEN, FORBIDDEN], [REFUSED], [TAKEN, REFUSED]])
+    def test_a_replacement_that_is_refused(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
+        server.answers = list(answers)
+        steps, [finding] = judge(api, [remade()])
+        assert (steps, finding.reason) == ((), reasons.REFUSED)
+        assert len(server.asked) == len(answers)
+
     def test_a_step_that_would_write_nothing_is_none(self, server: Server, api: KubernetesApi) -> None:
         live = stored(config_map(a="1"))
         server.answers = [Answer(body=live | {"status": {"seen": True}})]
@@ -241,10 +271,13 @@ class TestJudge:
         assert confirmed.managed_fields == comparison.managed_fields
         assert [asked.method for asked in server.asked] == ["PUT"]
 
-    def test_a_recreation_is_judged_under_another_name(self, server: Server, api: KubernetesApi) -> None:
-        server.answers = [Answer(body={**stored(WORKLOAD), "judged": True})]
+    def test_a_recreation_is_judged_under_its_name_and_another(self, server: Server, api: KubernetesApi) -> None:
+        server.answers = [TAKEN, Answer(body={**stored(WORKLOAD), "judged": True})]
         [confirmed], _findings = judge(api, [remade()])
-        assert server.asked[0].path.split("?")[0].endswith("/druid-c-brokers-dry-run")
+        by_name, elsewhere = server.asked
+        assert (by_name.method, by_name.document) == ("POST", WORKLOAD)
+        assert elsewhere.path.split("?")[0].endswith("/druid-c-brokers-dry-run")
+        assert all(asked.path.endswith("dryRun=All") for asked in server.asked)
         assert confirmed.after is not None
         assert confirmed.after["judged"]
         assert confirmed.after["metadata"]["name"] == "druid-c-brokers"
