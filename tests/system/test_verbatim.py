@@ -121,6 +121,52 @@ def as_yaml(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]
     return {"resource": ansible.write("wiki.yml", yaml.safe_dump(document))[1:]}
 
 
+# As a person writes it: a tool would put quotes around all of these.
+BY_HAND = """
+apiVersion: druid.apache.org/v1alpha1
+kind: Druid
+metadata:
+  name: wiki
+spec:
+  image: apache/druid:33.0.0
+  common.runtime.properties: ""
+  podAnnotations:
+    time: 12:30:45
+    short: 1:30
+    equals: =
+    day: 2026-01-01
+    address: ::1
+    0x10: hexadecimal key
+  nodes:
+    brokers:
+      nodeType: broker
+      druid.port: 0o17622
+      replicas: 0
+      nodeConfigMountPath: /opt/druid/conf
+      runtime.properties: |
+        a=b
+      podDisruptionBudgetSpec: {maxUnavailable: 1e0}
+      env:
+        - {name: TIME, value: 12:30:45}
+"""
+
+
+def test_yaml_that_is_written_by_hand(each_ansible: Ansible, live: Live) -> None:
+    each_ansible.cluster(resource=each_ansible.write("wiki.yml", BY_HAND)[1:])
+    spec = live.get("Druid", "wiki")["spec"]
+    assert spec["podAnnotations"] == {
+        "time": "12:30:45",
+        "short": "1:30",
+        "equals": "=",
+        "day": "2026-01-01",
+        "address": "::1",
+        "16": "hexadecimal key",
+    }
+    assert spec["nodes"]["brokers"]["druid.port"] == 8082
+    assert spec["nodes"]["brokers"]["env"] == [{"name": "TIME", "value": "12:30:45"}]
+    assert live.get("PodDisruptionBudget", "druid-wiki-brokers")["spec"]["maxUnavailable"] == 1
+
+
 SOURCES: dict[str, Callable[[Live, Ansible, Manifest], dict[str, Any]]] = {
     "in the cluster": in_cluster,
     "a JSON file": as_json,

@@ -10,12 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils import _yaml
 from ansible_collections.druidops.druid.plugins.module_utils._errors import HIDDEN, BadInput
-
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
 
 
 def mapping_of(value: Any, option: str) -> dict[str, Any]:
@@ -32,25 +28,10 @@ def _parsed(text: str, option: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as not_json:
-        if yaml is None:
+        if not _yaml.is_there():
             remedy = f"is not JSON ({not_json}), and for YAML the machine that runs the module needs PyYAML"
             raise BadInput(option, HIDDEN, remedy) from None
     try:
-        return yaml.load(text, Loader=_JsonTypes)
-    except yaml.YAMLError as error:
-        # the problem and its place, without the text: there may be a password in it
-        place = getattr(error, "problem_mark", None)
-        where = f" in line {place.line + 1}, column {place.column + 1}" if place else ""
-        problem = getattr(error, "problem", None) or "not readable"
-        raise BadInput(option, HIDDEN, f"is neither JSON nor YAML: {problem}{where}") from None
-
-
-if yaml is not None:
-
-    class _JsonTypes(yaml.SafeLoader):
-        """YAML with the types of JSON: a date stays the text that Druid wants."""
-
-    _JsonTypes.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+        return _yaml.load(text)
+    except _yaml.NotYaml as error:
+        raise BadInput(option, HIDDEN, f"is neither JSON nor YAML: {error}") from None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ansible_collections.druidops.druid.plugins.module_utils import _yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
@@ -44,19 +44,9 @@ def _parse(text: str, path: Path) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadResource(f"resource: {path} is neither JSON nor YAML: {error}") from error
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML as the Kubernetes tools read it: dates are text."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, expression) for tag, expression in resolvers if not tag.endswith(":timestamp")]
-    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
-}
+        return _yaml.load(text)
+    except _yaml.NotYaml as error:
+        raise BadResource(f"resource: {path} is neither JSON nor YAML: {error}.") from error
 
 
 def from_document(document: Any, name: str | None, namespace: str | None) -> Manifest:

@@ -35,7 +35,7 @@ CLIENT = tuple(
     for part in ("_address", "_connection", "_errors", "_hints", "_masking", "_patience", "_transport", "_words")
 )
 # What is not about Druid's API alone, and is needed on both sides.
-SHARED = (f"{DRUID}_masking",)
+SHARED = (f"{DRUID}_masking", f"{DRUID}_yaml")
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
 # The first room whose path fits a file is its room. A path without .py is a directory.
@@ -57,7 +57,8 @@ ROOMS = (
     Room("plugins/module_utils/_secret_text.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_masking.py", (f"{DRUID}_secret_text",), ("ansible", *HTTP)),
     # What specifications mean: pure.
-    Room("plugins/module_utils/_spec", (f"{DRUID}_spec", f"{DRUID}_errors"), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_yaml.py", (), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_spec", (f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"), ("ansible", *HTTP)),
     # Whoever uses the client knows it and its errors, not what it is made of.
     Room("plugins/module_utils/_resources", (f"{DRUID}_spec", *CLIENT_ITSELF), ("ansible", *HTTP)),
     Room(

@@ -32,7 +32,7 @@ def test_mapping_of(value: Any, expected: Any) -> None:
     [
         ("[1]", "spec: has to be a mapping, or JSON or YAML text of one, and is list"),
         (None, "spec: has to be a mapping, or JSON or YAML text of one, and is nothing"),
-        ("password: x: y", "spec: is neither JSON nor YAML: mapping values are not allowed here in line 1, column 12"),
+        ("password: x: y", "spec: is neither JSON nor YAML: mapping values are not allowed"),
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],
 )
