@@ -140,7 +140,12 @@ def _broker() -> Settings:
 
 def _indexer(layout: Layout) -> Settings:
     # a query that ingests takes two slots, and the more there are the more memory it asks for
-    return {"druid.worker.capacity": "6", "druid.worker.baseTaskDirs": json.dumps([f"{layout.directory}/task"])}
+    return {
+        "druid.worker.capacity": "6",
+        "druid.worker.baseTaskDirs": json.dumps([f"{layout.directory}/task"]),
+        # a task that has published ends when it sees its segments served, which it looks at once a minute by default
+        "druid.segment.handoff.pollDuration": "PT1S",
+    }
 
 
 def _historical(layout: Layout) -> Settings:
