@@ -12,7 +12,6 @@ import re
 import ssl
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as temporary
@@ -317,13 +317,6 @@ def _loosen(schema: dict[str, Any]) -> None:
     for key in ("items", "additionalProperties"):
         if key in schema:
             _loosen(schema[key])
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.05)
 
 
 BROKEN_GROUP = {

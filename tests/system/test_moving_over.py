@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +83,7 @@ class Reader:
 
 
 @pytest.fixture
-def reader(golden: Live, namespace: str, tmp_path: Path) -> Iterator[Reader]:
+def reader(golden: Live, namespace: str, tmp_path: Path) -> Reader:
     """A reader of the document, and the Deployments of the Go operator and of something else."""
     for name, labels in (("cluster-druid-operator", OPERATOR), ("other", {"app": "other"})):
         pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "manager", "image": "manager"}]}}
@@ -93,7 +92,7 @@ def reader(golden: Live, namespace: str, tmp_path: Path) -> Iterator[Reader]:
             "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod},
         }
         golden.plane.request("POST", f"/apis/apps/v1/namespaces/{namespace}/deployments", body)
-    yield Reader(Ansible(CORES["2.19"], golden.plane, golden.namespace, tmp_path), namespace)
+    return Reader(Ansible(CORES["2.19"], golden.plane, golden.namespace, tmp_path), namespace)
 
 
 def test_there_and_back_and_there_again(golden: Live, reader: Reader) -> None:
