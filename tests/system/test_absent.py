@@ -97,9 +97,15 @@ def test_by_variable_leaves_the_cluster_of_a_resource_alone(
 def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
     until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
-    waited = ansible.cluster("wiki", "-v", **{**GONE, "wait_timeout": 3}, spec=wiki.spec(), status=2)
-    assert "still there after 3 s." in waited.output
-    assert any(result["changed"] for result in waited.results)
+    request = Request(
+        "wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec(), wait=True, wait_timeout=2
+    )
+    outcome = fulfil(connection(live), request, lambda _text: None, Clock())
+    assert outcome.changed
+    told = of_outcome(outcome, request, fail_on_problem=True)
+    assert told["msg"].endswith(": still there after 2 s.")
+    assert told["failed"]
+    assert live.made() == {("Service", "druid-wiki-data")}
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})
     ansible.cluster("wiki", **GONE, spec=wiki.spec())
     assert live.made() == set()
