@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 # JMESPath over the status: by type of supervisor, what is awaited of one that runs and of one that is suspended.
 _RUNS = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailedState)"
 # tasks that publish what they have read may go on for minutes
-_RESTS = "payload.suspended && !payload.activeTasks"
+_RESTS = "payload.suspended && !(payload.activeTasks)"
 _STREAM = {False: _RUNS, True: _RESTS}
 _AWAITED: dict[str, dict[bool, str]] = {
     "kafka": _STREAM,

@@ -1,0 +1,50 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When a supervisor does what its specification says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
+    awaited,
+    bounded_errors,
+    summary,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._wait import condition
+
+RUNS, RESTS = {"type": "kafka", "suspended": False}, {"type": "kafka", "suspended": True}
+TASK = {"id": "index_kafka_a"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "is_awaited"),
+    [
+        (RUNS, {"payload": {"healthy": True, "detailedState": "RUNNING"}}, True),
+        (RUNS, {"payload": {"healthy": True, "detailedState": "IDLE"}}, True),
+        (RUNS, {"payload": {"healthy": True, "detailedState": "PENDING"}}, False),
+        (RUNS, {"payload": {"healthy": False, "detailedState": "RUNNING"}}, False),
+        (RUNS, {}, False),
+        (RESTS, {"payload": {"suspended": True, "activeTasks": [], "publishingTasks": [TASK]}}, True),
+        (RESTS, {"payload": {"suspended": True, "activeTasks": [TASK]}}, False),
+        (RESTS, {"payload": {"suspended": False, "activeTasks": []}}, False),
+        ({"type": "autocompact"}, {"id": "autocompact__a", "payload": {}}, True),
+        ({"type": "autocompact"}, {}, False),
+    ],
+)
+def test_awaited(spec: Any, status: Any, is_awaited: bool) -> None:
+    assert condition(awaited(spec))(status) is is_awaited
+
+
+def test_the_latest_errors_are_told_few_and_short() -> None:
+    payload = {"detailedState": "LOST", "recentErrors": [{"message": f"{number}" * 600} for number in range(5)]}
+
+    errors = bounded_errors(payload)["recentErrors"]
+
+    assert [each["message"][0] for each in errors] == ["2", "3", "4"]
+    assert max(len(each["message"]) for each in errors) == 500
+    assert summary({"payload": payload}).startswith("its state is LOST; 222")
+    assert summary({}) == "its state is unknown"
