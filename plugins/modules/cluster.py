@@ -80,8 +80,8 @@ options:
   wait:
     description:
       - Make further passes until the cluster is Ready (O(state=present)) or gone (O(state=absent)).
-      - A cluster that is stopped is waited for until no pod is left. For what waits while a cluster is paused, a warning
-        names it, and the wait ends.
+      - A cluster that is stopped is waited for until no pod is left. While a cluster is paused, the wait is for the
+        pods that it has, and a warning names the changes that wait.
       - A line is printed whenever the progress changes.
     type: bool
     default: false

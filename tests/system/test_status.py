@@ -169,49 +169,49 @@ def test_wait_tells_of_each_step_forward(ansible: Ansible, ready: Live) -> None:
     assert re.findall(r"^wiki: (\d/3) nodes ready", run.output, re.M) == ["1/3", "2/3", "3/3"]
 
 
-def test_paused_cluster_is_left_alone(ready: Live) -> None:
-    stops: dict[str, tuple[Manifest, Manifest, str]] = {
-        "spec.paused": ({"spec": {"paused": True}}, {"spec": {"paused": None}}, "Paused"),
-        "the annotation": (ignored("true"), ignored(None), "Ignored"),
-    }
-    number, runs = 0, "33.0.0"
-    for begin, end, reason in stops.values():
-        ready.merge("Druid", "wiki", begin)
-        assert not until_reached(ready, "wiki").changed
-        assert conditions(ready)["Ready"] == ("True", "AllNodesReady")
-        number += 1
-        spec = {**wiki.changed("data", replicas=2)["spec"], "image": f"apache/druid:34.0.{number}"}
-        ready.merge("Druid", "wiki", {"spec": spec})
-        ready.delete("Service", "druid-wiki-brokers")
-        mark, before = ready.mark(), replicas(ready)
-        outcome = until_reached(ready, "wiki")
-        assert not outcome.changed
-        assert [write for write in without_status(ready.writes(mark)) if "(dry run)" not in write] == []
-        assert replicas(ready) == before
-        assert conditions(ready) == {
-            "Ready": ("False", "ChangesWait"),
-            "Progressing": ("False", "ChangesWait"),
-            "Degraded": ("False", "AsExpected"),
-            "Paused": ("True", reason),
-        }
-        message = condition(ready.get("Druid", "wiki"), "Ready")["message"]
-        assert "create Service druid-wiki-brokers" in message
-        assert "update StatefulSet druid-wiki-data" in message
-        assert outcome.warnings == (message,)
-        pods = sum(before.values())
-        assert (columns(ready)["Nodes"], columns(ready)["Version"]) == (f"{pods}/{pods}", runs)
-        ready.merge("Druid", "wiki", end)
-        until_ready(ready, "wiki")
-        assert conditions(ready)["Paused"] == ("False", "NotPaused")
-        assert ready.find("Service", "druid-wiki-brokers")
-        runs = f"34.0.{number}"
-        assert columns(ready)["Version"] == runs
-        ready.merge("Druid", "wiki", wiki.changed("data", replicas=1))
-        until_ready(ready, "wiki")
-
-
 def ignored(value: str | None) -> Manifest:
     return {"metadata": {"annotations": {"druid.apache.org/ignored": value}}}
+
+
+# (how it begins, how it ends, the reason)
+PAUSES = [
+    ({"spec": {"paused": True}}, {"spec": {"paused": None}}, "Paused"),
+    (ignored("true"), ignored(None), "Ignored"),
+]
+
+
+@pytest.mark.parametrize(("begin", "end", "reason"), PAUSES, ids=[reason for _begin, _end, reason in PAUSES])
+def test_paused_cluster_is_left_alone(ready: Live, begin: Manifest, end: Manifest, reason: str) -> None:
+    ready.merge("Druid", "wiki", begin)
+    assert not until_reached(ready, "wiki").changed
+    assert conditions(ready)["Ready"] == ("True", "AllNodesReady")
+    assert conditions(ready)["Paused"] == ("True", reason)
+
+    scaled = wiki.changed("data", replicas=2)["spec"]
+    ready.merge("Druid", "wiki", {"spec": {**scaled, "image": "apache/druid:34.0.0"}})
+    ready.delete("Service", "druid-wiki-brokers")
+    mark, before = ready.mark(), replicas(ready)
+    outcome = until_reached(ready, "wiki")
+    assert not outcome.changed
+    assert [write for write in without_status(ready.writes(mark)) if "(dry run)" not in write] == []
+    assert replicas(ready) == before
+    assert conditions(ready) == {
+        "Ready": ("False", "ChangesWait"),
+        "Progressing": ("False", "ChangesWait"),
+        "Degraded": ("False", "AsExpected"),
+        "Paused": ("True", reason),
+    }
+    message = condition(ready.get("Druid", "wiki"), "Ready")["message"]
+    assert "create Service druid-wiki-brokers" in message
+    assert "update StatefulSet druid-wiki-data" in message
+    assert outcome.warnings == (message,)
+    assert (columns(ready)["Nodes"], columns(ready)["Version"]) == ("3/3", "33.0.0")
+
+    ready.merge("Druid", "wiki", end)
+    until_ready(ready, "wiki")
+    assert conditions(ready)["Paused"] == ("False", "NotPaused")
+    assert (columns(ready)["Nodes"], columns(ready)["Version"]) == ("4/4", "34.0.0")
+    assert ready.find("Service", "druid-wiki-brokers")
 
 
 def replicas(live: Live) -> dict[str, int]:
