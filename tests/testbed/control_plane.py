@@ -25,8 +25,8 @@ from .build import Programs, build
 from .components import Layout
 from .directory import empty_directory
 from .objects import NODES, initial_objects
-from .ports import free_ports
-from .processes import Processes
+from .ports import reserved_ports
+from .running import Running
 from .users import USERS, read_tokens, write_kubeconfig, write_tokens
 from .versions import DEFAULT, Version, version
 
@@ -40,10 +40,11 @@ class ControlPlaneError(RuntimeError):
     """A control plane could not be found, or lacks what was asked for."""
 
 
-class ControlPlane:
+class ControlPlane(Running):
     """A running control plane; leaving it as a context manager stops it."""
 
     def __init__(self, layout: Layout, kubernetes: Version) -> None:
+        super().__init__(layout.directory)
         self.kubernetes = kubernetes
         self.url = layout.url
         # For what the API server itself would refuse to store.
@@ -51,7 +52,6 @@ class ControlPlane:
         self.ca_file = layout.authority
         self.audit = Audit(layout.audit_log)
         self._layout = layout
-        self._processes = Processes(layout.directory)
 
     @classmethod
     def start(
@@ -67,55 +67,35 @@ class ControlPlane:
         chosen = version(kubernetes)
         programs = build(chosen)
         cls.remove(directory)
-        plane = cls(Layout(empty_directory(directory), *free_ports(4)), chosen)
-        try:
-            plane._prepare(programs)
-            start = partial(plane._processes.start, detached=detached)
-            plane._start_api_server(start, programs, apiserver_arguments)
-            # the garbage collector of a controller manager that is started later knows the CRDs at once, not after 30 s
-            plane._install(crds)
-            plane._start_controllers(start, programs)
-            plane._populate()
-        except BaseException:
-            plane._processes.kill()
-            raise
+        with reserved_ports(4) as ports:
+            plane = cls(Layout(empty_directory(directory), *ports), chosen)
+            try:
+                plane._prepare(programs)
+                start = partial(plane._processes.start, detached=detached)
+                plane._start_api_server(start, programs, apiserver_arguments)
+                # the garbage collector of a controller manager that is started later knows them at once, not after 30 s
+                plane._install(crds)
+                plane._start_controllers(start, programs)
+                plane._populate()
+            except BaseException:
+                plane._processes.kill()
+                raise
         return plane
 
     @classmethod
-    def find(cls, directory: Path) -> ControlPlane | None:
-        """The control plane that runs in this directory, complete, or None."""
-        plane = cls._recorded(directory)
-        if plane is None or {process.name for process in plane._processes.running()} != _COMPONENTS:
-            return None
-        return plane
-
-    @classmethod
-    def remove(cls, directory: Path) -> bool:
-        """Stop what runs in this directory and take the directory away; whether there was one."""
-        plane = cls._recorded(directory)
-        if plane is None:
-            return False
-        plane.stop()
-        shutil.rmtree(directory)
-        return True
-
-    @classmethod
-    def _recorded(cls, directory: Path) -> ControlPlane | None:
-        state = directory.resolve() / _STATE
+    def _recorded(cls, directory: Path) -> Self | None:
+        state = directory / _STATE
         if not state.exists():
             return None
         content = json.loads(state.read_text())
-        return cls(Layout(directory.resolve(), **content["ports"]), version(content["kubernetes"]))
+        return cls(Layout(directory, **content["ports"]), version(content["kubernetes"]))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        self.stop()
+    def _names(self) -> set[str]:
+        return _COMPONENTS
 
     def stop(self) -> None:
-        """Kill every component (the data are not worth a farewell) and drop the data."""
-        self._processes.kill()
+        """Kill every component and drop the data."""
+        super().stop()
         shutil.rmtree(self._layout.directory / "etcd", ignore_errors=True)
 
     def kubeconfig(self, user: str = "admin") -> Path:

@@ -7,25 +7,34 @@ from __future__ import annotations
 
 import random
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 # Below the range from which the kernel takes ports for outgoing connections: what is free now stays free until used.
 _CANDIDATES = range(20000, 32000)
 
 
-def free_ports(count: int) -> list[int]:
-    """This many ports of which none is in use."""
-    ports: list[int] = []
-    while len(ports) < count:
-        port = random.choice(_CANDIDATES)
-        if port not in ports and _is_free(port):
-            ports.append(port)
-    return ports
+@contextmanager
+def reserved_ports(count: int) -> Iterator[list[int]]:
+    """This many ports that nobody else is given until the context ends, but that a server can listen on meanwhile."""
+    with ExitStack() as held:
+        ports: list[int] = []
+        while len(ports) < count:
+            port = random.choice(_CANDIDATES)
+            if _reserve(port, held):
+                ports.append(port)
+        yield ports
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as candidate:
+def _reserve(port: int, held: ExitStack) -> bool:
+    with ExitStack() as own:
+        holder = own.enter_context(socket.socket())
         try:
-            candidate.bind(("127.0.0.1", port))
+            holder.bind(("127.0.0.1", port))
         except OSError:
             return False
+        # Too late for the bind above, which therefore fails where anybody else holds the port. Servers set it as well,
+        # and two that have it may bind the same port as long as only one of them listens.
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.enter_context(own.pop_all())
     return True

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -17,13 +16,13 @@ from typing import Any, Self
 
 from ..api import Api, ApiError
 from ..directory import empty_directory
-from ..ports import free_ports
+from ..ports import reserved_ports
 from ..private_file import private
-from ..processes import Processes
 from ..proxy import Upstream
+from ..running import Running
+from . import configurations
 from .artifacts import Artifacts, build
 from .certificates import make_certificates
-from .configurations import configuration
 from .jvm import APART, TOGETHER, Jvm, command, write_arguments
 from .kafka import Kafka
 from .settings import PORTS, Layout, Passwords, properties, settings
@@ -69,13 +68,13 @@ class Choice:
     ports: dict[str, int]
 
 
-class Druid:
+class Druid(Running):
     """A running Druid; leaving it as a context manager stops it."""
 
     def __init__(self, directory: Path, choice: Choice) -> None:
+        super().__init__(directory)
         self.version = choice.version
-        self.configuration = configuration(choice.configuration)
-        self.directory = directory
+        self.configuration = configurations.configuration(choice.configuration)
         self._layout = Layout(directory, choice.ports)
         self.url = self._url("router")
         # one server is both
@@ -83,14 +82,13 @@ class Druid:
         self.broker_url = self._url("broker")
         self.kafka = Kafka(self._layout.kafka) if choice.kafka else None
         self._choice = choice
-        self._processes = Processes(directory)
 
     @classmethod
     def start(
         cls,
         directory: Path,
         release: str = DEFAULT,
-        secured: str = "open",
+        configuration: str = "open",
         *,
         kafka: bool | None = None,
         apart: bool = False,
@@ -101,55 +99,31 @@ class Druid:
         Kafka comes with it, by default where the release has the extension for it. Apart, each of the JVMs in jvm.APART
         can be killed and started again; otherwise one JVM is all servers.
         """
-        secured_as = configuration(secured)
+        secured = configurations.configuration(configuration)
         artifacts = build(version(release))
         extensions = {*version(release).extensions} - {*artifacts.missing}
-        _require(extensions, [BASIC_SECURITY] if secured_as.basic_security else [], release)
-        _require(extensions, [KAFKA] if kafka else [], release)
+        _require(release, extensions, [BASIC_SECURITY] * secured.basic_security + [KAFKA] * bool(kafka))
         with_kafka = KAFKA in extensions if kafka is None else kafka
         cls.remove(directory)
-        ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
-        druid = cls(empty_directory(directory), Choice(release, secured, with_kafka, apart, detached, ports))
-        try:
-            druid._prepare(artifacts)
-            druid._start(druid._jvms())
-        except BaseException:
-            druid._processes.kill()
-            raise
+        with reserved_ports(len(PORTS)) as ports:
+            named = dict(zip(PORTS, ports, strict=True))
+            choice = Choice(release, configuration, with_kafka, apart, detached, named)
+            druid = cls(empty_directory(directory), choice)
+            try:
+                druid._prepare(artifacts)
+                druid._start(druid._jvms())
+            except BaseException:
+                druid._processes.kill()
+                raise
         return druid
 
     @classmethod
-    def find(cls, directory: Path) -> Druid | None:
-        """The Druid that runs in this directory, complete, or None."""
-        druid = cls._recorded(directory)
-        if druid is None or druid._running() != {jvm.name for jvm in druid._jvms()}:
-            return None
-        return druid
+    def _recorded(cls, directory: Path) -> Self | None:
+        state = directory / _STATE
+        return cls(directory, Choice(**json.loads(state.read_text()))) if state.exists() else None
 
-    @classmethod
-    def remove(cls, directory: Path) -> bool:
-        """Stop what runs in this directory and take the directory away; whether there was one."""
-        druid = cls._recorded(directory)
-        if druid is None:
-            return False
-        druid.stop()
-        shutil.rmtree(druid._layout.directory)
-        return True
-
-    @classmethod
-    def _recorded(cls, directory: Path) -> Druid | None:
-        state = directory.resolve() / _STATE
-        return cls(directory.resolve(), Choice(**json.loads(state.read_text()))) if state.exists() else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Kill every JVM (the data are not worth a farewell)."""
-        self._processes.kill()
+    def _names(self) -> set[str]:
+        return {jvm.name for jvm in self._jvms()}
 
     def kill(self, *jvms: str) -> None:
         """Kill JVMs of one that was started apart, such as coordinator or kafka, as a crash would."""
@@ -230,9 +204,6 @@ class Druid:
                 raise DruidError(f"there is no JVM {name} here, only {', '.join(jvms)}; start Druid with apart=True")
         return [jvms[name] for name in names]
 
-    def _running(self) -> set[str]:
-        return {process.name for process in self._processes.running()}
-
     def _passwords(self) -> Passwords:
         return Passwords(**json.loads((self._layout.directory / _PASSWORDS).read_text()))
 
@@ -267,7 +238,7 @@ class Druid:
         return True
 
 
-def _require(extensions: set[str], names: Iterable[str], release: str) -> None:
+def _require(release: str, extensions: set[str], names: Iterable[str]) -> None:
     for name in names:
         if name not in extensions:
             having = [each.release for each in KNOWN.values() if name in each.extensions]

@@ -10,22 +10,37 @@ import socket
 
 import pytest
 from ansible_collections.druidops.druid.tests.testbed import ports
-from ansible_collections.druidops.druid.tests.testbed.ports import free_ports
+from ansible_collections.druidops.druid.tests.testbed.ports import reserved_ports
 
 
-def test_ports_differ_and_can_be_bound() -> None:
-    chosen = free_ports(20)
-    assert len(set(chosen)) == 20
+def one_of(monkeypatch: pytest.MonkeyPatch, *candidates: int) -> int:
+    """The port that is reserved when there are only these to choose from."""
+    monkeypatch.setattr(ports, "_CANDIDATES", candidates)
+    with reserved_ports(1) as (port,):
+        return port
+
+
+def test_ports_differ_and_can_be_bound_afterwards() -> None:
+    with reserved_ports(20) as chosen:
+        assert len(set(chosen)) == 20
     for port in chosen:
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", port))
 
 
 def test_port_in_use_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    with reserved_ports(1) as (other,):
+        pass
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        used = taken.getsockname()[1]
-        (other,) = free_ports(1)
-        monkeypatch.setattr(ports, "_CANDIDATES", [used, other])
-        assert free_ports(1) == [other]
+        assert one_of(monkeypatch, taken.getsockname()[1], other) == other
+
+
+def test_reserved_port_is_given_to_nobody_else_and_can_be_listened_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    with reserved_ports(1) as (other,):
+        pass
+    with reserved_ports(1) as (reserved,):
+        assert one_of(monkeypatch, reserved, other) == other
+        with socket.create_server(("127.0.0.1", reserved)) as server, socket.create_connection(server.getsockname()):
+            assert one_of(monkeypatch, reserved, other) == other
