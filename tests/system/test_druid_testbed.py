@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import secrets
-import signal
 import ssl
 import subprocess
 import sys
@@ -239,23 +238,6 @@ def test_killed_kafka_comes_back_with_its_rows(druid_apart: Druid, topic: str) -
 def test_only_what_was_started_apart_can_be_killed(druid: Druid) -> None:
     with pytest.raises(DruidError, match="there is no JVM coordinator here, only druid; start Druid with apart=True"):
         druid.kill("coordinator")
-
-
-def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
-    script = (
-        "import sys, pathlib, signal\n"
-        "from testbed.druid.druid import Druid\n"
-        "Druid.start(pathlib.Path(sys.argv[1]), sys.argv[2])\n"
-        "print('started', flush=True)\n"
-        "signal.pause()\n"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path / "druid"), release()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == b"started\n"
-        assert len(Processes(tmp_path / "druid").running()) == 1
-        parent.send_signal(signal.SIGKILL)
-    eventually(lambda: not commands_in(tmp_path))
 
 
 def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
