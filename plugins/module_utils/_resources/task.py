@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, NotFound, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
 
 _NATIVE = path("druid", "indexer", "v1", "task")
@@ -43,8 +43,12 @@ def submit(client: DruidClient, job: Job, attempt: int) -> None:
     """Submit an attempt. Sent again after an error it does no harm: its id is taken then."""
     try:
         client.post(_SQL if job.is_query else _NATIVE, job.submission(attempt), idempotent=True)
+    except (ServerError, Unreachable):
+        # whether it has come to Druid is seen by its being there
+        if status_of(client, job.task_id(attempt)) is None:
+            raise
     except ApiError as error:
-        if error.status >= 500 or not any(words in error.words for words in _TAKEN):
+        if not any(words in error.words for words in _TAKEN):
             raise
 
 
