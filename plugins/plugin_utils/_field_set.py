@@ -47,7 +47,7 @@ def _of_value(value: Any, shape: Shape) -> FieldSet | None:
     if isinstance(value, list) and shape.is_set:
         return {value_step(element): {} for element in value} or None
     if isinstance(value, list) and shape.keys:
-        return {key_step(shape, element): _of_element(element, shape) for element in value} or None
+        return _of_elements(value, shape) or None
     return {}
 
 
@@ -60,6 +60,15 @@ def _of_mapping(value: Mapping[str, Any], shape: Shape, drop_empty: bool = False
         if owned and shape.is_free_map:
             owned = {SELF: {}, **owned}
         fields[f"f:{name}"] = owned
+    return fields
+
+
+def _of_elements(value: list[Any], shape: Shape) -> FieldSet:
+    fields: FieldSet = {}
+    for element in value:
+        step = key_step(shape, element)
+        # What is given twice has the fields of both.
+        fields[step] = union(fields.get(step, {}), _of_element(element, shape))
     return fields
 
 

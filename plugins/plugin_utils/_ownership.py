@@ -17,6 +17,7 @@ from functools import reduce
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
+    SELF,
     FieldSet,
     below,
     difference,
@@ -30,10 +31,12 @@ APPLY = "Apply"
 UPDATE = "Update"
 # Keeps the live replicas while a HorizontalPodAutoscaler governs them: dropping the field would reset it to 1.
 REPLICAS_MANAGER = "druidops-replicas"
-# Makes a workload whose pod template says something twice: that cannot be applied, only created.
+# Owns what we leave as it was made. A pod template that says something twice cannot be applied, only created.
 VERBATIM_MANAGER = "druidops-verbatim"
+# What the Go operator's binary is called, and so its field manager: in its image, run from source, built by hand.
+GO_OPERATORS = frozenset({"manager", "main", "druid-operator"})
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
-# Parts that a manifest may leave out on purpose: then they stay with whom they are.
+# Parts that a manifest may leave out on purpose: then they stay as they are.
 _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
 # What the API server calls the owner of everything in an object that had no managed fields.
 BEFORE_FIRST_APPLY = "before-first-apply"
@@ -44,6 +47,9 @@ FINALIZERS = ("f:metadata", "f:finalizers")
 KEEPS_HASH = ("Deployment", "PersistentVolumeClaim")
 # What stays with its owner when an object is taken over.
 _STAYS: Mapping[str, tuple[tuple[str, ...], ...]] = dict.fromkeys(KEEPS_HASH, (FINALIZERS, GO_OPERATOR_HASH))
+# What only the maker of an object owns: who adds to these mappings later owns what was added, not the mapping itself.
+_MADE = (("f:metadata", "f:labels", SELF), ("f:metadata", "f:ownerReferences", SELF))
+WORKLOADS = ("StatefulSet", "Deployment")
 _POD = ("f:spec", "f:template", "f:spec", "f:containers")
 # Subtrees in which nobody else has a say.
 _EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -65,19 +71,40 @@ def owned_by_others(live: Manifest) -> FieldSet:
     return _all(entry["fieldsV1"] for entry in _entries(live) if not _is_ours(entry))
 
 
+def foreign(live: Manifest) -> FieldSet:
+    """Return the fields that neither we nor whoever wrote the whole object before us own."""
+    predecessors = _predecessors(live)
+    entries = [entry for entry in _entries(live) if not entry.get("subresource")]
+    known = [entry for entry in entries if _is_ours(entry) or _is_of(entry, predecessors)]
+    others = [entry for entry in entries if entry not in known]
+    return difference(_all(entry["fieldsV1"] for entry in others), _all(entry["fieldsV1"] for entry in known))
+
+
 def rewritten(live: Manifest, manifest: Manifest) -> list[dict[str, Any]] | None:
     """Return the managed fields with which ``manifest`` can be applied to ``live``; None when they are so already."""
-    wanted = field_set(manifest)
+    wanted, predecessors = field_set(manifest), _predecessors(live)
     released = _released(live, wanted)
-    others = [(entry, _taken(entry, manifest, wanted)) for entry in _entries(live) if not _is_ours(entry)]
+    others = [(entry, _taken(entry, manifest, wanted, predecessors)) for entry in _entries(live) if not _is_ours(entry)]
     taken = _all((*(fields for _entry_of_another, fields in others), _left_over(live, manifest)))
-    if not taken and not released:
-        return None
+    left_out = _left_out(taken, wanted)
     entries = [_without(entry, fields) for entry, fields in others if not (released and _keeps_replicas(entry))]
-    added = [_entry(live, FIELD_MANAGER, difference(union(owned(live), taken), released))]
-    if released:
-        added.append(_entry(live, REPLICAS_MANAGER, released))
-    return [entry for entry in entries + added if entry["fieldsV1"]]
+    added = {
+        FIELD_MANAGER: (difference(union(owned(live), difference(taken, left_out)), released), APPLY),
+        REPLICAS_MANAGER: (released, APPLY),
+        VERBATIM_MANAGER: (left_out, UPDATE),
+    }
+    entries += [_entry(live, manager, *share) for manager, share in added.items()]
+    rewritten_entries = [entry for entry in entries if entry["fieldsV1"]]
+    return None if _shares(rewritten_entries) == _shares(_entries(live)) else rewritten_entries
+
+
+def _shares(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], FieldSet]:
+    """Return who owns what, whichever version of the API it was written through."""
+    shares: dict[tuple[str, ...], FieldSet] = {}
+    for entry in entries:
+        owner = entry["manager"], entry["operation"], entry.get("subresource", "")
+        shares[owner] = union(shares.get(owner, {}), entry["fieldsV1"])
+    return shares
 
 
 def _keeps_replicas(entry: Mapping[str, Any]) -> bool:
@@ -90,19 +117,23 @@ def _released(live: Manifest, wanted: FieldSet) -> FieldSet:
     return difference(intersection(owned(live), REPLICAS), wanted)
 
 
-def _taken(entry: Mapping[str, Any], manifest: Manifest, wanted: FieldSet) -> FieldSet:
-    """Return what of another manager's entry becomes ours."""
+def _taken(entry: Mapping[str, Any], manifest: Manifest, wanted: FieldSet, predecessors: frozenset[str]) -> FieldSet:
+    """Return what is taken out of another manager's entry."""
     if entry.get("subresource"):
         return {}
     fields = entry["fieldsV1"]
-    foreign = (below(fields, *path) for path in _exclusive(manifest))
-    exclusive = _all(part for part in foreign if difference(part, wanted))
+    parts = (below(fields, *path) for path in _exclusive(manifest))
+    exclusive = _all(part for part in parts if difference(part, wanted))
     if entry["manager"] == BEFORE_FIRST_APPLY:
         return _all((exclusive, _recognised(fields, manifest, wanted)))
-    if _is_predecessor(entry, manifest):
-        left_out = (path for path in _LEFT_OUT if not below(wanted, *path))
-        return _without_parts(fields, (*_stays(manifest), *left_out))
+    if _is_of(entry, predecessors):
+        return _without_parts(fields, _stays(manifest))
     return exclusive
+
+
+def _left_out(taken: FieldSet, wanted: FieldSet) -> FieldSet:
+    """Return what of our predecessors' fields stays as it is."""
+    return _all(below(taken, *path) for path in _LEFT_OUT if not below(wanted, *path))
 
 
 def _recognised(fields: FieldSet, manifest: Manifest, wanted: FieldSet) -> FieldSet:
@@ -118,17 +149,30 @@ def _stays(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
     return _STAYS.get(manifest["kind"], (FINALIZERS,))
 
 
-def _is_predecessor(entry: Mapping[str, Any], manifest: Manifest) -> bool:
-    """True for whoever wrote the whole object before us.
+def _predecessors(live: Manifest) -> frozenset[str]:
+    """Return the managers that wrote the whole object before us, one after the other.
 
-    The Go operator is known by its annotation, whatever its binary is called, and later by the command of the main
-    container, which nobody else writes.
+    The Go operator is known by its annotation, by what only the maker of an object owns, and until the object is ours
+    by the names of its binary. A manager has an entry for each version of the API; the annotation is in one of them.
     """
+    makers = {entry["manager"] for entry in _entries(live) if _has_hash(entry) or _is_of_its_maker(entry, live["kind"])}
+    return frozenset({VERBATIM_MANAGER} | makers | (set() if owned(live) else GO_OPERATORS)) - {BEFORE_FIRST_APPLY}
+
+
+def _has_hash(entry: Mapping[str, Any]) -> bool:
+    return bool(below(entry["fieldsV1"], *GO_OPERATOR_HASH))
+
+
+def _is_of_its_maker(entry: Mapping[str, Any], kind: str) -> bool:
     fields = entry["fieldsV1"]
-    if entry["manager"] == VERBATIM_MANAGER or below(fields, *GO_OPERATOR_HASH):
-        return True
-    main = _main_container(manifest)
-    return entry["operation"] == UPDATE and main is not None and bool(below(fields, *main, "f:command"))
+    # The selector of a workload can never be changed.
+    has_selector = kind in WORKLOADS and bool(below(fields, "f:spec", "f:selector"))
+    return entry["operation"] == UPDATE and (has_selector or all(below(fields, *path) for path in _MADE))
+
+
+def _is_of(entry: Mapping[str, Any], managers: frozenset[str]) -> bool:
+    """True for what one of the managers wrote. What is applied is its own, unless it is the Go operator's manifest."""
+    return entry["manager"] in managers and (entry["operation"] == UPDATE or _has_hash(entry))
 
 
 def _left_over(live: Manifest, manifest: Manifest) -> FieldSet:

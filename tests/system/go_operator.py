@@ -10,7 +10,7 @@ import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -68,15 +68,22 @@ class GoOperator:
     live: Live
     name: str
     manager: str = MANAGERS[0]
+    # Another binary made the objects, if it is given.
+    maker: str | None = None
+    # What the resource has besides what was recorded, and what that makes of each object.
+    spec: Manifest = field(default_factory=dict)
+    change: Callable[[Manifest], object] = lambda _manifest: None
 
     def run(self) -> GoOperator:
         """Let a person make the resource, and make and update the objects as recorded."""
-        self.live.create({**deepcopy(recording.resource(self.name, "applied")), "metadata": {"name": self.name}})
+        recorded = deepcopy(recording.resource(self.name, "applied"))
+        self.live.create({**recorded, "metadata": {"name": self.name}, "spec": {**recorded["spec"], **self.spec}})
         for manifest in self.manifests():
             # A claim with another hash it could not replace: it is bound.
             earlier = {} if manifest["kind"] == CLAIM else {HASH: "of an earlier version"}
             annotations = {**manifest["metadata"]["annotations"], **earlier}
-            self._send("POST", {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}})
+            body = {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+            self._send("POST", body, self.maker or self.manager)
         eventually(lambda: all(claim["spec"].get("volumeName") for claim in self.live.list(CLAIM)))
         self.write()
         return self
@@ -107,26 +114,29 @@ class GoOperator:
         live = self.live.get(manifest["kind"], manifest["metadata"]["name"])
         replacement = deepcopy(manifest)
         replacement["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
-        for field in ("clusterIP", "clusterIPs"):
+        for address in ("clusterIP", "clusterIPs"):
             if manifest["kind"] == "Service":
-                replacement["spec"][field] = live["spec"][field]
+                replacement["spec"][address] = live["spec"][address]
         try:
-            return self._send("PUT", replacement)
+            return self._send("PUT", replacement, self.manager)
         except ApiError as error:
             if error.status != 409:
                 raise
             return None
 
-    def _send(self, method: str, manifest: Manifest) -> Manifest:
+    def _send(self, method: str, manifest: Manifest, manager: str) -> Manifest:
         name = manifest["metadata"]["name"] if method == "PUT" else ""
-        path = f"{self.live.path(manifest['kind'], name)}?fieldManager={self.manager}"
+        path = f"{self.live.path(manifest['kind'], name)}?fieldManager={manager}"
         sent: Manifest = self.live.plane.request(method, path, manifest, user="go-operator")
         return sent
 
     def manifests(self) -> list[Manifest]:
         """Return the recorded objects as the Go operator sends them, owned by the resource that is there."""
         uid = self.live.get("Druid", self.name)["metadata"]["uid"]
-        return [_sent(found, uid) for found in recording.owned_objects(self.name).values()]
+        manifests = [_sent(found, uid) for found in recording.owned_objects(self.name).values()]
+        for manifest in manifests:
+            self.change(manifest)
+        return manifests
 
     def settled(self) -> dict[tuple[str, str], Any]:
         """Return the identities once the controllers have done their work."""
@@ -159,7 +169,18 @@ def _is_settled(workload: Manifest) -> bool:
     status = workload["status"]
     if status.get("observedGeneration") != workload["metadata"]["generation"]:
         return False
-    return bool(status.get("replicas", 0) == workload["spec"]["replicas"] == status.get("readyReplicas", 0))
+    return _is_rolled_out(workload) and bool(
+        status.get("replicas", 0) == workload["spec"]["replicas"] == status.get("readyReplicas", 0)
+    )
+
+
+def _is_rolled_out(workload: Manifest) -> bool:
+    """True when all pods are of the present template, or wait for somebody to delete them."""
+    status = workload["status"]
+    if workload["kind"] == "Deployment":
+        return bool(status.get("updatedReplicas", 0) == workload["spec"]["replicas"])
+    on_delete = workload["spec"]["updateStrategy"]["type"] == "OnDelete"
+    return on_delete or bool(status.get("currentRevision") == status.get("updateRevision"))
 
 
 def _is_running(pod: Manifest) -> bool:

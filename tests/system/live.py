@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from testbed.control_plane import ControlPlane
 Manifest = dict[str, Any]
 
 MERGE = "application/merge-patch+json"
+STRATEGIC_MERGE = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 # The kinds that a cluster is made of.
 MADE = (
@@ -89,6 +91,38 @@ class Live:
         path = self.path(kind, name)
         patched: Manifest = self.plane.request("PATCH", path, operations, user="person", content_type=JSON_PATCH)
         return patched
+
+    def edit(
+        self, kind: str, name: str, change: Callable[[Manifest], object], manager: str = "kubectl-edit"
+    ) -> tuple[Manifest, Manifest]:
+        """Let a person change the object, as kubectl edit does; return what it was before and after."""
+
+        def replaced() -> tuple[Manifest, Manifest] | None:
+            before = self.get(kind, name)
+            change(body := deepcopy(before))
+            try:
+                path = f"{self.path(kind, name)}?fieldManager={manager}"
+                return before, self.plane.request("PUT", path, body, user="person")
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+                return None
+
+        return eventually(replaced)
+
+    def restart(self, kind: str, name: str) -> None:
+        """Restart the pods of a workload, as kubectl rollout restart does."""
+        annotations = {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}
+        body = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
+        path = f"{self.path(kind, name)}?fieldManager=kubectl-rollout"
+        self.plane.request("PATCH", path, body, user="person", content_type=STRATEGIC_MERGE)
+
+    def scale(self, kind: str, name: str, replicas: int) -> Manifest:
+        """Scale the workload, as an autoscaler and kubectl scale do."""
+        path = f"{self.path(kind, name)}/scale?fieldManager=kubectl"
+        body = {"spec": {"replicas": replicas}}
+        scaled: Manifest = self.plane.request("PATCH", path, body, user="person", content_type=MERGE)
+        return scaled
 
     def delete(self, kind: str, name: str, propagation: str = "Background") -> None:
         """Delete the object."""

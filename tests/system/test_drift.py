@@ -19,7 +19,6 @@ from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, without_status
 from ansible_collections.druidops.druid.tests.system.mutating_webhook import mutating
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
-from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 
 
@@ -110,6 +109,12 @@ OURS = {
         _set("image", "apache/druid:35.0.0", _main),
         f"spec.template.spec.containers[{STATELESS}].image: apache/druid:35.0.0 -> apache/druid:34.0.0",
     ),
+    "command": Edit(
+        "StatefulSet",
+        STATEFUL,
+        _set("command", ["/mine.sh"], _main),
+        f"spec.template.spec.containers[{STATEFUL}].command[0]: /mine.sh -> /druid.sh",
+    ),
     "variable changed": Edit(
         "StatefulSet",
         STATEFUL,
@@ -197,21 +202,8 @@ def cluster(control_plane: ControlPlane) -> Iterator[Live]:
 
 
 def edited(live: Live, edit: Edit) -> tuple[Manifest, Manifest]:
-    """Let a person change the object, as kubectl edit does; return what it was before and after."""
-
-    def change() -> tuple[Manifest, Manifest] | None:
-        before = live.get(edit.kind, edit.name)
-        body = deepcopy(before)
-        edit.change(body)
-        path = f"{live.path(edit.kind, edit.name)}?fieldManager=kubectl-edit"
-        try:
-            return before, live.plane.request("PUT", path, body, user="person")
-        except ApiError as error:
-            if error.status != 409:
-                raise
-            return None
-
-    return eventually(change)
+    """Let a person change the object; return what it was before and after."""
+    return live.edit(edit.kind, edit.name, edit.change)
 
 
 def messages(live: Live) -> list[str]:
@@ -270,17 +262,24 @@ def _once(elements: list[Manifest]) -> dict[str, Any]:
 
 
 def test_a_mixture_is_told_apart(cluster: Live) -> None:
-    def change(live: Manifest) -> None:
+    def add(live: Manifest) -> None:
         live["metadata"]["annotations"].update(team="other", mine="x")
         _main(live)["env"].append({"name": "MIXED", "value": "x"})
         _main(live)["env"][0].update(value="CET")
+        _pod(live)["containers"].append({"name": "mixed", "image": "example.com/x"})
 
-    edited(cluster, Edit("StatefulSet", STATEFUL, change))
+    # Whose the rest is, is not told by what a person changes later: not by the command, though nobody else touches it.
+    for change in (add, OURS["command"].change, OURS["image"].change, OURS["all labels removed"].change):
+        edited(cluster, Edit("StatefulSet", STATEFUL, change))
     one_pass(cluster, NAME)
     after = cluster.get("StatefulSet", STATEFUL)
     assert after["metadata"]["annotations"] == {"team": "data", "mine": "x"}
+    assert after["metadata"]["labels"]["druid_cr"] == NAME
     variables = {each["name"]: each.get("value") for each in _main(after)["env"]}
     assert (variables["TZ"], variables["MIXED"]) == ("UTC", "x")
+    assert (_main(after)["command"][0], _main(after)["image"]) == ("/druid.sh", full_cluster.IMAGE)
+    assert "mixed" in {each["name"] for each in _pod(after)["containers"]}
+    assert one_pass(cluster, NAME).plan.steps == ()
 
 
 def _mutate(live: Manifest) -> None:

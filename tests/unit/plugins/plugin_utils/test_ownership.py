@@ -129,6 +129,52 @@ def test_takes_over_what_nobody_else_can_have_written() -> None:
     assert of(rewritten(live, stateful_set()), "druidops") == field_set(stateful_set())
 
 
+def in_two_entries(manifest: Manifest, first: Manifest, second: Manifest) -> Manifest:
+    """Return the object as two binaries, or one through two versions of the API, have written it."""
+    live = go_operators(manifest, "manager")
+    [whole] = live["metadata"]["managedFields"]
+    later = union(HASH, {"f:metadata": {"f:labels": {"f:app": {}, "f:gone": {}}}})
+    live["metadata"]["managedFields"] = [
+        {**whole, **first, "fieldsV1": union(made_by_another(difference(whole["fieldsV1"], later)), LABEL)},
+        {**whole, **second, "fieldsV1": later},
+    ]
+    return live
+
+
+def made_by_another(fields: FieldSet) -> FieldSet:
+    """Return what the maker of an object owns: the mappings themselves, too."""
+    return union(fields, {"f:metadata": {"f:labels": {".": {}}, "f:ownerReferences": {".": {}}}})
+
+
+BUDGET = druid.rendered("PodDisruptionBudget", {"podDisruptionBudgetSpec": {"maxUnavailable": 1}})
+WRITERS: dict[str, tuple[Manifest, Manifest]] = {
+    "two versions": ({"apiVersion": "policy/v1beta1"}, {"apiVersion": "policy/v1"}),
+    "two names": ({"manager": "druid-operator"}, {"manager": "manager"}),
+    "a name of its own first": ({"manager": "anything"}, {"manager": "manager"}),
+    "a name of its own later": ({"manager": "main"}, {"manager": "anything"}),
+}
+
+
+@pytest.mark.parametrize("manifest", [BUDGET, service(), stateful_set()], ids=lambda manifest: manifest["kind"])
+@pytest.mark.parametrize("writers", WRITERS)
+def test_takes_over_what_the_go_operator_wrote_earlier(manifest: Manifest, writers: str) -> None:
+    live = in_two_entries(manifest, *WRITERS[writers])
+    taken = rewritten(live, manifest)
+    managers = {each["manager"] for each in live["metadata"]["managedFields"]}
+    assert all(leaves(of(taken, manager)) <= leaves(FINALIZER) | {()} for manager in managers)
+    old: FieldSet = {"f:metadata": {"f:labels": {"f:gone": {}, "f:theirs": {}}}}
+    assert leaves(of(taken, "druidops")) == leaves(union(field_set(manifest), union(HASH, old)))
+
+
+def test_knows_the_go_operator_by_name_until_the_object_is_ours() -> None:
+    by_name = entry("main", LABEL, "Update")
+    taken = rewritten(go_operators(config_map(), "anything", by_name), config_map())
+    assert of(taken, "main") == {}
+    assert rewritten(stored(config_map(), by_name), config_map()) is None
+    applied = entry("manager", LABEL)
+    assert of(rewritten(go_operators(config_map(), "anything", applied), config_map()), "manager") == LABEL
+
+
 def test_leaves_subresources() -> None:
     status = entry("kube-controller-manager", {"f:status": {"f:replicas": {}}}, "Update", "status")
     scale = entry("scaler", REPLICAS, "Update", "scale")
@@ -147,11 +193,16 @@ def test_leaves_what_is_left_out_on_purpose() -> None:
     whole, manifest = stateful_set(), stateful_set(**AUTOSCALED)
     taken = rewritten(go_operators(whole, "manager"), manifest)
     assert below(of(taken, "druidops"), "f:spec", "f:replicas") == {}
-    assert below(of(taken, "manager"), "f:spec", "f:replicas") == REPLICAS
+    assert below(of(taken, "druidops-verbatim"), "f:spec", "f:replicas") == REPLICAS
+    complete = deepcopy(manifest)
     del manifest["spec"]["template"]
     taken = rewritten(go_operators(whole, "manager"), manifest)
     assert below(of(taken, "druidops"), "f:spec", "f:template") == {}
-    assert below(of(taken, "manager"), "f:spec", "f:template") != {}
+    assert below(of(taken, "druidops-verbatim"), "f:spec", "f:template") != {}
+    # What is stated later becomes ours then, all of it.
+    taken = rewritten(with_fields(stored(whole), taken), complete)
+    assert of(taken, "druidops") == union(field_set(complete), HASH)
+    assert of(taken, "druidops-verbatim") == REPLICAS
 
 
 KEY: FieldSet = {"f:data": {"f:foreign.txt": {}}}
@@ -180,6 +231,13 @@ def test_takes(manifest: Manifest, fields: FieldSet, operation: str) -> None:
 
 LEFT = [
     ("a variable of the main container", stateful_set(), VARIABLE),
+    ("the command, and a variable", stateful_set(), union(nested(MAIN, {"f:command": {}}), VARIABLE)),
+    (
+        "one more owner, and a label",
+        config_map(),
+        {"f:metadata": {"f:ownerReferences": {'k:{"uid":"x"}': {}}, **LABEL["f:metadata"]}},
+    ),
+    ("the selector of a Service", service(), {"f:spec": {"f:selector": {}}, **LABEL}),
     ("a label", stateful_set(), LABEL),
     ("a finalizer", config_map(), FINALIZER),
     ("a sidecar", stateful_set(), nested((*MAIN[:-1], 'k:{"name":"sidecar"}'), {".": {}, "f:ports": {}})),
