@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _merge, _ownership
-from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import difference, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import SELF, FieldSet, difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 
@@ -34,9 +34,21 @@ def compare(live: Manifest, manifest: Manifest) -> Comparison:
         live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
     )
     owned, wanted = _ownership.owned(owner_view), field_set(manifest)
-    dropped = difference(difference(owned, wanted), _ownership.owned_by_others(owner_view))
+    others = _ownership.owned_by_others(owner_view)
+    dropped = _going(difference(difference(owned, wanted), others), others)
     predicted = _merge.merge(_merge.remove(live, dropped) if dropped else live, manifest)
     return Comparison(predicted, managed_fields, managed_fields is None and owned == wanted and predicted == live)
+
+
+def _going(dropped: FieldSet, others: FieldSet) -> FieldSet:
+    """Return what goes of what we own no longer: a mapping or list in which others own something stays for them."""
+    going: FieldSet = {}
+    for step, children in dropped.items():
+        if not others.get(step, {}).keys() - {SELF}:
+            going[step] = children
+        elif deeper := _going({name: each for name, each in children.items() if name != SELF}, others[step]):
+            going[step] = deeper
+    return going
 
 
 def same_object(live: Manifest, after: Manifest) -> bool:

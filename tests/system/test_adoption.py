@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
 from ansible_collections.druidops.druid.tests.system.go_operator import (
     HASH,
     MANAGERS,
@@ -26,6 +28,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 from testbed.control_plane import ControlPlane
 
 ALL = "hand"
+FINALIZER = "deletepvc.finalizers.druid.apache.org"
 # The recording that has everything with each manager, the others with one each.
 RECORDINGS = [
     *((ALL, manager) for manager in MANAGERS),
@@ -128,6 +131,115 @@ def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
     assert without_status(golden.writes(mark)) == []
 
 
+@pytest.mark.parametrize("name", [ALL, "r4242-9"])
+def test_what_others_have_added_restarts_nothing(golden: Live, name: str) -> None:
+    """Also in a template that says something twice, which is compared as one piece."""
+    operator = GoOperator(golden, name).run()
+    operator.settled()
+    add_by_hand(golden)
+    before, templates = operator.settled(), pod_templates(golden)
+    take_over(golden, name)
+    assert identities(golden) == before
+    assert pod_templates(golden) == templates
+    # Nor does it go when something else changes.
+    golden.merge("Druid", name, {"spec": {"workloadAnnotations": {"changed": "x"}}})
+    assert one_pass(golden, name).plan.findings == ()
+    assert pod_templates(golden) == templates
+    for kind in WORKLOADS:
+        for each in golden.list(kind):
+            assert each["metadata"]["annotations"].items() >= {"changed": "x", "mine": "x"}.items()
+
+
+def add_by_hand(live: Live) -> None:
+    """Restart the pods of every workload, and add to each a sidecar, a variable and an annotation."""
+
+    def add(found: Manifest) -> None:
+        pod = found["spec"]["template"]["spec"]
+        pod["containers"][0].setdefault("env", []).append({"name": "MINE", "value": "x"})
+        pod["containers"].append({"name": "mine", "image": "example.com/x"})
+        found["metadata"]["annotations"]["mine"] = "x"
+
+    for kind, name in pod_templates(live):
+        live.restart(kind, name)
+        live.edit(kind, name, add)
+
+
+TEXT = "a backspace \b and a form feed \f"
+
+
+@pytest.mark.parametrize("go", ["1.22", "1.21"])
+def test_keeps_the_hash_that_each_go_makes(golden: Live, go: str) -> None:
+    """Newer ones write two characters in another way."""
+    name, common = "r4242-9", "r4242-9-druid-common-config"
+    recorded = recording.owned_objects(name)["ConfigMap", common]
+    data = {**recorded["data"], "metricDimensions.json": TEXT}
+
+    def hashed(files: dict[str, str]) -> str:
+        hashes = config_map_hashes(common, golden.namespace, recorded["metadata"]["labels"], files)
+        return hashes[go == "1.21"]
+
+    def change(manifest: Manifest) -> None:
+        if manifest["metadata"]["name"] == common:
+            manifest["data"] = data
+        for container in manifest["spec"]["template"]["spec"]["containers"] if manifest["kind"] in WORKLOADS else ():
+            for variable in container.get("env", ()):
+                if variable["name"] == "configMapSHA":
+                    before, _hyphen, node = variable["value"].partition("-")
+                    assert before == hashed(recorded["data"])
+                    variable["value"] = f"{hashed(data)}-{node}"
+
+    operator = GoOperator(golden, name, spec={"metricDimensions.json": TEXT}, change=change).run()
+    before, templates = operator.settled(), pod_templates(golden)
+    assert hashed(data) in str(templates)
+    take_over(golden, name)
+    assert identities(golden) == before
+    assert pod_templates(golden) == templates
+
+
+def test_goes_back_without_a_restart_after_a_change(golden: Live) -> None:
+    name, image = "r4242-9", "apache/druid:36.0.0"
+    operator = GoOperator(golden, name).run()
+    operator.settled()
+    take_over(golden, name)
+    golden.merge(
+        "Druid",
+        name,
+        {
+            "spec": {
+                "workloadAnnotations": {"a": "b"},
+                "nodes": {key: {"image": image} for key in ("indexers", "routers")},
+            }
+        },
+    )
+    assert one_pass(golden, name).plan.findings == ()
+    changed = ("druid-r4242-9-indexers", "druid-r4242-9-routers")
+
+    def follow(manifest: Manifest) -> None:
+        if manifest["kind"] in WORKLOADS:
+            manifest["metadata"]["annotations"]["a"] = "b"
+        if manifest["kind"] in WORKLOADS and manifest["metadata"]["name"] in changed:
+            manifest["spec"]["template"]["spec"]["containers"][0]["image"] = image
+
+    eventually(lambda: all(image in images(golden, workload) for workload in changed))
+    before, templates = pods(operator.settled()), pod_templates(golden)
+    replace(operator, change=follow).write()
+    assert pod_templates(golden) == templates
+    assert pods(operator.settled()) == before
+    golden.merge("Druid", name, {"metadata": {"annotations": {"druid.apache.org/take-over": "true"}}})
+    take_over(golden, name)
+    assert pods(operator.settled()) == before
+
+
+def images(live: Live, workload: str) -> set[str]:
+    """Return the image of a workload's pods when they all have the same."""
+    found = {
+        pod["spec"]["containers"][0]["image"]
+        for pod in live.list("Pod")
+        if pod["metadata"]["labels"]["nodeSpecUniqueStr"] == workload
+    }
+    return found if len(found) == 1 else set()
+
+
 @pytest.mark.parametrize("was_ours", [True, False], ids=["ours", "of the Go operator"])
 def test_takes_over_the_children_of_a_resource_that_was_made_again(golden: Live, was_ours: bool) -> None:
     operator = GoOperator(golden, ALL).run()
@@ -146,11 +258,15 @@ def test_takes_over_the_children_of_a_resource_that_was_made_again(golden: Live,
 
 
 def orphaned(live: Live) -> str:
-    """Delete the resource but nothing that it owns, as kubectl delete --cascade=orphan does; return its uid."""
-    resource = live.get("Druid", ALL)
-    live.merge("Druid", ALL, {"spec": {"disablePVCDeletionFinalizer": True}})
-    one_pass(live, ALL)
+    """Delete the resource but nothing that it owns, as kubectl delete --cascade=orphan does; return its uid.
+
+    Both operators' finalizer is in the way until a person takes it off.
+    """
+    resource = live.merge("Druid", ALL, {"metadata": {"finalizers": [FINALIZER]}})
     live.delete("Druid", ALL, "Orphan")
+    eventually(lambda: not any("ownerReferences" in each["metadata"] for each in owned_children(live)))
+    eventually(lambda: live.get("Druid", ALL)["metadata"]["finalizers"] == [FINALIZER])
+    live.merge("Druid", ALL, {"metadata": {"finalizers": None}})
     eventually(lambda: live.find("Druid", ALL) is None)
     uid: str = resource["metadata"]["uid"]
     return uid

@@ -14,9 +14,13 @@ from dataclasses import replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import below, difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._merge import same
+from ansible_collections.druidops.druid.plugins.plugin_utils._merge import remove, same
+from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import foreign
 from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of
+
+_TEMPLATE = ("f:spec", "f:template")
 
 
 def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> Desired:
@@ -43,7 +47,13 @@ def _runs(manifests: tuple[Manifest, ...], observed: Observed) -> bool:
     if live is None:
         return any(_says_twice(pod) for pod in observed.orphans_of(wanted["metadata"]["name"]))
     shape = shape_of(wanted["kind"]).child("spec").child("template")
-    return same(live["spec"]["template"], wanted["spec"]["template"], shape)
+    return same(_without_additions(live, wanted)["spec"]["template"], wanted["spec"]["template"], shape)
+
+
+def _without_additions(live: Manifest, wanted: Manifest) -> Manifest:
+    """Return the workload without what others have added: the time of a restart, a sidecar, a variable."""
+    additions = difference(below(foreign(live), *_TEMPLATE), field_set(wanted))
+    return remove(live, additions)
 
 
 def _says_twice(pod: Manifest) -> bool:

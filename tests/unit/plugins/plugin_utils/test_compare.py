@@ -230,6 +230,25 @@ def said_twice(live: Manifest) -> bool:
     return len(names) != len(set(names))
 
 
+@pytest.mark.parametrize(("change", "fields"), [row[1:] for row in FOREIGN], ids=[row[0] for row in FOREIGN])
+def test_a_takeover_leaves_alone_what_others_have_added(change: Any, fields: Manifest) -> None:
+    """Whoever made the object owned the mappings and lists themselves, into which others have put something."""
+    live = written_by("manager", stateful_set(podAnnotations={"a": "b"}))
+    [only] = live["metadata"]["managedFields"]
+    only["fieldsV1"] = with_the_mappings(only["fieldsV1"])
+    live["metadata"]["managedFields"].append(entry("other", fields, "Update"))
+    change(live)
+    assert compare(live, stateful_set(podAnnotations={"a": "b"})).predicted == live
+    gone = compare(live, stateful_set()).predicted
+    change(expected := deepcopy(stateful_set()))
+    assert gone["spec"]["template"] == expected["spec"]["template"]
+
+
+def with_the_mappings(fields: Manifest) -> Manifest:
+    """Return the fields as an Update owns them."""
+    return {step: {".": {}, **with_the_mappings(each)} if each else each for step, each in fields.items()}
+
+
 def test_bookkeeping_of_the_server_is_no_difference() -> None:
     live = stored(config_map())
     after = deepcopy(live)
