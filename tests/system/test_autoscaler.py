@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.tests.system import full_cluster
 from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL, STATELESS, autoscaler
-from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator, take_over
+from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator, identities, take_over
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.live import MERGE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
 KINDS = {"StatefulSet": (STATEFUL, "historicals"), "Deployment": (STATELESS, "brokers")}
 ALL_KINDS = pytest.mark.parametrize("kind", KINDS)
@@ -49,12 +50,15 @@ def change(live: Live, kind: str, **node: Any) -> None:
     live.merge("Druid", NAME, {"spec": {"nodes": {KINDS[kind][1]: node}}})
 
 
-def scale(live: Live, kind: str, replicas: int) -> Manifest:
+def scale(live: Live, kind: str, replicas: int) -> None:
     """Scale the workload as an autoscaler and kubectl scale do."""
-    path = f"{live.path(kind, KINDS[kind][0])}/scale"
-    body = {"spec": {"replicas": replicas}}
-    scaled: Manifest = live.plane.request("PATCH", path, body, user="person", content_type=MERGE)
-    return scaled
+    live.scale(kind, KINDS[kind][0], replicas)
+
+
+def by_hand(live: Live, kind: str, name: str, smallest: int = 1) -> None:
+    """Let a person make an autoscaler that is not part of the resource."""
+    spec = autoscaler(kind, name, smallest)
+    live.create({"kind": "HorizontalPodAutoscaler", "metadata": {"name": f"by-hand-{kind.lower()}"}, "spec": spec})
 
 
 @ALL_KINDS
@@ -136,8 +140,7 @@ def test_a_new_group_starts_with_what_both_want(
 @pytest.mark.parametrize("is_first", [True, False], ids=["with the takeover", "after it"])
 def test_comes_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> None:
     operator = GoOperator(golden, "hand").run()
-    scaled = golden.path("StatefulSet", "druid-hand-historicals-hot") + "/scale"
-    golden.plane.request("PATCH", scaled, {"spec": {"replicas": 3}}, user="person", content_type=MERGE)
+    golden.scale("StatefulSet", "druid-hand-historicals-hot", 3)
     before = operator.settled()
     if not is_first:
         golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"replicas": 3}}}})
@@ -148,3 +151,52 @@ def test_comes_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> No
     after = operator.settled()
     assert {key: after[key] for key in before} == before
     assert one_pass(golden, "hand").plan.steps == ()
+
+
+def test_one_that_is_not_part_of_the_resource_is_not_fought(live: Live) -> None:
+    """Kubernetes' own controller scales both kinds; it looks every 15 seconds."""
+    nodes = {key: node for kind in KINDS for key, node in group(kind, replicas=3).items()}
+    full_cluster.create(live, **nodes)
+    settled(live)
+    for kind, (name, _key) in KINDS.items():
+        by_hand(live, kind, name, smallest=5)
+    eventually(lambda: all(state(live, kind)[0] == 5 for kind in KINDS))
+    outcome = one_pass(live, NAME)
+    assert (outcome.plan.findings, outcome.plan.steps) == ((), ())
+    for kind, (_name, key) in KINDS.items():
+        told = [text for text in outcome.warnings if text.startswith(f"spec.nodes[{key}]: replicas has no effect")]
+        assert len(told) == 1
+        assert f"HorizontalPodAutoscaler by-hand-{kind.lower()}," in told[0]
+        change(live, kind, image="apache/druid:36.0.0", replicas=4)
+    settled(live)
+    assert [state(live, kind)[0] for kind in KINDS] == [5, 5]
+    for kind in KINDS:
+        live.delete("HorizontalPodAutoscaler", f"by-hand-{kind.lower()}")
+    settled(live)
+    assert [state(live, kind)[0] for kind in KINDS] == [4, 4]
+
+
+@ALL_KINDS
+def test_what_a_person_scales_comes_back(live: Live, kind: str) -> None:
+    """There is an autoscaler, but for something else."""
+    full_cluster.create(live, **group(kind, replicas=3))
+    settled(live)
+    by_hand(live, kind, "other")
+    for wanted in (5, 3):
+        scale(live, kind, wanted)
+        settled(live)
+        assert state(live, kind)[0] == 3
+    mark = live.mark()
+    assert one_pass(live, NAME).plan.steps == ()
+    assert len([each for each in live.requests(mark) if each.resource == "horizontalpodautoscalers"]) == 1
+
+
+def test_one_that_is_not_part_of_the_resource_stays_when_the_go_operator_goes(golden: Live) -> None:
+    operator = GoOperator(golden, "hand").run()
+    name = "druid-hand-routers"
+    by_hand(golden, "StatefulSet", name)
+    golden.scale("StatefulSet", name, 3)
+    before = operator.settled()
+    take_over(golden, "hand")
+    assert {key: identity for key, identity in identities(golden).items() if key in before} == before
+    assert golden.get("StatefulSet", name)["spec"]["replicas"] == 3

@@ -11,6 +11,7 @@ from datetime import datetime
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.autoscaling import with_foreign_autoscalers
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
@@ -86,7 +87,8 @@ def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tupl
     refused = validity.refused_references(resource, settings.reference_namespaces)
     followed = [key for key in cluster_references(resource) if key not in refused]
     observed = observe(api, cluster, followed)
-    return Cluster.from_resource(resource, observed.references), observed
+    cluster = Cluster.from_resource(resource, observed.references)
+    return with_foreign_autoscalers(api, cluster, observed), observed
 
 
 def decide(

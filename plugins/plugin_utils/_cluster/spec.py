@@ -35,7 +35,11 @@ class ReferenceKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Cluster:
-    """One Druid resource; `uid` is None when it is described by variables only."""
+    """One Druid resource; `uid` is None when it is described by variables only.
+
+    `autoscalers` are the names of autoscalers that are not part of the resource, by the name of the group that they
+    scale.
+    """
 
     name: str
     namespace: str
@@ -44,6 +48,7 @@ class Cluster:
     annotations: Mapping[str, str]
     spec: Mapping[str, Any]
     references: Mapping[ReferenceKey, Mapping[str, Any] | None] = field(default_factory=dict)
+    autoscalers: Mapping[str, str] = field(default_factory=dict)
     # What all groups share and is costly to work out, by a name for it: pure functions of the cluster keep it here.
     shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -133,7 +138,12 @@ class Group:
     @property
     def autoscaled(self) -> bool:
         """Whether an autoscaler decides on the number of replicas."""
-        return self.node.get("hpAutoscaler") is not None and not self.stopped
+        return not self.stopped and (self.node.get("hpAutoscaler") is not None or self.foreign_autoscaler is not None)
+
+    @property
+    def foreign_autoscaler(self) -> str | None:
+        """The name of the autoscaler that governs the group without being part of the resource."""
+        return self.cluster.autoscalers.get(self.unique_name)
 
     @property
     def replicas(self) -> int:

@@ -106,6 +106,11 @@ def _warnings(group: Group) -> list[str]:
     warnings = []
     if group.node.get("replicas") is None and not group.autoscaled and not group.stopped:
         warnings.append("replicas is not set, so the group runs no pods")
+    if group.node.get("replicas") is not None and group.autoscaled and group.foreign_autoscaler:
+        warnings.append(
+            f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "
+            "resource, scales the group. Describe it as hpAutoscaler, delete it, or remove replicas"
+        )
     target = (group.node.get("hpAutoscaler") or {}).get("scaleTargetRef") or {}
     if target and (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):
         warnings.append(
