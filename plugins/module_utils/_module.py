@@ -64,21 +64,23 @@ def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]])
         module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
     module.no_log_values = set(_secrets(module.params))
     invocation = {"module_args": masked(module.params)}
+    result, problem = _done(module, work)
+    for warning in result.pop("warnings", ()):
+        module.warn(warning)
+    if problem:
+        module.fail_json(msg=problem, invocation=invocation, **result)
+    module.exit_json(invocation=invocation, **result)
+
+
+def _done(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
+    """Return the result of the work and what went wrong: where it is told no traceback hangs on it."""
     try:
         with client(module.params) as druid:
-            result = work(druid)
+            return dict(work(druid)), ""
     except Incomplete as error:
-        module.fail_json(msg=str(error), invocation=invocation, **_warned(module, error.result))
+        return dict(error.result), str(error)
     except DruidError as error:
-        module.fail_json(msg=str(error), invocation=invocation)
-    module.exit_json(invocation=invocation, **_warned(module, result))
-
-
-def _warned(module: AnsibleModule, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Print the warnings of the result, and return the rest of it."""
-    for warning in result.get("warnings", ()):
-        module.warn(warning)
-    return {name: value for name, value in result.items() if name != "warnings"}
+        return {}, str(error)
 
 
 def _secrets(params: Mapping[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ try:
     import jmespath
     from jmespath.exceptions import JMESPathError
 except ImportError:
-    jmespath = None
+    jmespath = None  # type: ignore[assignment]
 
 # Seconds between two looks.
 INTERVAL = 1.0

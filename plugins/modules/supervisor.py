@@ -96,8 +96,8 @@ options:
   wait_for:
     description:
       - A JMESPath expression over the supervisor's status as Druid returns it (C(id), C(generationTime), C(payload)).
-      - Without it a stream is awaited to run healthily or, when it is suspended, to read no more. Other types are awaited
-        to have a status.
+      - Without it a stream is awaited to run healthily or, when it is suspended, to read no more. Other types are
+        awaited to have a status.
     type: str
   wait_timeout:
     description: Seconds to wait.

@@ -55,7 +55,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Ansible:
-    """One ansible-core. Tasks talk to the control plane, if there is one, as the user druidops, unless told otherwise."""
+    """One ansible-core. Tasks talk to the control plane, if there is one, as druidops unless told otherwise."""
 
     core: Core
     plane: ControlPlane | None

@@ -21,11 +21,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
     status_of,
     summary,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import STREAMS, canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id import (
     OWN_IDS,
-    STREAMS,
     supervisor_id,
     with_id,
 )

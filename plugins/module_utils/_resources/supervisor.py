@@ -74,8 +74,10 @@ class Supervisor:
                 raise
             self._settle(before, after, error)
         now = self._read_now()
+        if after is None and now is None:
+            return None
         if after is None:
-            return self._proven_absent(now)
+            raise DruidError(f"Supervisor {self._wanted.id!r} was terminated, and is still in the list.")
         if now is None:
             raise DruidError(f"Supervisor {self._wanted.id!r} was accepted, and is not there. See the Overlord's log.")
         self._warn(place for place in dropped(after, canonical(now)))
@@ -126,10 +128,6 @@ class Supervisor:
         except DruidError as second:
             raise DruidError(f"{lost}, and could not be put back: {second} Its spec before was: see diff.") from error
         raise DruidError(f"{lost}; it was put back as it was before.") from error
-
-    def _proven_absent(self, now: Any) -> None:
-        if now is not None:
-            raise DruidError(f"Supervisor {self._wanted.id!r} was terminated, and is still in the list.")
 
     def _read_now(self) -> Any:
         """Return the specification; None only if the list, too, says that it is not there."""

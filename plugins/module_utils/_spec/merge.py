@@ -71,9 +71,9 @@ def _partners(before: list[Any], desired: list[Any]) -> list[Any]:
 
 def _names(elements: list[Any]) -> list[str] | None:
     """Return the names of the elements, such as dimensions; None if they do not tell them apart."""
-    names = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
-    are_texts = all(isinstance(name, str) for name in names)
-    return names if are_texts and len(set(names)) == len(names) else None
+    stated = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
+    names = [name for name in stated if isinstance(name, str)]
+    return names if len(set(names)) == len(elements) else None
 
 
 def _differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:

@@ -35,7 +35,8 @@ def failure(status: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         or value_at(report, (*_NATIVE, "errorMsg"))
         or status.get("errorMsg")
     )
-    return str(found or "Druid gives no reason; see the log of the task")
+    # below the first line is where in Druid it was
+    return str(found or "Druid gives no reason; see the log of the task").partition("\n")[0]
 
 
 def _stage(stages: Any) -> str | None:

@@ -51,9 +51,9 @@ def _annotations(group: Group) -> dict[str, str] | None:
 def _secret_hash(cluster: Cluster) -> str:
     """Return what changes with the Secrets' data, and tells nobody what is in them.
 
-    Who may read pods could find out a weak password by trying, so the digest is keyed by the uid: it is random, and shown
-    only to those who may read the Secret. (Its resourceVersion would restart all pods when a label is added, or when all
-    Secrets of a Kubernetes cluster are encrypted anew.)
+    Who may read pods could find out a weak password by trying, so the digest is keyed by the uid: it is random, and
+    shown only to those who may read the Secret. (Its resourceVersion would restart all pods when a label is added, or
+    when all Secrets of a Kubernetes cluster are encrypted anew.)
     """
     digest = hashlib.sha256()
     for key in cluster.secret_references:
