@@ -60,7 +60,7 @@ SECRET_VARIABLE = """\
 +          value: '******** (another value)'
 """
 RESTARTS = """\
-restart 1: group data (StatefulSet druid-wiki-data), 2 pods
+restart 1: group data (StatefulSet druid-wiki-data), 1 pod
 restart 2: group brokers (Deployment druid-wiki-brokers), 1 pod
 restart 3: group routers (StatefulSet druid-wiki-routers), 1 pod
 """
