@@ -34,7 +34,7 @@ options:
     type: str
   context:
     description:
-      - Context of the query, such as V({"maxNumTasks": 3}).
+      - Context of the query, such as C(maxNumTasks).
     type: dict
     default: {}
   parameters:
