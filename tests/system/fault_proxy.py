@@ -52,11 +52,20 @@ class Seen:
         dry = "dryRun" in self.query or (isinstance(self.body, dict) and bool(self.body.get("dryRun")))
         return self.method != "GET" and not dry
 
+    @property
+    def sort(self) -> str:
+        """What kind of request it is, whatever it is about."""
+        where = ("collection", "object", "subresource")[self.path.rpartition("/namespaces/")[2].count("/") - 1]
+        how = self.content_type.removeprefix("application/").removesuffix("+json").removesuffix("+yaml")
+        patch = f" {how}" if self.method == "PATCH" else ""
+        return f"{self.method}{patch} {where}{' (dry run)' if 'dryRun' in self.query else ''}"
+
     def __str__(self) -> str:
         return f"{self.method} {self.path}{' (dry run)' if 'dryRun' in self.query else ''}"
 
 
 Meanwhile = Callable[[], object]
+Chooser = Callable[[Seen], Fault]
 
 
 @dataclass
@@ -67,7 +76,8 @@ class FaultProxy:
     url: str = ""
     seen: list[Seen] = field(default_factory=list)
     position: int = 0
-    fault: Fault | None = None
+    sort: str = ""
+    fault: Fault | Chooser | None = None
     meanwhile: Meanwhile | None = None
     reached: Seen | None = None
     failure: BaseException | None = None
@@ -79,10 +89,25 @@ class FaultProxy:
         objects = (each for each in self.seen if not each.path.endswith(("/status", "/events")))
         return any(each.changes_something for each in objects)
 
-    def expect(self, position: int = 0, fault: Fault | None = None, meanwhile: Meanwhile | None = None) -> None:
-        """Count anew; fail the request at that position, or let somebody do something just before it."""
+    @property
+    def may_keep_silent(self) -> bool:
+        """True when no answer will come, or perhaps none to the next request."""
+        may_be_next = self.reached is None and (bool(self.sort) or len(self.seen) + 1 == self.position)
+        return self.fault is Fault.TIMEOUT or (callable(self.fault) and may_be_next)
+
+    def expect(
+        self,
+        position: int = 0,
+        fault: Fault | Chooser | None = None,
+        meanwhile: Meanwhile | None = None,
+        sort: str = "",
+    ) -> None:
+        """Count anew; fail the request at that position, or let somebody do something just before it.
+
+        With a sort it is the first request of that sort, wherever it comes.
+        """
         self.seen.clear()
-        self.position, self.fault, self.meanwhile, self.reached = position, fault, meanwhile, None
+        self.position, self.sort, self.fault, self.meanwhile, self.reached = position, sort, fault, meanwhile, None
         if self.failure is not None:
             raise AssertionError("what was to happen meanwhile went wrong") from self.failure
 
@@ -96,12 +121,16 @@ class FaultProxy:
         seen = _seen(request)
         with self.lock:
             self.seen.append(seen)
-            if len(self.seen) != self.position:
+            if self.reached is not None or not self._is_chosen(seen):
                 return None
             self.reached = seen
         if self.meanwhile is not None:
             self._step_in(self.meanwhile)
-        return self.fault and _becomes(self.fault)
+        fault = self.fault(seen) if callable(self.fault) else self.fault
+        return fault and _becomes(fault)
+
+    def _is_chosen(self, seen: Seen) -> bool:
+        return seen.sort == self.sort if self.sort else len(self.seen) == self.position
 
     def _step_in(self, meanwhile: Meanwhile) -> None:
         """Let somebody act; what goes wrong with that is kept for the test, which is in another thread."""
@@ -148,5 +177,5 @@ class _Impatient:
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
         """Send the request."""
-        timeout = {"timeout": SHORT_TIMEOUT_SECONDS} if self.proxy.fault is Fault.TIMEOUT else {}
+        timeout = {"timeout": SHORT_TIMEOUT_SECONDS} if self.proxy.may_keep_silent else {}
         return self.transport.request(method, url, **{**arguments, **timeout})

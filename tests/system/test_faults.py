@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Outcome, Request, fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.tests.system.fault_proxy import Fault, FaultProxy, fault_proxy
+from ansible_collections.druidops.druid.tests.system.fault_proxy import Fault, FaultProxy, Seen, fault_proxy
 from ansible_collections.druidops.druid.tests.system.go_operator import (
     HASH,
     MANAGERS,
@@ -38,10 +39,14 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 
-Tell = Callable[[str, str, int], None]
+Tell = Callable[[str, object], None]
 
 # Fewer requests than this are not the whole story of a run.
 FEWEST = 15
+# How often a sort of request is tried again for each fault: not every attempt has one of it.
+ENOUGH = 4
+# The first pass may have to leave the finalizer to the next one.
+FINALIZER_PATCH = "PATCH json-patch object"
 
 
 @pytest.fixture(scope="module")
@@ -66,28 +71,64 @@ def good(outcome: Outcome | None) -> Outcome:
     return outcome
 
 
-def everywhere(proxy: FaultProxy, faults: Sequence[Fault], attempt: Callable[[int], None]) -> int:
-    """Let an attempt fail at its first request, at its second, until it has no more; return how many there were.
-
-    The faults take turns.
+@dataclass
+class Campaign:
+    """Attempts that fail at their first request, at their second, until there are no more; in the end every sort of
+    request has failed in every way. `met` counts how often each sort failed in each way; `late` are sorts that may come
+    after the first pass only.
     """
-    for position in count(1):
-        proxy.expect(position, faults[position % len(faults)])
-        attempt(position)
-        if proxy.reached is None:
-            assert position > FEWEST
-            return position - 1
-    raise AssertionError("unreachable")
+
+    proxy: FaultProxy
+    faults: Sequence[Fault]
+    attempt: Callable[[int], None]
+    met: Counter[tuple[str, Fault]] = field(default_factory=Counter)
+    late: Sequence[str] = ()
+    number: int = 0
+
+    def run(self) -> Campaign:
+        """Make all attempts."""
+        for position in count(1):
+            if not self._fails(position=position):
+                break
+        assert position > FEWEST
+        for sort in {*self.sorts, *self.late}:
+            for _again in range(ENOUGH * len(self.faults)):
+                if not self._is_complete(sort):
+                    self._fails(sort=sort)
+        assert [sort for sort in {*self.sorts, *self.late} if not self._is_complete(sort)] == []
+        return self
+
+    @property
+    def sorts(self) -> list[str]:
+        """The sorts of requests that have failed."""
+        return sorted({sort for sort, _fault in self.met})
+
+    def _fails(self, position: int = 0, sort: str = "") -> bool:
+        self.number += 1
+        self.proxy.expect(position, self._rarest, sort=sort)
+        self.attempt(self.number)
+        return self.proxy.reached is not None
+
+    def _rarest(self, seen: Seen) -> Fault:
+        """Return in which way this sort of request has failed least."""
+        rarest = min(self.faults, key=lambda fault: self.met[seen.sort, fault])
+        self.met[seen.sort, rarest] += 1
+        return rarest
+
+    def _is_complete(self, sort: str) -> bool:
+        return all(self.met[sort, fault] for fault in self.faults)
+
+    def __str__(self) -> str:
+        ways = str(self.faults[0].name) if len(self.faults) == 1 else f"{len(self.faults)} faults"
+        counts = {sort: sum(self.met[sort, fault] for fault in self.faults) for sort in self.sorts}
+        each = ", ".join(f"{number} {sort}" for sort, number in counts.items())
+        return f"{ways} at {sum(counts.values())} requests ({each}), and one more run mended it"
 
 
 @pytest.fixture
 def tell(record_property: Callable[[str, object], None]) -> Tell:
     """Say in the summary what was tried."""
-
-    def told(what: str, fault: str, number: int) -> None:
-        record_property("told", f"{what}: {fault} at each of {number} requests, and one more run mended it")
-
-    return told
+    return lambda what, campaign: record_property("told", f"{what}: {campaign}")
 
 
 @pytest.fixture
@@ -100,18 +141,18 @@ def created(live: Live) -> dict[str, Any]:
 
 @pytest.mark.parametrize("fault", Fault)
 def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], fault: Fault, tell: Tell) -> None:
-    def create(position: int) -> None:
-        request = Request(f"c{position}", live.namespace)
+    def create(number: int) -> None:
+        request = Request(f"c{number}", live.namespace)
         live.create(resource(request.name))
         run(proxy.api(), request)
         good(run(connection(live), request))
         assert picture(live, request.name) == created, proxy.reached
 
-    tell("creation", str(fault.value), everywhere(proxy, [fault], create))
+    tell("creation", Campaign(proxy, [fault], create).run())
 
 
 def test_update(live: Live, proxy: FaultProxy, tell: Tell) -> None:
-    """To and fro: one workload is updated, the other one made again, objects come and go. The faults take turns."""
+    """To and fro: one workload is updated, the other one made again, objects come and go."""
     request = Request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
@@ -121,13 +162,13 @@ def test_update(live: Live, proxy: FaultProxy, tell: Tell) -> None:
         good(run(connection(live), request))
         wanted.append(picture(live, "c"))
 
-    def update(position: int) -> None:
-        live.merge("Druid", "c", {"spec": spec(2 - position % 2)})
+    def update(turn: int) -> None:
+        live.merge("Druid", "c", {"spec": spec(2 - turn % 2)})
         run(proxy.api(), request)
         good(run(connection(live), request))
-        assert picture(live, "c") == wanted[position % 2], proxy.reached
+        assert picture(live, "c") == wanted[turn % 2], proxy.reached
 
-    tell("update", "one of the faults", everywhere(proxy, list(Fault), update))
+    tell("update", Campaign(proxy, list(Fault), update).run())
 
 
 @pytest.mark.parametrize("fault", Fault)
@@ -135,8 +176,8 @@ def test_deletion(live: Live, proxy: FaultProxy, fault: Fault, tell: Tell) -> No
     foreign = claim("foreign", "brokers", app=None)
     live.create(foreign)
 
-    def delete(position: int) -> None:
-        name = f"c{position}"
+    def delete(number: int) -> None:
+        name = f"c{number}"
         live.create(resource(name))
         good(run(connection(live), Request(name, live.namespace)))
         for key in KEYS:
@@ -148,7 +189,33 @@ def test_deletion(live: Live, proxy: FaultProxy, fault: Fault, tell: Tell) -> No
         claims = [each for each in objects_of(live, name) if each["kind"] == "PersistentVolumeClaim"]
         assert [each for each in claims if not each["metadata"].get("deletionTimestamp")] == [], proxy.reached
 
-    tell("deletion", str(fault.value), everywhere(proxy, [fault], delete))
+    tell("deletion", Campaign(proxy, [fault], delete).run())
+    eventually(lambda: live.made() == {("PersistentVolumeClaim", foreign["metadata"]["name"])})
+
+
+def test_deletion_by_the_finalizer(live: Live, proxy: FaultProxy, tell: Tell) -> None:
+    """A person has deleted the resource, and the next passes do the rest."""
+    foreign = claim("foreign", "brokers", app=None)
+    live.create(foreign)
+
+    def delete(number: int) -> None:
+        request = Request(f"c{number}", live.namespace)
+        live.create(resource(request.name))
+        good(run(connection(live), request))
+        for key in KEYS:
+            live.create(claim(request.name, key))
+        live.delete("Druid", request.name)
+        assert live.get("Druid", request.name)["metadata"]["deletionTimestamp"]
+        run(proxy.api(), request)
+        if proxy.sort and proxy.reached is None:
+            run(proxy.api(), request)
+        if live.find("Druid", request.name):
+            good(run(connection(live), request))
+        assert live.find("Druid", request.name) is None, proxy.reached
+        claims = [each for each in objects_of(live, request.name) if each["kind"] == "PersistentVolumeClaim"]
+        assert [each for each in claims if not each["metadata"].get("deletionTimestamp")] == [], proxy.reached
+
+    tell("deletion by the finalizer", Campaign(proxy, list(Fault), delete, late=[FINALIZER_PATCH]).run())
     eventually(lambda: live.made() == {("PersistentVolumeClaim", foreign["metadata"]["name"])})
 
 
@@ -178,7 +245,7 @@ class Recorded:
 
 
 def test_adoption(golden: Live, proxy: FaultProxy, tell: Tell) -> None:
-    """Every request fails in one of the ways; all the time no pod is restarted and no workload is touched."""
+    """All the time no pod is restarted and no workload is touched."""
     live = golden
     operator = GoOperator(live, "hand").run()
     before = operator.settled()
@@ -189,15 +256,17 @@ def test_adoption(golden: Live, proxy: FaultProxy, tell: Tell) -> None:
     adopted = picture(live, "hand")
     assert HASH not in str(adopted["StatefulSet druid-NAME-routers"])
     recorded.restore()
+    untouched = picture(live, "hand")
 
-    def adopt(_position: int) -> None:
+    def adopt(_number: int) -> None:
         run(proxy.api(), request)
         if proxy.reached is not None and not proxy.wrote:
             # All is as it was: the next attempt is the one more run.
+            assert picture(live, "hand") == untouched, proxy.reached
             return
         good(run(connection(live), request))
         assert picture(live, "hand") == adopted, proxy.reached
         assert identities(live) == before, proxy.reached
         recorded.restore()
 
-    tell("adoption", "one of the faults", everywhere(proxy, list(Fault), adopt))
+    tell("adoption", Campaign(proxy, list(Fault), adopt).run())

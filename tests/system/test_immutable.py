@@ -278,6 +278,55 @@ def test_finishes_what_a_killed_pass_has_left(live: Live, is_sent: bool) -> None
     assert number > 5
 
 
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_finishes_a_service_that_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+    full_cluster.create(live)
+    one_pass(live, NAME)
+    for number in range(1, 100):
+        address = {"type": "ClusterIP"} if number % 2 else HEADLESS
+        change(live, {"services": [{"spec": address}, {"metadata": {"name": "%s-api"}}]})
+        was_killed = dying_pass(live, NAME, number, is_sent)
+        if was_killed:
+            assert one_pass(live, NAME).plan.findings == ()
+        assert (live.get("Service", STATEFUL)["spec"]["clusterIP"] == "None") == (address is HEADLESS), number
+        assert one_pass(live, NAME).plan.steps == ()
+        if not was_killed:
+            break
+    assert number > 3
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_finishes_a_deployment_that_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+    """The Go operator selects by podLabels, too, which a resource may no longer have."""
+    full_cluster.create(live)
+    one_pass(live, NAME)
+    ours = live.get("Deployment", STATELESS)["spec"]["selector"]
+    for number in range(1, 100):
+        old = with_a_selector_of_the_go_operator(live)
+        was_killed = dying_pass(live, NAME, number, is_sent)
+        if was_killed:
+            assert one_pass(live, NAME).plan.findings == ()
+        deployment = live.get("Deployment", STATELESS)
+        assert (deployment["spec"]["selector"], deployment["metadata"]["uid"] != old) == (ours, True), number
+        assert one_pass(live, NAME).plan.steps == ()
+        if not was_killed:
+            break
+    assert number > 3
+
+
+def with_a_selector_of_the_go_operator(live: Live) -> str:
+    """Put a Deployment of the Go operator in the place of ours; return its uid."""
+    before = live.get("Deployment", STATELESS)
+    live.delete("Deployment", STATELESS)
+    eventually(lambda: live.find("Deployment", STATELESS) is None)
+    metadata = {key: before["metadata"][key] for key in ("name", "labels", "ownerReferences")}
+    made = {**before, "metadata": {**metadata, "annotations": {"druidOpResourceHash": "x"}}}
+    for labels in (made["spec"]["selector"]["matchLabels"], made["spec"]["template"]["metadata"]["labels"]):
+        labels["team"] = "a"
+    uid: str = live.create(made)["metadata"]["uid"]
+    return uid
+
+
 def test_a_selector_that_says_more_than_the_pods_will(golden: Live) -> None:
     """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
     operator = GoOperator(golden, "hand").run()
