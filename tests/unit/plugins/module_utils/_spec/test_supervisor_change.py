@@ -34,8 +34,12 @@ BEFORE: dict[str, Any] = {
 }
 
 
-def _after(spec: Any, suspended: bool | None = None, before: Any = BEFORE) -> Any:
-    return changed(before, Wanted("a", {"type": "kafka", **spec}, suspended))
+def _after(spec: Any, suspended: bool | None = None) -> Any:
+    return changed(BEFORE, Wanted("a", {"type": "kafka", **spec}, suspended))
+
+
+def _created(spec: Any, suspended: bool | None = None) -> Any:
+    return changed(None, Wanted("a", {"type": "kafka", **spec}, suspended))
 
 
 def test_what_is_wanted_already_changes_nothing() -> None:
@@ -49,9 +53,9 @@ def test_suspension_stays_unless_it_is_stated() -> None:
 
 
 def test_a_new_one_runs_unless_it_is_stated() -> None:
-    assert _after({"spec": {}}, before=None) == {"type": "kafka", "spec": {}, "suspended": False}
-    assert _after({"spec": {}}, suspended=True, before=None)["suspended"] is True
-    assert _after({"spec": {}, "suspended": True}, before=None)["suspended"] is True
+    assert _created({"spec": {}}) == {"type": "kafka", "spec": {}, "suspended": False}
+    assert _created({"spec": {}}, suspended=True)["suspended"] is True
+    assert _created({"spec": {}, "suspended": True})["suspended"] is True
 
 
 def test_one_that_is_not_there_is_not_made_of_nothing() -> None:
