@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.control_plane import ControlPlane, control_plane
+from testbed.druid.druid import Druid
 
+from . import supervisors
 from .clusters import NAMESPACE, create, make_room, stock_playbook
 from .measure import Cost, Program, alternate
 
@@ -33,6 +35,9 @@ PASS = "no-op pass"
 TWENTY = "no-op pass, 20 groups"
 LARGE = "no-op pass, 20 groups, 500 KiB of common files"
 STOCK = "kubernetes.core.k8s, the same objects of 4 groups"
+KEPT = "supervisor, all in one task"
+LOOPED = "supervisor, a task for each"
+BY_HAND = "uri, a task for each"
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,17 @@ class Core:
 
 
 def main() -> None:
-    """Measure on one control plane, which is gone afterwards."""
+    """Measure on one control plane and one Druid, which are gone afterwards."""
     arguments = _arguments()
     # Terminated, it leaves nothing behind, either.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if arguments.part in ("all", "clusters"):
+        _clusters(arguments)
+    if arguments.part in ("all", "supervisors"):
+        _supervisors(_cores()[-1], arguments.rounds, arguments.supervisors)
+
+
+def _clusters(arguments: argparse.Namespace) -> None:
     with control_plane(os.environ.get("KUBERNETES", "1.34"), CRDS) as plane, tempfile.TemporaryDirectory() as scratch:
         print(f"Kubernetes {plane.kubernetes.release}, Python {platform.python_version()}, {os.cpu_count()} processors")
         make_room(plane)
@@ -64,6 +76,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
     parser.add_argument("--clusters", type=int, default=MANY, help="how many clusters there are in the last part")
+    parser.add_argument("--supervisors", type=int, default=200, help="how many supervisors there are")
+    parser.add_argument("--part", choices=["all", "clusters", "supervisors"], default="all")
     return parser.parse_args()
 
 
@@ -109,7 +123,7 @@ def _pass(core: Core, plane: ControlPlane, scratch: Path, title: str, name: str)
     return Program(title, command, _environment(core, plane, scratch), lambda output: "changed=0 " in output)
 
 
-def _environment(core: Core, plane: ControlPlane, scratch: Path) -> dict[str, str]:
+def _environment(core: Core, plane: ControlPlane | None, scratch: Path) -> dict[str, str]:
     """Return a user's surroundings: byte code is kept, and nothing of ours is in the way."""
     return {
         "PATH": f"{core.programs}:/usr/bin:/bin",
@@ -119,8 +133,31 @@ def _environment(core: Core, plane: ControlPlane, scratch: Path) -> dict[str, st
         "ANSIBLE_LOCALHOST_WARNING": "false",
         "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
         "ANSIBLE_NOCOWS": "true",
-        "K8S_AUTH_KUBECONFIG": str(plane.kubeconfig(USER)),
+        **({"K8S_AUTH_KUBECONFIG": str(plane.kubeconfig(USER))} if plane else {}),
     }
+
+
+def _supervisors(core: Core, rounds: int, count: int) -> None:
+    """Compare the ways to keep supervisors of which none has to be changed."""
+    with tempfile.TemporaryDirectory() as scratch, Druid.start(Path(scratch, "druid"), kafka=False) as druid:
+        print(f"\n{count} supervisors that are as declared, Druid {druid.version}, ansible-core {core.version}")
+        wanted = supervisors.specs(count)
+        supervisors.create(druid, wanted)
+        written = supervisors.playbooks(Path(scratch), druid.url, wanted)
+        titles = {KEPT: "module", LOOPED: "loop", BY_HAND: "uri"}
+        environment = _environment(core, None, Path(scratch))
+        programs = [
+            Program(
+                title,
+                [str(core.programs / "ansible-playbook"), str(written[name])],
+                environment,
+                lambda output: "changed=0 " in output,
+            )
+            for title, name in titles.items()
+        ]
+        cost = alternate(programs, rounds)
+    _table(list(cost.items()))
+    _verdict("keeping them takes at most a tenth of doing it by hand", cost[KEPT].wall, cost[BY_HAND].wall / 10)
 
 
 def _many(core: Core, plane: ControlPlane, scratch: Path, rounds: int, clusters: int) -> None:

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Supervisors that are as declared: one task of the module for all, one for each, and what one would do by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from testbed.druid.druid import Druid
+
+MODULE = "druidops.druid.supervisor"
+
+
+def specs(count: int) -> list[dict[str, Any]]:
+    """Return the specifications of supervisors that are suspended, so that Druid has nothing else to do."""
+    return [_spec(f"bench{number}") for number in range(count)]
+
+
+def create(druid: Druid, wanted: list[dict[str, Any]]) -> None:
+    """Make them, without our own code."""
+    for spec in wanted:
+        druid.request("POST", "/druid/indexer/v1/supervisor", spec)
+
+
+def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str, Path]:
+    """Write a playbook for each way to keep them; return them by name."""
+    together = {MODULE: {"url": url, "supervisors": [{"spec": spec} for spec in wanted]}}
+    one_by_one = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": wanted}
+    by_hand = {
+        "ansible.builtin.uri": {
+            "url": f"{url}/druid/indexer/v1/supervisor?skipRestartIfUnmodified=true",
+            "method": "POST",
+            "body_format": "json",
+            "body": "{{ item }}",
+        },
+        "loop": wanted,
+    }
+    ways = {"module": together, "loop": one_by_one, "uri": by_hand}
+    return {name: _written(scratch / f"supervisors-{name}.json", task) for name, task in ways.items()}
+
+
+def _written(path: Path, task: dict[str, Any]) -> Path:
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
+    path.write_text(json.dumps([play]))
+    return path
+
+
+def _spec(name: str) -> dict[str, Any]:
+    return {
+        "type": "kafka",
+        "spec": {
+            "dataSchema": {
+                "dataSource": name,
+                "timestampSpec": {"column": "ts", "format": "iso"},
+                "dimensionsSpec": {"dimensions": ["page", "user", {"type": "long", "name": "added"}]},
+                "metricsSpec": [{"type": "count", "name": "count"}],
+                "granularitySpec": {"segmentGranularity": "hour", "queryGranularity": "none", "rollup": True},
+            },
+            "ioConfig": {
+                "topic": name,
+                "inputFormat": {"type": "json"},
+                "consumerProperties": {"bootstrap.servers": "127.0.0.1:9"},
+                "taskDuration": "PT1H",
+            },
+            "tuningConfig": {"type": "kafka", "shutdownTimeout": "PT1S"},
+        },
+        "suspended": True,
+    }
