@@ -28,9 +28,9 @@ def create(druid: Druid, wanted: list[dict[str, Any]]) -> None:
 
 def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str, Path]:
     """Write a playbook for each way to keep them; return them by name."""
-    together = {MODULE: {"url": url, "supervisors": [{"spec": spec} for spec in wanted]}}
-    one_by_one = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": wanted}
-    by_hand = {
+    together: dict[str, Any] = {MODULE: {"url": url, "supervisors": [{"spec": spec} for spec in wanted]}}
+    one_by_one: dict[str, Any] = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": wanted}
+    by_hand: dict[str, Any] = {
         "ansible.builtin.uri": {
             "url": f"{url}/druid/indexer/v1/supervisor?skipRestartIfUnmodified=true",
             "method": "POST",
@@ -39,7 +39,7 @@ def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str
         },
         "loop": wanted,
     }
-    ways = {"module": together, "loop": one_by_one, "uri": by_hand}
+    ways: dict[str, dict[str, Any]] = {"module": together, "loop": one_by_one, "uri": by_hand}
     return {name: _written(scratch / f"supervisors-{name}.json", task) for name, task in ways.items()}
 
 
