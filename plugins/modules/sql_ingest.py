@@ -81,7 +81,7 @@ EXAMPLES = r"""
   druidops.druid.sql_ingest:
     url: http://localhost:8888
     query: |
-      REPLACE INTO inline OVERWRITE ALL
+      REPLACE INTO visits OVERWRITE ALL
       SELECT TIME_PARSE(ts) AS __time, page
       FROM TABLE(EXTERN(
         '{"type": "inline", "data": "2026-01-01T00:00:00Z,a"}',

@@ -73,7 +73,7 @@ EXAMPLES = r"""
       type: index_parallel
       spec:
         dataSchema:
-          dataSource: inline
+          dataSource: visits
           timestampSpec: {column: ts, format: iso}
           dimensionsSpec: {dimensions: [page]}
           granularitySpec: {segmentGranularity: day, rollup: false}

@@ -1,0 +1,77 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The examples of the modules on Druid's API and of docs/inside-druid.md do what they say, word for word.
+
+Only what the example cannot know is another one here: where Druid and Kafka are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
+from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, druid_27, share_druid
+
+__all__ = ["druid", "druid_27", "share_druid"]
+
+MODULES = ("supervisor", "supervisor_info", "task", "task_info", "sql_ingest")
+DOCUMENT = Path(__file__).parents[2] / "docs" / "inside-druid.md"
+# What the examples call them; a run has names of its own, since all tests share one Druid.
+NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
+
+
+def examples(module: str) -> list[dict[str, Any]]:
+    found = importlib.import_module(f"ansible_collections.druidops.druid.plugins.modules.{module}")
+    return list(yaml.safe_load(found.EXAMPLES))
+
+
+def documented() -> list[dict[str, Any]]:
+    """Return the tasks in the document, those of its plays included."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    entries = [entry for block in blocks for entry in yaml.safe_load(block)]
+    return [task for entry in entries for task in entry.get("tasks", [entry])]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples(module: str, share_druid: Any, tmp_path: Path) -> None:
+    release = "27.0.0" if module == "sql_ingest" else "33.0.0"
+    shared = share_druid(release, "open")
+    run_in_order(shared, tmp_path, examples(module))
+
+
+def test_document(druid: Druid, tmp_path: Path) -> None:
+    """The waiting is for a supervisor of the first example, so that comes first."""
+    run_in_order(druid, tmp_path, [examples("supervisor")[0], *documented()])
+
+
+def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]]) -> None:
+    kafka = druid.kafka.address if druid.kafka else "nowhere:1"
+    ending = secrets.token_hex(4)
+    if druid.kafka:
+        druid.kafka.make_topic(f"wikipedia{ending}")
+    for name in ("clicks", "orders"):
+        spec = CASES["hardly anything"].spec(f"{name}{ending}", kafka)
+        text = json.dumps(spec if name == "orders" else {**spec, "suspended": False})
+        for place in (directory, directory / "supervisors"):
+            place.mkdir(exist_ok=True)
+            (place / f"{name}{ending}.json").write_text(text, encoding="utf-8")
+    text = json.dumps(tasks).replace("http://localhost:8888", druid.url).replace("kafka:9092", kafka)
+    text = re.sub(rf"\b({'|'.join(NAMES)})\b(?!\"?: )", rf"\g<1>{ending}", text)
+    ansible = Ansible(CORES["2.19"], None, "", directory)
+    try:
+        ansible.tasks(*json.loads(text), environment={"DRUID_URL": druid.url})
+    finally:
+        for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
+            if supervisor.endswith(ending):
+                druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
