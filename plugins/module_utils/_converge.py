@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ansible_collections.druidops.druid.plugins.module_utils._errors import Unsettled
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 
 
@@ -27,10 +28,11 @@ class Resource(Protocol):
 
 @dataclass(frozen=True)
 class Change:
-    """What was, and what is (in check mode: would be)."""
+    """What was, and what is (in check mode: would be). ``problem``: why it is not known to have come to be."""
 
     before: Any
     after: Any
+    problem: str = ""
 
     @property
     def changed(self) -> bool:
@@ -41,6 +43,9 @@ def converge(resource: Resource, *, check_mode: bool) -> Change:
     """Bring the resource to what is wanted of it; in check mode only tell."""
     before = resource.read()
     after = resource.merge(before)
-    if not check_mode and not are_same(before, after):
-        after = resource.write(before, after)
-    return Change(before, after)
+    if check_mode or are_same(before, after):
+        return Change(before, after)
+    try:
+        return Change(before, resource.write(before, after))
+    except Unsettled as unsettled:
+        return Change(before, after, str(unsettled))

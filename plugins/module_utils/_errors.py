@@ -34,6 +34,10 @@ class Incomplete(DruidError):
         self.result = result
 
 
+class Unsettled(DruidError):
+    """A write failed, and what is there now is not what was there before. The text tells what is."""
+
+
 class Unreachable(DruidError):
     """No answer, or not all of one, came.
 

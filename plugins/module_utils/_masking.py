@@ -24,6 +24,8 @@ SHORTEST_SECRET = 4
 
 # Names of fields that tell where a secret is.
 _PLACES = ("name", "namespace", "ref", "file", "path", "type", "provider", "secret-hash")
+# Names of fields whose numbers are secrets, too.
+_PASSWORDS = re.compile("pass(?:word|wd|phrase)|secret|pwd", re.IGNORECASE)
 # A copy of the whole object, in a notation of its own.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Values that are no secrets, whatever they are called: they would blot out ordinary words.
@@ -131,6 +133,19 @@ def _masked_after(before: Any, after: Any) -> Any:
     return _mask_text(after, lambda name, value: MASK if (name, value) in known else CHANGED)
 
 
+def hidden(value: Any, source: Any) -> Any:
+    """Return ``value``, a status or a text about ``source``, masked, without what is secret in ``source`` either."""
+    return _without_texts(masked(value), Masker.of([source]))
+
+
+def _without_texts(value: Any, masker: Masker) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_texts(child, masker) for name, child in value.items()}
+    if isinstance(value, list):
+        return [_without_texts(element, masker) for element in value]
+    return masker.text(value) if isinstance(value, str) else value
+
+
 def masked(value: Any) -> Any:
     """Return ``value`` with its secrets masked."""
     if isinstance(value, Mapping):
@@ -163,7 +178,10 @@ def _is_secret(name: Any, value: Any) -> bool:
     """True for an entry of a mapping whose name says that its value is a secret, not where one is."""
     if name == _LAST_APPLIED:
         return True
-    if not (isinstance(name, str) and isinstance(value, str) and value):
+    if not (isinstance(name, str) and isinstance(value, str | int | float) and value) or isinstance(value, bool):
+        return False
+    if not isinstance(value, str) and not (_PASSWORDS.search(name) and len(str(value)) >= SHORTEST_SECRET):
+        # a number of tokens is none
         return False
     return is_secret_name(name) and not name.lower().endswith(_PLACES)
 
@@ -195,7 +213,7 @@ def _secrets_of_mapping(mapping: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         if name == _LAST_APPLIED:
             continue
         if _is_secret(name, child):
-            yield name, child
+            yield name, str(child)
         yield from _secrets(child)
 
 

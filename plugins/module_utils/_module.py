@@ -13,8 +13,9 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible.module_utils.common.parameters import env_fallback
 from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete
 from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked
+from ansible_collections.druidops.druid.plugins.module_utils._spec.text import mapping_of
 
 # Documented in the doc fragment druidops.druid.connection.
 CONNECTION: dict[str, dict[str, Any]] = {
@@ -62,8 +63,9 @@ def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]])
     """
     if MISSING is not None:
         module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
-    module.no_log_values = set(_secrets(module.params))
-    invocation = {"module_args": masked(module.params)}
+    stated = _structured(module.params)
+    module.no_log_values = set(_secrets(stated))
+    invocation = {"module_args": masked(stated)}
     result, problem = _done(module, work)
     for warning in result.pop("warnings", ()):
         module.warn(warning)
@@ -86,3 +88,17 @@ def _done(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]
 def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
     yield from (params[name] for name in ("password", "token") if params[name])
     yield from Masker.of([params]).secrets
+
+
+def _structured(params: Any) -> Any:
+    """Return the parameters with specifications that are texts as what they say: there secrets can be told by name."""
+    if isinstance(params, Mapping):
+        return {name: _spec(value) if name == "spec" else _structured(value) for name, value in params.items()}
+    return [_structured(element) for element in params] if isinstance(params, list) else params
+
+
+def _spec(stated: Any) -> Any:
+    try:
+        return mapping_of(stated, "spec") if isinstance(stated, str) else stated
+    except BadInput as error:
+        return str(error)

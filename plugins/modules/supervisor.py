@@ -198,6 +198,7 @@ ARGUMENTS = {
     "supervisors": {
         "type": "list",
         "elements": "dict",
+        "no_log": True,
         "options": {**ITEM, "state": {"type": "str", "choices": ["present", "absent"]}},
     },
     "wait": {"type": "bool", "default": False},

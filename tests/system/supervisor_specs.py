@@ -125,7 +125,8 @@ CASES: dict[str, Case] = {
                 "filter": {
                     "type": "and",
                     "fields": [
-                        {"type": "in", "dimension": "page", "values": ["a", "b"]},
+                        {"type": "in", "dimension": "page", "values": ["d", "b"]},
+                        {"type": "bound", "dimension": "added", "lower": "1", "ordering": "numeric"},
                         {"type": "not", "field": {"type": "selector", "dimension": "user", "value": "bot"}},
                     ],
                 },
@@ -134,9 +135,9 @@ CASES: dict[str, Case] = {
         },
         {},
         {},
-        ("dataSchema", "transformSpec", "filter", "fields", 0, "values", 1),
-        "c",
-        "c",
+        ("dataSchema", "transformSpec", "filter", "fields", 1, "lower"),
+        "2",
+        "2",
     ),
     "metrics": Case(
         {
@@ -218,6 +219,14 @@ CASES: dict[str, Case] = {
         ("ioConfig", "idleConfig", "inactiveAfterMillis"),
         700000,
         700000,
+    ),
+    "a moment": Case(
+        PLAIN,
+        {"lateMessageRejectionStartDateTime": "2026-01-01T01:00+01:00"},
+        {},
+        ("ioConfig", "lateMessageRejectionStartDateTime"),
+        "2026-02-01",
+        "2026-02-01T00:00:00.000Z",
     ),
     "a parser of old": Case(
         {**DAY, "parser": OLD_PARSER},

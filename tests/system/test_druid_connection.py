@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -127,3 +128,31 @@ def test_a_playbook_is_told_in_one_sentence_and_sees_no_password(druid_basic: Dr
     assert "not this one" not in wrong.output
     assert "refused" in nowhere.output
     assert "missing required arguments: url" in nothing.output
+
+
+def test_secrets_in_a_specification_are_nowhere_in_what_is_printed(druid: Druid, tmp_path: Path) -> None:
+    """Whatever the notation, also in the arguments that -vvv prints, and where Druid refuses it."""
+    ansible = Ansible(CORES["2.19"], None, "", tmp_path)
+    flow = "{type: kafka, spec: {dataSchema: {dataSource: a}, ioConfig: {x: {ssl.key.password: hunter-1}}}}"
+    block = """
+type: kafka
+spec:
+  dataSchema: {dataSource: b}
+  ioConfig:
+    ? 'ssl.key.password'
+    : >-
+      hunter-2
+"""
+    number = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "c"}, "ioConfig": {"x.password": 48151623}}}
+    many = {"supervisors": [{"spec": flow}, {"spec": block}, {"spec": number}]}
+
+    for stated in ({"spec": flow}, {"spec": block}, {"spec": number}, many):
+        run = ansible.tasks(
+            {"druidops.druid.supervisor": stated},
+            options=("-vvv", "--diff"),
+            status=2,
+            environment={"DRUID_URL": druid.url, "ANSIBLE_DEBUG": "false"},
+        )
+        assert "400 Bad Request" in run.output
+        assert "hunter" not in run.output.replace(json.dumps(stated), "")
+        assert "48151623" not in run.output

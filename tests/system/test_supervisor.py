@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._ensure import supervisor as ensure_supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, Incomplete, Unsettled
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
@@ -130,9 +131,10 @@ def test_many_are_read_at_once_and_one_that_fails_stops_no_other(
     with pytest.raises(Incomplete) as failed:
         direct.supervisor(supervisors=[{"spec": broken}, gone, {"spec": spec}])
 
+    assert str(failed.value).startswith("supervisors[0]: ")
     assert "400" in str(failed.value)
     assert [each["id"] for each in failed.value.result["supervisors"]] == [f"{name}_gone", name]
-    direct.supervisor(supervisors=[gone, {"spec": spec}])
+    direct.supervisor(supervisors=[{"spec": spec}])
     assert [str(each) for each in direct.proxy.exchanges] == ["GET /druid/indexer/v1/supervisor?full=true: 200"]
 
 
@@ -155,6 +157,7 @@ def test_a_change_whose_answer_is_lost_is_found_to_be_made(direct: Direct, spec:
 
     assert (result["changed"], of(result)["taskDuration"]) == (True, "PT7200S")
     assert "The change was made, although Druid did not say so" in result["warnings"][0]
+    assert direct.proxy.unmet == 0
 
 
 @pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
@@ -166,6 +169,7 @@ def test_a_termination_whose_answer_is_lost_is_found_to_be_made(
 
     assert direct.supervisor(id=name, state="absent")["changed"]
 
+    assert direct.proxy.unmet == 0
     assert name not in direct.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
@@ -178,10 +182,44 @@ def test_what_vanished_by_a_failed_update_is_put_back(direct: Direct, name: str,
     direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
     direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
 
-    with pytest.raises(DruidError, match=r"vanished with this update; it was put back as it was before"):
+    with pytest.raises(Unsettled, match=r"vanished with this update; it was put back as it was before"):
         supervisor.write(before, after)
 
     assert supervisor.read() == before
+
+
+def test_what_is_lost_is_in_the_result(direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any) -> None:
+    """The first failure takes it away, the second keeps it away."""
+    direct.supervisor(spec=spec)
+
+    def lose(self: Supervisor, _before: Any, _after: Any) -> None:
+        direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
+        direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
+        direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
+        self._post(spec)
+
+    monkeypatch.setattr(Supervisor, "_send", lose)
+    with pytest.raises(Incomplete, match=r"could not be put back: .*/history") as failed:
+        direct.supervisor(spec=changed(spec, taskDuration="PT2H"))
+
+    assert direct.proxy.unmet == 0
+    assert failed.value.result["changed"]
+    assert failed.value.result["diff"][0]["before"]["spec"]["ioConfig"]["taskDuration"] == "PT3600S"
+
+
+def test_nothing_is_written_that_was_decided_on_an_old_reading(
+    direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any
+) -> None:
+    silent = {key: value for key, value in spec.items() if key != "suspended"}
+    direct.supervisor(spec={**spec, "suspended": False})
+    old = all_specs(direct.client)
+    direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/suspend")
+    monkeypatch.setattr(ensure_supervisor, "all_specs", lambda _client: old)
+
+    result = direct.supervisor(supervisors=[{"spec": changed(silent, taskDuration="PT2H")}])
+
+    assert result["changed"]
+    assert result["supervisors"][0]["spec"]["suspended"] is True
 
 
 def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: dict[str, Any]) -> None:
@@ -193,6 +231,9 @@ def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: 
     assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/reset"]
     assert direct.supervisor(id=name, reset_offsets={"0": 5})["changed"]
     assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/resetOffsets"]
+    with pytest.raises(BadInput, match="offsets are reset of a supervisor that is there"):
+        direct.supervisor(id=name, reset=True, state="absent")
+    assert direct.writes == []
 
 
 def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, Any]) -> None:
@@ -204,7 +245,7 @@ def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, An
 
 
 def test_a_batch_on_a_schedule_needs_an_id(direct: Direct) -> None:
-    with pytest.raises(BadInput, match=r"id \(None\): a supervisor of type scheduled_batch needs one"):
+    with pytest.raises(Incomplete, match=r"id \(None\): a supervisor of type scheduled_batch needs one"):
         direct.supervisor(spec={"type": "scheduled_batch", "spec": {}, "schedulerConfig": {}})
 
     assert direct.proxy.exchanges == []

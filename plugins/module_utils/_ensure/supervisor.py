@@ -13,12 +13,12 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, converge
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete
-from ansible_collections.druidops.druid.plugins.module_utils._masking import masked, masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._masking import hidden, masked, masked_pair
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     awaited,
-    status_of,
+    status_or_error,
     summary,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import STREAMS, canonical
@@ -62,21 +62,31 @@ class Report:
 
 def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
     """Return the result of the module. One that fails does not stop the others; Incomplete is raised then."""
-    is_met = condition(params["wait_for"]) if params["wait_for"] else None
+    _check(params)
     many = params["supervisors"] is not None
-    items = params["supervisors"] if many else [params]
-    wanted = [_wanted(client, item, params["state"]) for item in items]
-    _refuse_twice(wanted)
     specs = all_specs(client) if many else None
     report = Report()
-    for each in wanted:
+    seen: set[str] = set()
+    for index, item in enumerate(params["supervisors"] if many else [params]):
         try:
-            _ensure_one(client, each, specs, params, is_met, report, check_mode)
+            wanted = _wanted(client, item, params["state"])
+            _refuse_twice(wanted, seen)
+            _ensure_one(client, wanted, specs, params, report, check_mode)
         except DruidError as error:
-            report.problems.append(str(error))
+            report.problems.append(f"supervisors[{index}]: {error}" if many else str(error))
     if report.problems:
         raise Incomplete(" ".join(report.problems), report.result())
     return report.result()
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    """Refuse, before anything is sent, what could only be refused after something was done."""
+    if params["wait"]:
+        condition(params["wait_for"] or "id")
+    if params["reset_offsets"] == {}:
+        raise BadInput("reset_offsets", {}, "name partitions and their offsets, or use reset for all of them")
+    if params["state"] == "absent" and (params["reset"] or params["reset_offsets"]):
+        raise BadInput("reset", True, "offsets are reset of a supervisor that is there: reset it, and remove it later")
 
 
 def _ensure_one(
@@ -84,35 +94,46 @@ def _ensure_one(
     wanted: Wanted,
     specs: Mapping[str, Any] | None,
     params: Mapping[str, Any],
-    is_met: Any,
     report: Report,
     check_mode: bool,
 ) -> None:
-    supervisor = Supervisor(client, wanted, specs)
-    change = converge(supervisor, check_mode=check_mode)
+    supervisor, change = _converged(client, wanted, specs, check_mode)
     entry = report.add(wanted, change, supervisor.warnings)
+    if change.problem:
+        raise DruidError(change.problem)
     if params["reset"] or params["reset_offsets"]:
+        if not check_mode:
+            reset(client, wanted.id, change.after, params["reset_offsets"])
         entry["changed"] = entry["reset"] = True
-    if check_mode or change.after is None:
-        return
-    if entry.get("reset"):
-        reset(client, wanted.id, change.after, params["reset_offsets"])
-    if params["wait"]:
-        entry["status"] = _waited(client, wanted.id, change.after, params, is_met)
+    if params["wait"] and not check_mode and change.after is not None:
+        entry["status"] = _waited(client, wanted.id, change.after, params)
 
 
-def _waited(client: DruidClient, supervisor: str, spec: Any, params: Mapping[str, Any], is_met: Any) -> dict[str, Any]:
+def _converged(
+    client: DruidClient, wanted: Wanted, specs: Mapping[str, Any] | None, check_mode: bool
+) -> tuple[Supervisor, Change]:
+    """Converge it. What was read of all together may be old by now, so nothing is written that was decided on that."""
+    supervisor = Supervisor(client, wanted, specs)
+    change = converge(supervisor, check_mode=check_mode or specs is not None)
+    if check_mode or specs is None or not change.changed:
+        return supervisor, change
+    supervisor = Supervisor(client, wanted)
+    return supervisor, converge(supervisor, check_mode=False)
+
+
+def _waited(client: DruidClient, supervisor: str, spec: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     expression = params["wait_for"] or awaited(spec)
     try:
         status = wait_until(
-            lambda: status_of(client, supervisor),
-            is_met or condition(expression),
+            lambda: status_or_error(client, supervisor),
+            condition(expression),
             timeout=params["wait_timeout"],
             awaited=f"{expression} of supervisor {supervisor!r}",
         )
     except TimedOut as timeout:
-        raise DruidError(f"{timeout} At last {summary(masked(timeout.last))}.") from None
-    return dict(masked(status))
+        last = hidden(summary(timeout.last), spec)
+        raise DruidError(f"{timeout} At last {last}.") from None
+    return dict(hidden(status, spec))
 
 
 def _wanted(client: DruidClient, item: Mapping[str, Any], state: str) -> Wanted:
@@ -137,7 +158,7 @@ def _suspension(spec: Mapping[str, Any], item: Mapping[str, Any]) -> bool | None
     return stated
 
 
-def _refuse_twice(wanted: list[Wanted]) -> None:
-    ids = [each.id for each in wanted]
-    for twice in sorted({each for each in ids if ids.count(each) > 1}):
-        raise BadInput("supervisors", twice, "two of them have this id; one supervisor has one spec")
+def _refuse_twice(wanted: Wanted, seen: set[str]) -> None:
+    if wanted.id in seen:
+        raise BadInput("id", wanted.id, "another one before has this id; one supervisor has one spec")
+    seen.add(wanted.id)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._masking import hidden, masked
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     bounded_errors,
@@ -25,8 +25,8 @@ _DATASOURCES = (("spec", "dataSchema", "dataSource"), ("spec", "dataSource"))
 def supervisors(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the supervisors that the module's parameters ask for, by id; no secret is in them."""
     found = client.get(SUPERVISORS, params={"full": "true"})
-    chosen = [_described(each) for each in sorted(found, key=lambda each: str(each["id"]))]
-    return [_with_more(client, each, params) for each in chosen if _is_asked_for(each, params)]
+    described = [(_described(each), each["spec"]) for each in sorted(found, key=lambda each: str(each["id"]))]
+    return [_with_more(client, each, spec, params) for each, spec in described if _is_asked_for(each, params)]
 
 
 def _described(supervisor: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,14 +54,16 @@ def _is_asked_for(supervisor: Mapping[str, Any], params: Mapping[str, Any]) -> b
     )
 
 
-def _with_more(client: DruidClient, supervisor: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def _with_more(
+    client: DruidClient, supervisor: dict[str, Any], spec: Mapping[str, Any], params: Mapping[str, Any]
+) -> dict[str, Any]:
     identifier = supervisor["id"]
     if params["status"]:
         payload = status_of(client, identifier).get("payload") or {}
         supervisor["lag"] = payload.get("aggregateLag")
-        supervisor["status"] = masked(bounded_errors(payload))
+        supervisor["status"] = hidden(bounded_errors(payload), spec)
     if params["history"]:
         versions = client.get(supervisor_path(identifier, "history"))
         newest = versions[: params["history"]]
-        supervisor["history"] = masked([{**each, "spec": canonical(each["spec"])} for each in newest])
+        supervisor["history"] = masked([{**each, "spec": canonical(each.get("spec") or {})} for each in newest])
     return supervisor

@@ -7,10 +7,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+    BadInput,
+    DruidError,
+    Incomplete,
+    ServerError,
+    Unreachable,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import (
     report_of,
@@ -55,17 +62,28 @@ def _ensure(client: DruidClient, job: Job, params: Mapping[str, Any], check_mode
         return {**result, "id": job.task_id(attempt), "attempt": attempt}
     submit(client, job, attempt)
     task = job.task_id(attempt)
-    return {**_seen_to(client, task, status_of(client, task) or {}, params, result, check_mode), "attempt": attempt}
+    known = {**result, "id": task, "attempt": attempt}
+    try:
+        return {**known, **_seen_to(client, task, status_of(client, task) or {}, params, result, check_mode)}
+    except Incomplete as error:
+        raise Incomplete(str(error), {**known, **error.result}) from None
+    except DruidError as error:
+        raise Incomplete(f"Task {task!r} was submitted. {error}", known) from error
 
 
 def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | None]:
     """Return the last attempt there was, 0 if none, and its status."""
-    attempt, last = 0, None
-    while (status := status_of(client, job.task_id(attempt + 1))) is not None:
-        attempt, last = attempt + 1, status
-        if status.get("statusCode") != _FAILED:
-            break
-    return attempt, last
+    found: tuple[int, dict[str, Any] | None] = (0, None)
+    # Druid forgets old tasks: the second may be there when the first is not any more
+    for attempt in count(1):
+        status = status_of(client, job.task_id(attempt))
+        if status is None and attempt > found[0] + 1:
+            return found
+        if status is not None:
+            found = (attempt, status)
+            if status.get("statusCode") != _FAILED:
+                return found
+    return found
 
 
 def _shut_down(client: DruidClient, task: str, status: Mapping[str, Any] | None, check_mode: bool) -> dict[str, Any]:
@@ -89,25 +107,43 @@ def _seen_to(
         return known
     try:
         status = wait_until(
-            lambda: status_of(client, task) or {},
+            lambda: _status_or_error(client, task),
             lambda seen: seen.get("statusCode") not in (None, _RUNNING),
             timeout=params["wait_timeout"],
             awaited=f"the end of task {task!r}",
         )
     except TimedOut as timeout:
-        far = progress(timeout.last, report_of(client, task))
+        if "error" in timeout.last:
+            raise Incomplete(f"{timeout} {timeout.last['error']}", known) from None
+        far = progress(timeout.last, _report_or_nothing(client, task))
         reached = f"It runs on; {far['rows'] if far['rows'] is not None else 'no'} rows, {far['phase']}."
         raise Incomplete(f"{timeout} {reached}", {**known, "progress": far}) from None
     return _ended(client, task, status, known)
 
 
 def _ended(client: DruidClient, task: str, status: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    report = report_of(client, task)
+    report = _report_or_nothing(client, task)
     result = {**known, "status": masked(status), "report": masked(report), "progress": progress(status, report)}
     if status.get("statusCode") == _FAILED:
         advice = "With retry: true it is submitted again."
         raise Incomplete(f"Task {task!r} failed: {masked(failure(status, report))}. {advice}", result)
     return result
+
+
+def _status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
+    """Return the status, or ``{error}`` while nobody answers: who waits for the end waits for that, too."""
+    try:
+        return status_of(client, task) or {}
+    except (ServerError, Unreachable) as error:
+        return {"error": str(error)}
+
+
+def _report_or_nothing(client: DruidClient, task: str) -> dict[str, Any]:
+    """Return the reports; a task that has ended well has done so without them, too."""
+    try:
+        return report_of(client, task)
+    except DruidError:
+        return {}
 
 
 def _diff(job: Job, attempt: int) -> list[dict[str, Any]]:

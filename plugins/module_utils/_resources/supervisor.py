@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
@@ -16,8 +16,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     NotFound,
     ServerError,
     Unreachable,
+    Unsettled,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import dropped
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing, dropped
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import (
@@ -26,10 +27,11 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
     differ_in_suspension_only,
     unknown,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, wait_until
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
-# From here on Druid leaves a supervisor alone that is posted as it is.
-_SKIPS_UNMODIFIED = (33,)
+# Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
+_STILL_AT_IT = 100.0
 
 
 def supervisor_path(supervisor: str, *parts: str) -> str:
@@ -47,17 +49,29 @@ class Supervisor:
     A supervisor, and what is wanted of it.
 
     ``specs``: those of all supervisors, where they have been read together. ``warnings``: what a person should know.
+    ``patience``: seconds until a change of which no answer came is taken for not made.
     """
 
-    def __init__(self, client: DruidClient, wanted: Wanted, specs: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        client: DruidClient,
+        wanted: Wanted,
+        specs: Mapping[str, Any] | None = None,
+        *,
+        patience: float = _STILL_AT_IT,
+    ) -> None:
         self._client = client
         self._wanted = wanted
         self._specs = specs
+        self._patience = patience
         self.warnings: list[str] = []
 
     def read(self) -> dict[str, Any] | None:
         """Return the specification as Druid has it, in canonical form."""
-        spec = self._read_now() if self._specs is None else self._specs.get(self._wanted.id)
+        spec = (self._specs or {}).get(self._wanted.id)
+        if spec is None:
+            # the list leaves out, without a word, what the user may not see
+            spec = self._read_now()
         return None if spec is None else canonical(spec)
 
     def merge(self, before: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -77,10 +91,11 @@ class Supervisor:
         if after is None and now is None:
             return None
         if after is None:
-            raise DruidError(f"Supervisor {self._wanted.id!r} was terminated, and is still in the list.")
+            raise Unsettled(f"Supervisor {self._wanted.id!r} was terminated, and is still in the list.")
         if now is None:
-            raise DruidError(f"Supervisor {self._wanted.id!r} was accepted, and is not there. See the Overlord's log.")
+            raise Unsettled(f"Supervisor {self._wanted.id!r} was accepted, and is not there. See the Overlord's log.")
         self._warn(place for place in dropped(after, canonical(now)))
+        self._warn_of_other_values(canonical(now))
         return canonical(now)
 
     def _send(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
@@ -92,8 +107,8 @@ class Supervisor:
             self._post(after)
 
     def _post(self, spec: Mapping[str, Any]) -> None:
-        skip = {"skipRestartIfUnmodified": "true"} if self._client.supports(*_SKIPS_UNMODIFIED) else None
-        self._client.post(SUPERVISORS, spec, params=skip)
+        # from Druid 33 on a supervisor that is posted as it is is left alone; before that this is ignored
+        self._client.post(SUPERVISORS, spec, params={"skipRestartIfUnmodified": "true"})
 
     def _toggle(self, operation: str) -> None:
         try:
@@ -108,26 +123,46 @@ class Supervisor:
     ) -> None:
         """Return if the change was made nonetheless; otherwise tell what is there, and put back what has vanished."""
         try:
-            spec = self._read_now()
+            now = self._read_settled(after, error)
         except DruidError as second:
-            raise DruidError(f"{error} What is there now could not be read: {second}") from error
-        now = None if spec is None else canonical(spec)
-        if are_same(now, after) or (now is not None and after is not None and are_same(merge(now, after), now)):
+            raise Unsettled(f"{error} What is there now could not be read: {second}") from error
+        if _is_as_wanted(now, after):
             self.warnings.append(f"The change was made, although Druid did not say so: {error}")
             return
         if now is None and before is not None and after is not None:
             self._put_back(before, error)
-        state = "is not there" if now is None else "is as it was" if are_same(now, before) else "has another spec"
-        raise DruidError(f"{error} Read back: supervisor {self._wanted.id!r} {state}.") from error
+        if are_same(now, before):
+            raise DruidError(f"{error} Read back: supervisor {self._wanted.id!r} is as it was.") from error
+        state = "is not there" if now is None else "has another spec"
+        raise Unsettled(f"{error} Read back: supervisor {self._wanted.id!r} {state}.") from error
+
+    def _read_settled(self, after: dict[str, Any] | None, error: ServerError | Unreachable) -> dict[str, Any] | None:
+        """Return what is there once Druid is not at it any more, which it is not when it has said that it failed."""
+
+        def read() -> dict[str, Any] | None:
+            spec = self._read_now()
+            return None if spec is None else canonical(spec)
+
+        has_said_so = isinstance(error, ServerError) and not error.is_passing
+        try:
+            return wait_until(
+                read,
+                lambda now: has_said_so or _is_as_wanted(now, after),
+                timeout=self._patience,
+                awaited="the change",
+            )
+        except TimedOut as timeout:
+            return timeout.last
 
     def _put_back(self, before: dict[str, Any], error: DruidError) -> None:
         """Druid stops a supervisor before it makes its successor: when that fails there is none."""
         lost = f"{error} The supervisor {self._wanted.id!r} vanished with this update"
+        kept = f"Druid keeps its spec: GET {supervisor_path(self._wanted.id, 'history')}."
         try:
             self._post(before)
         except DruidError as second:
-            raise DruidError(f"{lost}, and could not be put back: {second} Its spec before was: see diff.") from error
-        raise DruidError(f"{lost}; it was put back as it was before.") from error
+            raise Unsettled(f"{lost}, and could not be put back: {second} {kept}") from error
+        raise Unsettled(f"{lost}; it was put back as it was before.") from error
 
     def _read_now(self) -> Any:
         """Return the specification; None only if the list, too, says that it is not there."""
@@ -139,8 +174,23 @@ class Supervisor:
         # a leader that has just started knows the list first
         return self._client.get(supervisor_path(self._wanted.id))
 
-    def _warn(self, places: Any) -> None:
+    def _warn(self, places: Iterable[str]) -> None:
         for place in places:
-            text = f"Druid {self._client.version_text} does not know the field {place}, and drops it. Check its name."
-            if (warning := f"Supervisor {self._wanted.id}: {text}") not in self.warnings:
-                self.warnings.append(warning)
+            version = self._client.version_text
+            self._tell(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
+
+    def _warn_of_other_values(self, now: dict[str, Any]) -> None:
+        """Druid has taken what was wanted and made something else of it: every run would change it again."""
+        again = changed(now, self._wanted)
+        for place in [] if again is None else differing(now, again):
+            self._tell(f"Druid keeps another value of {place} than is stated. State it as Druid does, see spec.")
+
+    def _tell(self, text: str) -> None:
+        if (warning := f"Supervisor {self._wanted.id}: {text}") not in self.warnings:
+            self.warnings.append(warning)
+
+
+def _is_as_wanted(now: dict[str, Any] | None, after: dict[str, Any] | None) -> bool:
+    if now is None or after is None:
+        return now is after
+    return are_same(merge(now, after), now)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, bounded
+from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, Unreachable, bounded
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
 
 # JMESPath over the status: by type of supervisor, what is awaited of one that runs and of one that is suspended.
@@ -35,15 +35,25 @@ def awaited(spec: Mapping[str, Any]) -> str:
 
 
 def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:
-    """Return ``{id, generationTime, payload}``; an empty mapping while the Overlord does not know of it (yet)."""
+    """Return ``{id, generationTime, payload}``; an empty mapping if the Overlord does not know of it (yet)."""
     try:
         return dict(client.get(supervisor_path(supervisor, "status")))
-    except (NotFound, ServerError):
+    except NotFound:
         return {}
+
+
+def status_or_error(client: DruidClient, supervisor: str) -> dict[str, Any]:
+    """Return the status, or ``{error}`` while nobody answers: who waits for something waits for that, too."""
+    try:
+        return status_of(client, supervisor)
+    except (ServerError, Unreachable) as error:
+        return {"error": str(error)}
 
 
 def summary(status: Mapping[str, Any]) -> str:
     """Return in a few words how the supervisor is, for the message that ends a waiting in vain."""
+    if "error" in status:
+        return f"nobody could say how it is: {status['error']}"
     payload = bounded_errors(status.get("payload") or {})
     state = payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("status") or "unknown"
     errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or []]

@@ -43,18 +43,23 @@ def stated_exclusions(data_schema: Mapping[str, Any]) -> list[str] | None:
     exclusions = _mapping(data_schema, "dimensionsSpec").get("dimensionExclusions")
     if not isinstance(exclusions, list):
         return None
-    return sorted(set(exclusions) - set(_excluded_by_druid(data_schema)))
+    return sorted({each for each in exclusions if isinstance(each, str)} - set(_excluded_by_druid(data_schema)))
 
 
 def _excluded_by_druid(data_schema: Mapping[str, Any]) -> Iterator[str]:
-    timestamp = _mapping(data_schema, "timestampSpec")
-    yield timestamp.get("column") or "timestamp"
+    column = _mapping(data_schema, "timestampSpec").get("column")
+    yield column if isinstance(column, str) and column else "timestamp"
     # the name that Druid gives to the column of the time
     yield "__time"
-    for metric in data_schema.get("metricsSpec") or ():
-        if isinstance(metric, Mapping):
-            yield from (metric[key] for key in ("name", "fieldName") if isinstance(metric.get(key), str))
-            yield from (name for name in metric.get("fieldNames") or () if isinstance(name, str))
+    metrics = data_schema.get("metricsSpec")
+    for metric in metrics if isinstance(metrics, list) else ():
+        yield from _read_by(metric) if isinstance(metric, Mapping) else ()
+
+
+def _read_by(metric: Mapping[str, Any]) -> Iterator[str]:
+    names = metric.get("fieldNames")
+    stated = (metric.get("name"), metric.get("fieldName"), *(names if isinstance(names, list) else ()))
+    yield from (name for name in stated if isinstance(name, str))
 
 
 def _mapping(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,12 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid has dropped without a word: fields that it does not know, mostly names with a typing error."""
+"""What Druid has made of a specification: fields that it has dropped without a word, and values that it has changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 
 
 def dropped(stated: Any, kept: Any, place: str = "") -> Iterator[str]:
@@ -26,3 +28,12 @@ def dropped(stated: Any, kept: Any, place: str = "") -> Iterator[str]:
     elif isinstance(stated, list) and isinstance(kept, list):
         for index, (one, other) in enumerate(zip(stated, kept, strict=False)):
             yield from dropped(one, other, f"{place}[{index}]")
+
+
+def differing(one: Any, other: Any, place: str = "") -> Iterator[str]:
+    """Yield the places of the fields that are in both and differ."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in one.keys() & other.keys():
+            yield from differing(one[name], other[name], f"{place}.{name}" if place else str(name))
+    elif not are_same(one, other):
+        yield place

@@ -37,7 +37,8 @@ def canonical_granularity(granularity: Any) -> Any:
     if not isinstance(granularity, Mapping) or granularity.get("type") != "period":
         return granularity
     is_plain = granularity.get("timeZone") in (None, "UTC") and granularity.get("origin") is None
-    return _NAMES.get(granularity.get("period", ""), granularity) if is_plain else granularity
+    period = granularity.get("period")
+    return _NAMES.get(period, granularity) if is_plain and isinstance(period, str) else granularity
 
 
 def _canonical_name(name: str) -> Any:

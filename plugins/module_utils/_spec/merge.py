@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 # Mappings that Druid keeps as they were sent: there the number 1 and the text "1" are two things.
@@ -19,9 +20,10 @@ def merge(before: Any, desired: Any) -> Any:
     Return ``desired`` laid over ``before``, both JSON in canonical form.
 
     Mappings are merged deeply, except where their types differ. A list is replaced as a whole; an element that was
-    in it keeps what it had beside what is stated. Null takes a value away, and is nothing where there is none. A
-    value that Druid would read as the same (``"2"`` and 2) stays as it is, so that the result is the same as
-    ``before`` exactly when nothing would change, and a number that is stated as text becomes one.
+    in it, by its name or because nothing that is stated is different, keeps what it had beside that. Null takes a
+    value away, and is nothing where there is none. A value that Druid would read as the same (``"2"`` and 2) stays as
+    it is, so that the result is the same as ``before`` exactly when nothing would change, and a number that is stated
+    as text becomes one.
     """
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not _differ_in_type(before, desired):
         return _merge_mappings(before, desired)
@@ -57,16 +59,22 @@ def _merge_verbatim(before: Any, desired: Any) -> Any:
 
 
 def _merge_lists(before: list[Any], desired: list[Any]) -> list[Any]:
-    return [merge(partner, element) for partner, element in zip(_partners(before, desired), desired, strict=True)]
-
-
-def _partners(before: list[Any], desired: list[Any]) -> list[Any]:
-    """Return what each desired element was, or None: by name, by its place where names do not tell."""
     known, wanted = _names(before), _names(desired)
     if known is not None and wanted is not None:
         by_name = dict(zip(known, before, strict=True))
-        return [by_name.get(name) for name in wanted]
-    return [*before, *([None] * len(desired))][: len(desired)]
+        return [merge(by_name.get(name), element) for name, element in zip(wanted, desired, strict=True)]
+    if any(isinstance(element, Mapping) for element in desired):
+        return _recognised(before, desired)
+    return [merge(old, element) for old, element in zip_longest(before[: len(desired)], desired)]
+
+
+def _recognised(before: list[Any], desired: list[Any]) -> list[Any]:
+    """Return the desired elements, each as Druid has it if it has it: a new one takes nothing from another one."""
+    left, found = list(before), []
+    for element in desired:
+        same = next((index for index, old in enumerate(left) if are_same(merge(old, element), old)), None)
+        found.append(element if same is None else left.pop(same))
+    return found
 
 
 def _names(elements: list[Any]) -> list[str] | None:
@@ -83,12 +91,11 @@ def _differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> bo
 
 
 def _read_alike(before: Any, desired: Any) -> bool:
-    """True if Druid reads both as the same value: it takes numbers and booleans as text too."""
-    if isinstance(before, str) and isinstance(desired, str):
-        return before == desired
-    if isinstance(before, Mapping | list) or before is None or desired is None:
-        return False
-    return _as_number(before) == _as_number(desired)
+    """True if Druid reads both as the same value: numbers and booleans may be stated as text, and text as a number."""
+    if isinstance(before, str) or before is None or isinstance(before, Mapping | list):
+        return before == (json.dumps(desired) if isinstance(desired, int | float) else desired)
+    found = _as_number(desired)
+    return isinstance(before, bool) == isinstance(found, bool) and bool(before == found)
 
 
 def _as_number(value: Any) -> Any:

@@ -15,7 +15,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension imp
     stated_exclusions,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.duration import in_seconds
+from ansible_collections.druidops.druid.plugins.module_utils._spec.filter import canonical_filters
 from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
+from ansible_collections.druidops.druid.plugins.module_utils._spec.instant import canonical_instant
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at, value_at, without
 
 STREAMS = ("kafka", "kinesis", "rabbit")
@@ -42,13 +44,20 @@ _STREAM_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     *((path, in_seconds) for path in _DURATIONS),
     *(((*_DATA_SCHEMA, "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
     ((*_DATA_SCHEMA, "dimensionsSpec", "dimensions"), canonical_dimensions),
+    ((*_DATA_SCHEMA, "transformSpec"), canonical_filters),
+    ((*_DATA_SCHEMA, "metricsSpec"), canonical_filters),
+    (("spec", "ioConfig", "lateMessageRejectionStartDateTime"), canonical_instant),
     (("spec", "ioConfig", "inputFormat", "flattenSpec", "fields"), canonical_flatten_fields),
-    (("spec", "tuningConfig", "numPersistThreads"), lambda number: max(number, 1) if _is_number(number) else number),
+    (("spec", "ioConfig", "inputFormat", "valueFormat", "flattenSpec", "fields"), canonical_flatten_fields),
+    (("spec", "tuningConfig", "numPersistThreads"), lambda number: _bounded(number, at_least=1)),
 )
 _COMPACTION_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     *((("spec", "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
     (("spec", "dimensionsSpec", "dimensions"), canonical_dimensions),
+    (("spec", "transformSpec"), canonical_filters),
+    (("spec", "metricsSpec"), canonical_filters),
 )
+FIELDS = (*_STREAM_FIELDS, *_COMPACTION_FIELDS)
 # Never in what Druid gives back, or copies of other fields.
 _IGNORED: dict[str, tuple[Path, ...]] = {
     "kafka": (
@@ -110,9 +119,16 @@ def _with_strict_parsing(tuning: Any) -> Any:
     if value_at(tuning, ("reportParseExceptions",)) not in (True, "true"):
         return tuning
     saved = tuning.get("maxSavedParseExceptions")
-    capped = {"maxSavedParseExceptions": min(saved, 1)} if _is_number(saved) else {}
+    capped = {} if saved is None else {"maxSavedParseExceptions": _bounded(saved, at_most=1)}
     return {**tuning, "maxParseExceptions": 0, **capped}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _bounded(number: Any, *, at_least: int | None = None, at_most: int | None = None) -> Any:
+    """Return a whole number, stated as one or as text, within the bounds; anything else as it is."""
+    try:
+        found = int(number)
+    except (TypeError, ValueError, OverflowError):
+        return number
+    if at_least is not None and found < at_least:
+        return at_least
+    return at_most if at_most is not None and found > at_most else number

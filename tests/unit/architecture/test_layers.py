@@ -60,7 +60,8 @@ ROOMS = (
     Room("plugins/module_utils/_yaml.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_spec", (f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"), ("ansible", *HTTP)),
     # Whoever uses the client knows it and its errors, not what it is made of.
-    Room("plugins/module_utils/_resources", (f"{DRUID}_spec", *CLIENT_ITSELF), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_wait.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_resources", (f"{DRUID}_spec", f"{DRUID}_wait", *CLIENT_ITSELF), ("ansible", *HTTP)),
     Room(
         "plugins/module_utils/_converge.py",
         (f"{DRUID}_resources", f"{DRUID}_spec", *CLIENT_ITSELF),

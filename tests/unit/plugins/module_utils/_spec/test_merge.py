@@ -50,11 +50,23 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         {"d": [{"name": "y", "type": "long"}, {"name": "x", "type": "string"}]},
         {"d": [{"name": "y", "type": "long"}, {"name": "x", "type": "string", "index": True}]},
     ),
-    "elements without a name keep what they had, by place": (
+    "elements without a name keep what they had when nothing that is stated is different": (
         {"f": [{"type": "selector", "value": "a", "tuning": {}}]},
-        {"f": [{"type": "selector", "value": "b"}]},
-        {"f": [{"type": "selector", "value": "b", "tuning": {}}]},
+        {"f": [{"type": "selector", "value": "a"}]},
+        {"f": [{"type": "selector", "value": "a", "tuning": {}}]},
     ),
+    "another element takes nothing from the one that was there": (
+        {"f": [{"type": "bound", "dimension": "x", "lower": 1}, {"type": "selector", "value": "a", "tuning": {}}]},
+        {"f": [{"type": "bound", "dimension": "y", "upper": 5}, {"type": "selector", "value": "a"}]},
+        {"f": [{"type": "bound", "dimension": "y", "upper": 5}, {"type": "selector", "value": "a", "tuning": {}}]},
+    ),
+    "elements are recognised wherever they are": (
+        {"f": [{"a": 1, "x": 0}, {"b": 1, "x": 0}]},
+        {"f": [{"new": 1}, {"b": 1}, {"a": 1}]},
+        {"f": [{"new": 1}, {"b": 1, "x": 0}, {"a": 1, "x": 0}]},
+    ),
+    "true is no 1": ({"a": "1"}, {"a": True}, {"a": True}),
+    "a number and the same with a point in a text": ({"a": "1.0"}, {"a": 1}, {"a": 1}),
     "a list where a mapping was": ({"a": {"b": 1}}, {"a": [1]}, {"a": [1]}),
     "text where a mapping was": ({"a": {"b": 1}}, {"a": "x"}, {"a": "x"}),
     "text that is no number": ({"a": 7}, {"a": "007"}, {"a": "007"}),

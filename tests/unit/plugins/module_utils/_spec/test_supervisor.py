@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import FIELDS, canonical
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def _kafka(schema: Any = None, io: Any = None, tuning: Any = None, **top: Any) -> dict[str, Any]:
@@ -49,6 +51,66 @@ CASES: dict[str, tuple[Any, Any]] = {
         _kafka(tuning={"reportParseExceptions": True, "maxParseExceptions": 0, "maxSavedParseExceptions": 1}),
     ),
     "no persisting thread": (_kafka(tuning={"numPersistThreads": 0}), _kafka(tuning={"numPersistThreads": 1})),
+    "numbers as text": (
+        _kafka(tuning={"reportParseExceptions": "true", "maxSavedParseExceptions": "9", "numPersistThreads": "0"}),
+        _kafka(
+            tuning={
+                "reportParseExceptions": "true",
+                "maxParseExceptions": 0,
+                "maxSavedParseExceptions": 1,
+                "numPersistThreads": 1,
+            }
+        ),
+    ),
+    "values of a filter, and how it orders": (
+        _kafka(
+            {
+                "transformSpec": {
+                    "filter": {
+                        "type": "or",
+                        "fields": [
+                            {"type": "in", "values": ["b", None, "a", "b"]},
+                            {"type": "not", "field": {"type": "bound", "ordering": "NUMERIC"}},
+                        ],
+                    }
+                },
+                "metricsSpec": [{"type": "filtered", "filter": {"type": "in", "values": ["z", "y"]}}],
+            }
+        ),
+        _kafka(
+            {
+                "transformSpec": {
+                    "filter": {
+                        "type": "or",
+                        "fields": [
+                            {"type": "in", "values": [None, "a", "b"]},
+                            {"type": "not", "field": {"type": "bound", "ordering": {"type": "numeric"}}},
+                        ],
+                    }
+                },
+                "metricsSpec": [{"type": "filtered", "filter": {"type": "in", "values": ["y", "z"]}}],
+            }
+        ),
+    ),
+    "a moment": (
+        _kafka(io={"lateMessageRejectionStartDateTime": "2026-01-01T01:00+01:00"}),
+        _kafka(io={"lateMessageRejectionStartDateTime": "2026-01-01T00:00:00.000Z"}),
+    ),
+    "no moment": (
+        _kafka(io={"lateMessageRejectionStartDateTime": "soon"}),
+        _kafka(io={"lateMessageRejectionStartDateTime": "soon"}),
+    ),
+    "fields inside the value of a message": (
+        _kafka(io={"inputFormat": {"type": "kafka", "valueFormat": {"flattenSpec": {"fields": ["a"]}}}}),
+        _kafka(
+            io={
+                "inputFormat": {
+                    "type": "kafka",
+                    "valueFormat": {"flattenSpec": {"fields": [{"type": "root", "name": "a", "expr": "a"}]}},
+                }
+            }
+        ),
+    ),
     "a null that takes away": (_kafka(io={"autoScalerConfig": None}), _kafka(io={"autoScalerConfig": None})),
     "the old form": (
         {"type": "kafka", "dataSchema": {"dataSource": "a"}, "ioConfig": {"topic": "t"}},
@@ -75,3 +137,21 @@ CASES: dict[str, tuple[Any, Any]] = {
 def test_canonical(given: Any, expected: Any) -> None:
     assert canonical(given) == expected
     assert canonical(canonical(given)) == canonical(given)
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(
+    st.sampled_from([place for place, _change in FIELDS]), junk, st.sampled_from(["kafka", "kinesis", "autocompact"])
+)
+def test_what_makes_no_sense_is_left_to_druid(place: tuple[str, ...], value: Any, kind: str) -> None:
+    document: Any = value
+    for name in reversed(place):
+        document = {name: document}
+
+    canonical({"type": kind, **document})
