@@ -118,7 +118,8 @@ def as_json(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]
 
 
 def as_yaml(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]:
-    return {"resource": ansible.write("wiki.yml", yaml.safe_dump(document))[1:]}
+    # in quotes: a text that this library leaves bare may be a number to kubectl, and so to us
+    return {"resource": ansible.write("wiki.yml", yaml.safe_dump(document, default_style='"'))[1:]}
 
 
 # As a person writes it: a tool would put quotes around all of these.
