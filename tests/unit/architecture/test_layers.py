@@ -32,8 +32,12 @@ HTTP = ("kubernetes", "requests", "urllib3")
 CLIENT_ITSELF = (f"{DRUID}_client", f"{DRUID}_errors")
 CLIENT = tuple(
     f"{DRUID}{part}"
-    for part in ("_address", "_connection", "_errors", "_hints", "_masking", "_patience", "_transport", "_words")
+    for part in ("_address", "_answer", "_connection", "_errors", "_patience", "_redirect", "_request", "_router")
 )
+TRANSPORT = tuple(f"{DRUID}{part}" for part in ("_address", "_connection", "_errors", "_no_answer", "_watch"))
+# What the client does with a request and its answer is a line, too: each knows those before it.
+REDIRECT = tuple(f"{DRUID}{part}" for part in ("_address", "_errors", "_hints", "_request", "_transport"))
+ANSWER = (*REDIRECT, *(f"{DRUID}{part}" for part in ("_connection", "_masking", "_patience", "_redirect", "_words")))
 # What is not about Druid's API alone, and is needed on both sides.
 SHARED = (f"{DRUID}_masking", f"{DRUID}_yaml")
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
@@ -48,12 +52,14 @@ ROOMS = (
     Room("plugins/module_utils/_address.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
     Room("plugins/module_utils/_connection.py", (f"{DRUID}_address", f"{DRUID}_errors"), ("ansible", *HTTP)),
     Room("plugins/module_utils/_hints.py", (f"{DRUID}_connection",), ("ansible", *HTTP)),
-    Room(
-        "plugins/module_utils/_transport.py",
-        (f"{DRUID}_address", f"{DRUID}_connection", f"{DRUID}_errors"),
-        ("ansible", "kubernetes"),
-    ),
-    Room("plugins/module_utils/_client.py", CLIENT, ("ansible", *HTTP)),
+    Room("plugins/module_utils/_request.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_watch.py", (), ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_no_answer.py", (f"{DRUID}_connection", f"{DRUID}_errors"), ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_transport.py", TRANSPORT, ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_redirect.py", REDIRECT, ("ansible", *HTTP)),
+    Room("plugins/module_utils/_answer.py", ANSWER, ("ansible", *HTTP)),
+    Room("plugins/module_utils/_router.py", (*ANSWER, f"{DRUID}_answer"), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_client.py", (*CLIENT, f"{DRUID}_transport"), ("ansible", *HTTP)),
     Room("plugins/module_utils/_secret_text.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_masking.py", (f"{DRUID}_secret_text",), ("ansible", *HTTP)),
     # What specifications mean: pure.
