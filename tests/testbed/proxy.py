@@ -49,10 +49,15 @@ class Loss(Enum):
     HUNG = "no answer, and the server never saw it"
     CUT = "connection reset after it took effect"
     LOST = "no answer after it took effect"
+    BROKEN = "connection reset, because the server broke off"
 
 
+# Asks the server behind.
+Forward = Callable[[Request], Answer | Loss]
+# Says something with the help of the server behind: at another moment, of another request, in other words.
+Go = Callable[[Request, Forward], Answer | Loss]
 # What is said in the server's place; None lets the server speak.
-React = Callable[[Request], Answer | Loss | None]
+React = Callable[[Request], Answer | Loss | Go | None]
 Told = Callable[[Request, Answer | Loss], None]
 
 
@@ -113,32 +118,40 @@ class _Handler(BaseHTTPRequestHandler):
         """Pass the request on, unless something else becomes of it."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         request = Request(self.command, self.path, self.headers.get("Content-Type", ""), body)
-        reaction = self.server.react(request)
-        if reaction is None:
-            reaction = self._forward(body)
-        elif reaction in (Loss.CUT, Loss.LOST):
-            self._forward(body)
-        self.server.told(request, reaction)
-        if isinstance(reaction, Answer):
-            self._answer(reaction)
+        said = self._said(request, self.server.react(request))
+        self.server.told(request, said)
+        if isinstance(said, Answer):
+            self._answer(said)
         else:
-            self._lose_answer(reaction)
+            self._lose_answer(said)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
     def log_message(self, *_arguments: Any) -> None:
         """Say nothing."""
 
-    def _forward(self, body: bytes) -> Answer:
+    def _said(self, request: Request, reaction: Answer | Loss | Go | None) -> Answer | Loss:
+        if reaction is None:
+            return self._forward(request)
+        if callable(reaction):
+            return reaction(request, self._forward)
+        if reaction in (Loss.CUT, Loss.LOST):
+            self._forward(request)
+        return reaction
+
+    def _forward(self, request: Request) -> Answer | Loss:
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
-        answer = self.server.pool.request(
-            self.command,
-            self.server.url + self.path,
-            body=body or None,
-            headers=headers,
-            redirect=False,
-            decode_content=False,
-        )
+        try:
+            answer = self.server.pool.request(
+                request.method,
+                self.server.url + request.path,
+                body=request.body or None,
+                headers=headers,
+                redirect=False,
+                decode_content=False,
+            )
+        except urllib3.exceptions.HTTPError:
+            return Loss.BROKEN
         return Answer(answer.status, tuple(answer.headers.items()), answer.data)
 
     def _answer(self, answer: Answer) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from .proxy import Answer, Loss, Request, Upstream, proxy
+from .proxy import Answer, Go, Loss, Request, Upstream, proxy
 
 UNAVAILABLE = Answer(503, (("Content-Type", "text/plain"),), b"made to be unavailable")
 SERVER_ERROR_PAGE = Answer(
@@ -37,7 +37,7 @@ class Exchange:
 class _Failure:
     method: str
     path: re.Pattern[str]
-    reaction: Answer | Loss
+    reaction: Answer | Loss | Go
 
     def concerns(self, request: Request) -> bool:
         return self.method in ("", request.method) and bool(self.path.search(request.path))
@@ -79,12 +79,12 @@ class RecordingProxy:
             self._exchanges.clear()
             self._failures.clear()
 
-    def fail_next(self, reaction: Answer | Loss, *, method: str = "", path: str = "") -> None:
+    def fail_next(self, reaction: Answer | Loss | Go, *, method: str = "", path: str = "") -> None:
         """Let this become of the next request with the method, by default any, in whose path the pattern is found."""
         with self._lock:
             self._failures.append(_Failure(method, re.compile(path), reaction))
 
-    def _react(self, request: Request) -> Answer | Loss | None:
+    def _react(self, request: Request) -> Answer | Loss | Go | None:
         with self._lock:
             for failure in self._failures:
                 if failure.concerns(request):

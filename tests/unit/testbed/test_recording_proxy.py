@@ -9,12 +9,13 @@ from __future__ import annotations
 import gzip
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection, RemoteDisconnected
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.testbed.ports import reserved_ports
 from ansible_collections.druidops.druid.tests.testbed.proxy import Answer, Loss, Upstream
 from ansible_collections.druidops.druid.tests.testbed.recording_proxy import (
     SERVER_ERROR_PAGE,
@@ -143,3 +144,18 @@ def test_failure_that_nothing_met_is_counted_and_forgotten(proxy: RecordingProxy
     assert (ask(proxy, "GET", "/").status, proxy.unmet) == (200, 1)
     proxy.clear()
     assert proxy.unmet == 0
+
+
+def test_says_something_with_the_servers_help(proxy: RecordingProxy) -> None:
+    proxy.fail_next(lambda request, forward: forward(replace(request, path="/other")), path="/supervisor$")
+    answer = ask(proxy, "POST", SUPERVISORS, "x")
+    assert gzip.decompress(answer.body).decode() == "POST /other x"
+    assert proxy.exchanges == [Exchange("POST", SUPERVISORS, 200)]
+
+
+def test_a_server_that_is_not_there_breaks_off() -> None:
+    with reserved_ports(1) as (port,):
+        nobody = f"http://127.0.0.1:{port}"
+    with recording_proxy(Upstream(nobody)) as proxy, pytest.raises((ConnectionResetError, RemoteDisconnected)):
+        ask(proxy, "POST", SUPERVISORS)
+    assert proxy.exchanges == [Exchange("POST", SUPERVISORS, None)]

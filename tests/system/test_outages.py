@@ -1,0 +1,228 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was down comes back: the Overlord, killed before, in the middle of and after a request, and Kafka."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MOST_ERRORS
+from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
+from ansible_collections.druidops.druid.tests.system.stream import Stream
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid_apart, share_druid
+from testbed.proxy import Answer, Forward, Go, Loss, Request
+
+__all__ = ["druid_apart", "share_druid"]
+
+WRITE = {"method": "POST", "path": r"/supervisor(\?.*|/\w+/terminate)?$"}
+Call = dict[str, Any]
+
+
+def test_an_overlord_that_is_killed_and_comes_back_is_waited_for(druid_apart: Druid) -> None:
+    assert druid_apart.kafka is not None
+    with direct_on(druid_apart, retry_timeout=120) as direct:
+        stream = Stream(direct, druid_apart.kafka)
+        stream.produce(10)
+        direct.supervisor(spec=stream.spec(), wait=True)
+        eventually(stream.has_all)
+        druid_apart.kill("coordinator")
+        answers: list[dict[str, Any]] = []
+        asking = threading.Thread(target=lambda: answers.append(direct.supervisor(spec=stream.spec())))
+
+        asking.start()
+        druid_apart.revive("coordinator")
+        asking.join()
+
+        assert [answer["changed"] for answer in answers] == [False]
+        stream.produce(10)
+        eventually(stream.has_all)
+
+
+class Calls:
+    """A supervisor is created, one is changed and one removed, each by a call of its own, all of them at once."""
+
+    def __init__(self, druid: Druid, directs: list[Direct]) -> None:
+        assert druid.kafka is not None
+        self.druid = druid
+        self.created, self.changed, self.removed = self.streams = [Stream(direct, druid.kafka) for direct in directs]
+        self.wanted: list[Call] = [
+            {"spec": self.created.spec()},
+            {"spec": self.changed.spec(maxRowsInMemory=1000)},
+            {"id": self.removed.name, "state": "absent"},
+        ]
+        for stream in self.streams:
+            stream.produce(10)
+        for stream in (self.changed, self.removed):
+            stream.direct.supervisor(spec=stream.spec(), wait=True)
+            eventually(stream.has_all)
+
+    def make(self) -> list[dict[str, Any]]:
+        """Make the calls at the same time, and return the result of each, with the problem that ended it."""
+        with ThreadPoolExecutor(len(self.wanted)) as pool:
+            return list(pool.map(_outcome, self.streams, self.wanted))
+
+    def make_while_the_overlord_dies(self, moment: Callable[[threading.Barrier], Go]) -> list[dict[str, Any]]:
+        """Kill the Overlord when all three requests have come to that moment, and revive it while the calls wait."""
+        everybody = threading.Barrier(len(self.streams) + 1, lambda: self.druid.kill("coordinator"))
+        for stream in self.streams:
+            stream.direct.proxy.fail_next(moment(everybody), **WRITE)
+        with ThreadPoolExecutor(1) as pool:
+            outcomes = pool.submit(self.make)
+            everybody.wait()
+            self.druid.revive("coordinator")
+            return outcomes.result()
+
+    def stored(self) -> list[int | None]:
+        """Return for each supervisor what it has for maxRowsInMemory, by which its specification is known."""
+        found = self.druid.request("GET", "/druid/indexer/v1/supervisor?full=true")
+        specs = {each["id"]: each["spec"]["spec"] for each in found}
+        assert len(specs) == len(found)
+        return [
+            specs[stream.name]["tuningConfig"]["maxRowsInMemory"] if stream.name in specs else None
+            for stream in self.streams
+        ]
+
+
+def _outcome(stream: Stream, wanted: Call) -> dict[str, Any]:
+    try:
+        return {**stream.direct.supervisor(**wanted), "problem": ""}
+    except Incomplete as failed:
+        return {**failed.result, "problem": str(failed)}
+
+
+@pytest.fixture
+def calls(druid_apart: Druid) -> Iterator[Calls]:
+    with ExitStack() as stack:
+        directs = [stack.enter_context(direct_on(druid_apart, retry_timeout=120)) for _call in range(3)]
+        found = Calls(druid_apart, directs)
+        yield found
+        for stream in found.streams:
+            stream.direct.supervisor(id=stream.name, state="absent")
+
+
+def before(everybody: threading.Barrier) -> Go:
+    """The Overlord dies while the request is on its way to it."""
+
+    def go(request: Request, forward: Forward) -> Answer | Loss:
+        everybody.wait()
+        return forward(request)
+
+    return go
+
+
+def after(everybody: threading.Barrier) -> Go:
+    """The Overlord dies when it has done what it was asked for, and nobody hears of it."""
+
+    def go(request: Request, forward: Forward) -> Answer | Loss:
+        forward(request)
+        everybody.wait()
+        return Loss.CUT
+
+    return go
+
+
+def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has changed, and that is said. How long a live one may still be at it need not be waited for."""
+    assert Supervisor.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    outcomes = calls.make_while_the_overlord_dies(before)
+
+    for stream, outcome in zip(calls.streams, outcomes, strict=True):
+        assert outcome["problem"].endswith(f" Read back: supervisor '{stream.name}' is as it was.")
+        assert not outcome["changed"]
+    assert calls.stored() == [None, 150000, 150000]
+    assert_converges(calls)
+
+
+def test_an_overlord_that_dies_after_it_has_done_it(calls: Calls) -> None:
+    for outcome in calls.make_while_the_overlord_dies(after):
+        assert (outcome["changed"], outcome["problem"]) == (True, "")
+        assert "The change was made, although Druid did not say so" in outcome["warnings"][0]
+    assert calls.stored() == [150000, 1000, None]
+    assert_converges(calls, is_done=True)
+
+
+def assert_converges(calls: Calls, *, is_done: bool = False) -> None:
+    """The same calls again make what is missing, once; and then nothing, and each row is there, once."""
+    for is_missing in (not is_done, False):
+        outcomes = calls.make()
+        assert [(each["changed"], each["problem"]) for each in outcomes] == [(is_missing, "")] * 3
+        assert [stream.direct.writes == [] for stream in calls.streams] == [not is_missing] * 3
+        assert calls.stored() == [150000, 1000, None]
+    for stream in (calls.created, calls.changed):
+        stream.produce(10)
+        eventually(stream.has_all)
+    assert calls.removed.has_all()
+
+
+@pytest.fixture
+def streams(druid_apart: Druid) -> Iterator[list[Stream]]:
+    """Three that have read all there is; a call that Kafka keeps waiting for half a minute has failed."""
+    assert druid_apart.kafka is not None
+    with direct_on(druid_apart, read_timeout=30) as direct:
+        found = [Stream(direct, druid_apart.kafka) for _stream in range(3)]
+        for stream in found:
+            stream.produce(10)
+            direct.supervisor(spec=stream.spec(), wait=True)
+        for stream in found:
+            eventually(stream.has_all)
+        yield found
+        for stream in found:
+            direct.supervisor(id=stream.name, state="absent")
+
+
+def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
+    druid_apart: Druid, streams: list[Stream]
+) -> None:
+    changed, suspended, removed = streams
+    calls: list[tuple[Stream, Call]] = [
+        (changed, {"spec": changed.spec(maxRowsInMemory=1000)}),
+        (suspended, {"id": suspended.name, "suspended": True}),
+        (removed, {"id": removed.name, "state": "absent"}),
+    ]
+    druid_apart.kill("kafka")
+
+    for is_new in (True, False):
+        results = [stream.direct.supervisor(**call) for stream, call in calls]
+        assert [(each["changed"], each["warnings"]) for each in results] == [(is_new, [])] * 3
+    lost = changed.direct.supervisor(id=changed.name, wait=True, wait_for="payload.healthy == `false`")
+    payload = lost["supervisors"][0]["status"]["payload"]
+    assert payload["detailedState"] == "UNABLE_TO_CONNECT_TO_STREAM"
+    assert 0 < len(payload["recentErrors"]) <= MOST_ERRORS
+    suspended.direct.supervisor(id=suspended.name, wait=True)
+
+    druid_apart.revive("kafka")
+    for stream in streams:
+        stream.produce(10)
+    assert suspended.direct.supervisor(id=suspended.name, suspended=False)["changed"]
+    assert removed.direct.supervisor(spec=removed.spec())["changed"]
+    for stream in streams:
+        eventually(stream.has_all)
+
+
+def test_kafka_that_is_down_is_told_and_come_back_goes_on(druid_apart: Druid) -> None:
+    assert druid_apart.kafka is not None
+    with direct_on(druid_apart) as direct:
+        stream = Stream(direct, druid_apart.kafka)
+        stream.produce(10)
+        direct.supervisor(spec=stream.spec(), wait=True)
+        eventually(stream.has_all)
+        druid_apart.kill("kafka")
+
+        assert not direct.supervisor(spec=stream.spec())["changed"]
+        druid_apart.revive("kafka")
+
+        stream.produce(10)
+        eventually(stream.has_all)
+        assert direct.supervisor(id=stream.name, state="absent")["changed"]
