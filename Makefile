@@ -28,6 +28,8 @@ virtualenv = $(shell $(PYTHON) tools/ci/virtualenv.py --path-only '$(CACHE)' tes
 CORE_2_18 := $(call virtualenv,core-2.18)
 CORE_2_19 := $(call virtualenv,core-2.19)
 TOOLS := $(call virtualenv,tools)
+# What the operator's runs have: the programs of the image of operator-sdk's Ansible operator.
+OPERATOR := $(call virtualenv,operator)
 KUBERNETES_CORE_OLDEST := $(CACHE)/collections/kubernetes.core-5.0.0
 KUBERNETES_CORE_NEWEST := $(CACHE)/collections/kubernetes.core-6.2.0
 
@@ -55,6 +57,7 @@ ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/
 export DRUIDOPS_CACHE := $(CACHE)
 export DRUIDOPS_CORE_2_18 := $(CORE_2_18)
 export DRUIDOPS_CORE_2_19 := $(CORE_2_19)
+export DRUIDOPS_OPERATOR := $(OPERATOR)
 export DRUIDOPS_KUBERNETES_CORE_OLDEST := $(KUBERNETES_CORE_OLDEST)
 export DRUIDOPS_KUBERNETES_CORE_NEWEST := $(KUBERNETES_CORE_NEWEST)
 export DRUIDOPS_TARBALL := $(TARBALL)
@@ -111,11 +114,11 @@ unit: $(CORE_2_19)/.complete link ## Run the unit tests
 	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/unit) $(ARGUMENTS)
 
 .PHONY: integration
-integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link install ## Run the tests that need a control plane or a Druid
+integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install ## Run the tests that need a control plane or a Druid
 	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/system) $(ARGUMENTS)
 
 .PHONY: all-tests
-all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete collections link install
+all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install
 	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
 
 .PHONY: testbed
@@ -242,7 +245,7 @@ changelog: $(TOOLS)/.complete collections ## For a release: turn the fragments i
 ##@ Preparation
 
 .PHONY: setup
-setup: $(CORE_2_18)/.complete $(CORE_2_19)/.complete $(TOOLS)/.complete collections ## Install what the other targets need, without running them
+setup: $(CORE_2_18)/.complete $(CORE_2_19)/.complete $(OPERATOR)/.complete $(TOOLS)/.complete collections ## Install what the other targets need, without running them
 
 $(CACHE)/venv/%/.complete:
 	@$(PYTHON) tools/ci/virtualenv.py '$(CACHE)' tests/requirements/$(shell sed 's/-[0-9a-f]*$$//' <<<'$*').txt >/dev/null

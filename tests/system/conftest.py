@@ -24,6 +24,7 @@ from testbed.druid_plugin import (
     pytest_runtest_makereport,
     share_druid,
 )
+from testbed.operator_plugin import operator, pytest_report_header
 from testbed.pytest_plugin import control_plane, namespace
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "druid_mutual_tls",
     "druid_tls",
     "namespace",
+    "operator",
+    "pytest_report_header",
     "pytest_runtest_makereport",
     "share_druid",
 ]

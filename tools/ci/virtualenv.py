@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -43,8 +44,15 @@ def parse_arguments() -> argparse.Namespace:
 
 def directory_of(cache: Path, requirements: Path) -> Path:
     """Return where the environment for exactly these requirements and this Python lives."""
-    fingerprint = hashlib.sha256(requirements.read_bytes() + sys.version.encode() + sys.prefix.encode())
+    fingerprint = hashlib.sha256(content(requirements) + sys.version.encode() + sys.prefix.encode())
     return cache / "venv" / f"{requirements.stem}-{fingerprint.hexdigest()[:12]}"
+
+
+def content(requirements: Path) -> bytes:
+    """Return the file, followed by those that it includes by lines of the form -r FILE."""
+    text = requirements.read_bytes()
+    included = re.findall(rb"^-r (.+)$", text, re.MULTILINE)
+    return text + b"".join(content(requirements.parent / name.decode()) for name in included)
 
 
 def make(directory: Path, requirements: Path) -> None:

@@ -1,0 +1,222 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An operator in a process of its own: the program ansible-operator where it is on PATH, the stand-in otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from ..api import Api, ApiError
+from ..processes import Process, Processes
+from .descendants import kill_with_descendants
+from .runs import RUNNER, Run, read_runs, write_recorder
+
+PROGRAM = "ansible-operator"
+# Two of the real program's ports are fixed. Only the stand-in, which has a variable for it, can run beside others.
+PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
+_NAME = "operator"
+
+_STAND_IN = """\
+#!{python}
+import sys
+
+sys.path.insert(0, {tests!r})
+from testbed.operator.program import main
+
+sys.exit(main())
+"""
+
+
+class OperatorError(RuntimeError):
+    """The operator, or what it needs, is not there, or does not do what it should."""
+
+
+def real_program() -> str | None:
+    """The path of operator-sdk's program, None where only the stand-in can run."""
+    return shutil.which(PROGRAM)
+
+
+def which_program() -> str:
+    """Which of the two the tests run."""
+    return f"{PROGRAM}: {real_program() or 'not on PATH; its stand-in in tests/testbed/operator'}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What an operator is started with.
+
+    watches: the file, or the list of its entries. namespaces: those that it watches, none for all of them.
+    environment: on top of PATH, HOME, KUBECONFIG and WATCH_NAMESPACE; a value None takes a variable away.
+    flags: of `ansible-operator run`, on top of those for the watches file and the addresses of probes and metrics.
+    kubeconfig: its credentials, which the runs have through its proxy only. programs: directories in which the runs'
+    programs (ansible-runner, ansible-playbook) are found before PATH.
+    """
+
+    watches: Path | Sequence[Mapping[str, Any]]
+    kubeconfig: Path
+    programs: Sequence[Path] = ()
+    namespaces: Sequence[str] = ()
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+    flags: Sequence[str] = ()
+    # Where the package testbed is that the stand-in runs from.
+    tests: Path = Path(__file__).parents[2]
+
+
+class Operator:
+    """A started operator; leaving it as a context manager kills it."""
+
+    def __init__(self, directory: Path, setting: Setting, *, probe_port: int, proxy_port: int) -> None:
+        self.directory = directory
+        self.is_real = real_program() is not None
+        self._setting = setting
+        self._probe_port = probe_port
+        self._proxy_port = proxy_port
+        self._processes = Processes(directory)
+        self._record = directory / "runs"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.kill()
+
+    @property
+    def proxy_url(self) -> str:
+        """The address that the runs know as their API server."""
+        return f"http://localhost:{8888 if self.is_real else self._proxy_port}"
+
+    @property
+    def probe_url(self) -> str:
+        """The address of /healthz and /readyz."""
+        return f"http://127.0.0.1:{self._probe_port}"
+
+    @property
+    def pid(self) -> int | None:
+        """The process, None if it does not run."""
+        process = self._process()
+        return process.pid if process else None
+
+    @property
+    def log(self) -> str:
+        """All that it has printed since its first start."""
+        return (self.directory / f"{_NAME}.log").read_text(errors="replace")
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs since its first start, in the order of their begin."""
+        return read_runs(self._record)
+
+    def runs_of(self, name: str, *, namespace: str = "", kind: str = "") -> list[Run]:
+        """The runs for a resource; an empty namespace or kind stands for any."""
+        return [
+            run for run in self.runs if run.name == name and namespace in ("", run.namespace) and kind in ("", run.kind)
+        ]
+
+    def wait_for_runs(
+        self, name: str, count: int = 1, *, namespace: str = "", kind: str = "", patience: float = 180
+    ) -> list[Run]:
+        """The runs of a resource as soon as so many of them have ended; an error if the operator ends before."""
+
+        def ended() -> bool:
+            return sum(run.end is not None for run in self.runs_of(name, namespace=namespace, kind=kind)) >= count
+
+        self._processes.wait_for(f"{count} runs for {name}", ended, patience=patience)
+        return self.runs_of(name, namespace=namespace, kind=kind)
+
+    def wait_for(self, what: str, condition: Callable[[], bool], *, patience: float = 180) -> None:
+        """Return when the condition is true; an error with the log's end when not, or if the operator ends before."""
+        self._processes.wait_for(what, condition, patience=patience)
+
+    def start(self) -> None:
+        """Start it (again), and return when it says that it is ready."""
+        if self.pid is not None:
+            raise OperatorError("the operator runs already")
+        self._prepare()
+        variables = [f"{name}={value}" for name, value in self._environment().items()]
+        # with no other environment than this, whatever the tests themselves have
+        self._processes.start(_NAME, ["env", "-i", *variables, PROGRAM, "run", *self._flags()], detached=False)
+        probe = Api(self.probe_url)
+        ready = lambda: probe.request("GET", "/readyz", timeout=2) is not None  # noqa: E731
+        self._processes.wait_for("a ready operator", ready, not_yet=(ApiError, OSError))
+
+    def stop(self, patience: float = 60) -> None:
+        """Ask it to end (SIGTERM), as Kubernetes does with a pod, and wait for that."""
+        process = self._process()
+        if process is None:
+            raise OperatorError("the operator does not run")
+        os.kill(process.pid, signal.SIGTERM)
+        end = time.monotonic() + patience
+        while process.alive:
+            if time.monotonic() > end:
+                raise OperatorError(f"the operator still runs {patience:.0f} s after SIGTERM:\n{self.log[-3000:]}")
+            self._processes.running()
+            time.sleep(0.02)
+        self._processes.kill()
+
+    def kill(self, *, runs: bool = True) -> None:
+        """SIGKILL; to its runs as well, as when a container ends, unless they are to outlive it."""
+        process = self._process()
+        if process and runs:
+            kill_with_descendants(process.pid)
+        self._processes.kill()
+
+    def _process(self) -> Process | None:
+        return next(iter(self._processes.running()), None)
+
+    def _prepare(self) -> None:
+        programs = self.directory / "bin"
+        (self.directory / "home").mkdir(parents=True, exist_ok=True)
+        programs.mkdir(exist_ok=True)
+        runner = shutil.which(RUNNER, path=self._path(()))
+        if runner is None:
+            raise OperatorError(f"no {RUNNER} in {self._path(())}; `make setup` installs it")
+        write_recorder(programs / RUNNER, Path(runner), self._record)
+        if not self.is_real:
+            program = programs / PROGRAM
+            program.write_text(_STAND_IN.format(python=sys.executable, tests=str(self._setting.tests)))
+            program.chmod(0o755)
+
+    def _path(self, first: Sequence[Path]) -> str:
+        return os.pathsep.join([*map(str, [*first, *self._setting.programs]), os.environ["PATH"]])
+
+    def _environment(self) -> dict[str, str]:
+        variables: dict[str, str | None] = {
+            "PATH": self._path([self.directory / "bin"]),
+            "HOME": str(self.directory / "home"),
+            "LANG": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "KUBECONFIG": str(self._setting.kubeconfig),
+            "WATCH_NAMESPACE": ",".join(self._setting.namespaces),
+            # what a pod knows of itself
+            "HOSTNAME": socket.gethostname(),
+            PROXY_PORT: str(self._proxy_port),
+            **self._setting.environment,
+        }
+        return {name: value for name, value in variables.items() if value is not None}
+
+    def _flags(self) -> list[str]:
+        return [
+            f"--watches-file={self._watches_file()}",
+            f"--health-probe-bind-address=127.0.0.1:{self._probe_port}",
+            "--metrics-bind-address=0",
+            *self._setting.flags,
+        ]
+
+    def _watches_file(self) -> Path:
+        if isinstance(self._setting.watches, Path):
+            return self._setting.watches
+        file = self.directory / "watches.yaml"
+        file.write_text(json.dumps(list(self._setting.watches)))
+        return file

@@ -1,0 +1,107 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The fixture for tests that need an operator: operator-sdk's program where it is on PATH, its stand-in otherwise."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import pytest
+
+from .control_plane import ControlPlane
+from .operator.runs import INPUT
+from .operator.started import Operator, Setting, real_program, which_program
+from .ports import reserved_ports
+
+
+class StartOperator:
+    """Starts operators that end with the test."""
+
+    def __init__(self, plane: ControlPlane, directory: Path, stack: ExitStack) -> None:
+        self._plane = plane
+        self._directory = directory
+        self._stack = stack
+        self._count = 0
+
+    def __call__(
+        self,
+        watches: Path | Sequence[Mapping[str, Any]],
+        *,
+        namespaces: Sequence[str] = (),
+        environment: Mapping[str, str | None] | None = None,
+        flags: Sequence[str] = (),
+        user: str = "operator",
+        kubeconfig: Path | None = None,
+        programs: Sequence[Path] = (),
+        start: bool = True,
+    ) -> Operator:
+        """An operator that runs with the credentials of the user, and is ready, unless it is not to be started yet.
+
+        What the arguments mean Setting says; the programs of DRUIDOPS_OPERATOR, a virtual environment, are always there.
+        """
+        if real_program():
+            self._stack.enter_context(_only_one())
+        probe_port, proxy_port = self._stack.enter_context(reserved_ports(2))
+        self._count += 1
+        directory = self._directory / f"operator-{self._count}"
+        directory.mkdir()
+        setting = Setting(
+            watches=watches,
+            kubeconfig=kubeconfig or self._plane.kubeconfig(user),
+            programs=[*programs, Path(os.environ["DRUIDOPS_OPERATOR"], "bin")],
+            namespaces=namespaces,
+            environment=environment or {},
+            flags=flags,
+            **_stand_in(),
+        )
+        operator = Operator(directory, setting, probe_port=probe_port, proxy_port=proxy_port)
+        self._stack.callback(_remove_input, operator)
+        self._stack.enter_context(operator)
+        if start:
+            operator.start()
+        return operator
+
+
+@pytest.fixture
+def operator(control_plane: ControlPlane, tmp_path: Path) -> Iterator[StartOperator]:
+    """Start an operator on the control plane: operator(watches, namespaces=[namespace], ...)."""
+    with ExitStack() as stack:
+        yield StartOperator(control_plane, tmp_path, stack)
+
+
+def pytest_report_header() -> str:
+    """Which program the tests run as the operator."""
+    return which_program()
+
+
+def _stand_in() -> dict[str, Path]:
+    """A stand-in other than that of this package, for tests that break it on purpose."""
+    chosen = os.environ.get("DRUIDOPS_OPERATOR_STAND_IN")
+    return {"tests": Path(chosen)} if chosen else {}
+
+
+class _only_one:  # noqa: N801 - a context manager
+    """The real program has fixed ports: one at a time on a machine."""
+
+    def __enter__(self) -> None:
+        self._file = Path(gettempdir(), "ansible-operator.lock").open("w")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_exception: object) -> None:
+        self._file.close()
+
+
+def _remove_input(operator: Operator) -> None:
+    """Take away what it leaves in /tmp."""
+    for run in operator.runs:
+        if run.directory.is_relative_to(INPUT):
+            shutil.rmtree(run.directory, ignore_errors=True)
