@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import HIDDEN, BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK
+from ansible_collections.druidops.druid.plugins.module_utils._secret_text import is_secret_name
 
-MASK = "********"
 PORTS = {"http": 80, "https": 443}
-_SECRET = re.compile("password|passwd|secret|token|credential|key|signature", re.IGNORECASE)
 _EXAMPLE = "for example https://router.example.com:9088"
 
 
@@ -90,5 +90,5 @@ def shown(url: str) -> str:
     """Return the URL as a message may show it: no userinfo, no fragment, no value of a parameter that is a secret."""
     parts = urlsplit(url)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
-    masked = [(name, MASK if _SECRET.search(name) else value) for name, value in pairs]
+    masked = [(name, MASK if is_secret_name(name) else value) for name, value in pairs]
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, urlencode(masked, safe="*"), ""))

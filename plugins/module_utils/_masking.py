@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import re
@@ -16,9 +15,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK, Confidential, Quoting, Secret
 from ansible_collections.druidops.druid.plugins.module_utils._secret_text import is_secret_name, secrets_in
 
-MASK = "********"
 CHANGED = "******** (another value)"
 SHORTEST_SECRET = 4
 
@@ -26,8 +25,6 @@ SHORTEST_SECRET = 4
 _PLACES = ("name", "namespace", "ref", "file", "path", "type", "provider", "secret-hash")
 # Names of fields whose numbers are secrets, too.
 _PASSWORDS = re.compile("pass(?:word|wd|phrase)|secret|pwd", re.IGNORECASE)
-# A copy of the whole object, in a notation of its own.
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Values that are no secrets, whatever they are called: they would blot out ordinary words.
 _ORDINARY = frozenset({"true", "false", "null", "none"})
 # A secret that could be a word, or a part of a name: druid is masked where it stands alone, not in druid-wiki-brokers.
@@ -46,7 +43,7 @@ class Masker:
 
     @classmethod
     def of(cls, objects: Iterable[Any]) -> Masker:
-        """Return one for these objects (manifests); all that a Secret holds is secret."""
+        """Return one for these objects: specifications, manifests, settings."""
         found = {form for each in objects for name, secret in _secrets(each) for form in _forms(name, secret)}
         found = {secret for secret in found if len(secret) >= SHORTEST_SECRET and secret.lower() not in _ORDINARY}
         return cls(tuple(sorted(found, key=len, reverse=True)))
@@ -81,6 +78,8 @@ def _forms(name: str, secret: str) -> Iterator[str]:
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
     """Return both with their secrets masked, so that a changed secret can still be seen to have changed."""
+    if isinstance(before, Confidential) or isinstance(after, Confidential):
+        return _hidden(before, after)
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         return _masked_mappings(before, after)
     if isinstance(before, list) and isinstance(after, list):
@@ -102,6 +101,7 @@ def _masked_entries(name: str, before: Any, after: Any) -> tuple[Any, Any]:
 
 def _hidden(before: Any, after: Any) -> tuple[Any, Any]:
     """Return both without what they say; only whether they are the same is told."""
+    before, after = (each.value if isinstance(each, Confidential) else each for each in (before, after))
     return MASK if before else before, (MASK if after == before else CHANGED) if after else after
 
 
@@ -127,9 +127,9 @@ def _flagged(elements: list[Any]) -> frozenset[int]:
 
 
 def _masked_after(before: Any, after: Any) -> Any:
-    if not (isinstance(before, str) and isinstance(after, str)) or before == after:
+    if not (isinstance(before, str | Quoting) and isinstance(after, str | Quoting)) or before == after:
         return masked(after)
-    known = {(secret.name, secret.value) for secret in secrets_in(before)}
+    known = {(secret.name, secret.value) for secret in _found(before)}
     return _mask_text(after, lambda name, value: MASK if (name, value) in known else CHANGED)
 
 
@@ -148,19 +148,30 @@ def _without_texts(value: Any, masker: Masker) -> Any:
 
 def masked(value: Any) -> Any:
     """Return ``value`` with its secrets masked."""
+    if isinstance(value, Confidential):
+        return MASK
     if isinstance(value, Mapping):
         hidden = {"value": MASK} if _is_secret_entry(value) and value.get("value") else {}
         return {name: MASK if _is_secret(name, child) else masked(child) for name, child in value.items()} | hidden
     if isinstance(value, list):
         flagged = _flagged(value)
         return [MASK if index in flagged else masked(element) for index, element in enumerate(value)]
-    return _mask_text(value, lambda _name, _secret: MASK) if isinstance(value, str) else value
+    return _mask_text(value, lambda _name, _secret: MASK) if isinstance(value, str | Quoting) else value
 
 
-def _mask_text(text: str, mask: Callable[[str, str], str]) -> str:
+def _found(text: str | Quoting) -> Iterator[Secret]:
+    """Yield the secrets in a text: those that names give away, and those that are known."""
+    if isinstance(text, str):
+        yield from secrets_in(text)
+    else:
+        yield from (*text.secrets, *secrets_in(text.text))
+
+
+def _mask_text(whole: str | Quoting, mask: Callable[[str, str], str]) -> str:
     """Replace each secret by what ``mask`` says of its name and value; of those that overlap, the outermost."""
+    text = whole if isinstance(whole, str) else whole.text
     pieces, end = [], 0
-    for secret in sorted(secrets_in(text), key=lambda found: (found.start, -found.end)):
+    for secret in sorted(_found(whole), key=lambda found: (found.start, -found.end)):
         if secret.value.startswith(MASK):
             continue
         if secret.start >= end:
@@ -176,8 +187,7 @@ def _is_secret_entry(entry: Mapping[str, Any]) -> bool:
 
 def _is_secret(name: Any, value: Any) -> bool:
     """True for an entry of a mapping whose name says that its value is a secret, not where one is."""
-    if name == _LAST_APPLIED:
-        return True
+    value = value.text if isinstance(value, Quoting) else value
     if not (isinstance(name, str) and isinstance(value, str | int | float) and value) or isinstance(value, bool):
         return False
     if not isinstance(value, str) and not (_PASSWORDS.search(name) and len(str(value)) >= SHORTEST_SECRET):
@@ -194,37 +204,29 @@ def _bare(secret: str) -> str:
 
 def _secrets(value: Any) -> Iterator[tuple[str, str]]:
     """Yield (name, secret) of everything that is masked."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Confidential):
+        yield "", str(value.value)
+        yield from _secrets(value.value)
+    elif isinstance(value, Mapping):
         yield from _secrets_of_mapping(value)
     elif isinstance(value, list):
         yield from (("", value[index]) for index in _flagged(value))
         for element in value:
             yield from _secrets(element)
-    elif isinstance(value, str):
-        yield from ((secret.name, secret.value) for secret in secrets_in(value))
+    elif isinstance(value, str | Quoting):
+        yield from ((secret.name, secret.value) for secret in _found(value))
 
 
 def _secrets_of_mapping(mapping: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if mapping.get("kind") == "Secret" and isinstance(mapping.get("data"), Mapping):
-        yield from _secrets_of_secret(mapping["data"])
     if _is_secret_entry(mapping) and isinstance(mapping["value"], str):
         yield mapping["name"], mapping["value"]
     for name, child in mapping.items():
-        if name == _LAST_APPLIED:
-            continue
-        if _is_secret(name, child):
-            yield name, str(child)
+        if isinstance(child, Confidential) or _is_secret(name, child):
+            yield name, _text(child)
         yield from _secrets(child)
 
 
-def _secrets_of_secret(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what a Secret of Kubernetes holds, as it is stored and as it is meant."""
-    for name, encoded in data.items():
-        try:
-            text = base64.b64decode(str(encoded)).decode("utf-8")
-        except ValueError:
-            # no text: nobody quotes it otherwise
-            text = ""
-        yield name, str(encoded)
-        yield name, text
-        yield from ((secret.name, secret.value) for secret in secrets_in(text))
+def _text(secret: Any) -> str:
+    if isinstance(secret, Quoting):
+        return secret.text
+    return str(secret.value if isinstance(secret, Confidential) else secret)

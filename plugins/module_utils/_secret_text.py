@@ -14,7 +14,8 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._secret import Secret
 
 # Anywhere in a name, whatever separates its words: secretKey, secret-key, SECRET_KEY and secret.key are the same.
 _PARTS = (
@@ -47,15 +48,6 @@ _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 _QUOTED = r"\"(?:[^\"\\]|\\[\s\S])*\"|'(?:[^'\\]|\\[\s\S])*'"
 _LONGEST_NAME = 200
 _N = rf"{{1,{_LONGEST_NAME}}}"
-
-
-class Secret(NamedTuple):
-    """A secret in a text: from where to where, and the name that gives it away."""
-
-    start: int
-    end: int
-    name: str
-    value: str
 
 
 @lru_cache(maxsize=4096)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
-from ansible_collections.druidops.druid.plugins.module_utils._masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
 
 _WORDS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
 _REMARKS = {"patch": " (finalizer)", "recreate": " (a field that cannot be changed; pods keep running)"}

@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText, event
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def report(
 def _masker(resource: Manifest, observed: Observed) -> Masker:
     """Return what masks the secrets of all that was read, that which extraCommonConfig refers to included."""
     read = (*observed.objects.values(), *observed.references.values())
-    return Masker.of([resource, *(each for each in read if each)])
+    return masker_of([resource, *(each for each in read if each)])
 
 
 def report_unreadable(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:

@@ -38,8 +38,10 @@ TRANSPORT = tuple(f"{DRUID}{part}" for part in ("_address", "_connection", "_err
 # What the client does with a request and its answer is a line, too: each knows those before it.
 REDIRECT = tuple(f"{DRUID}{part}" for part in ("_address", "_errors", "_hints", "_request", "_transport"))
 ANSWER = (*REDIRECT, *(f"{DRUID}{part}" for part in ("_connection", "_masking", "_patience", "_redirect", "_words")))
+# What a secret is, and where it stands in a text.
+SECRETS = (f"{DRUID}_secret", f"{DRUID}_secret_text")
 # What is not about Druid's API alone, and is needed on both sides.
-SHARED = (f"{DRUID}_masking", f"{DRUID}_yaml")
+SHARED = (f"{DRUID}_masking", f"{DRUID}_secret", f"{DRUID}_yaml")
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
 # The first room whose path fits a file is its room. A path without .py is a directory.
@@ -49,7 +51,7 @@ ROOMS = (
     # What the client is made of: values and decisions, which send nothing, and the one part that sends.
     Room("plugins/module_utils/_words.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_patience.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_address.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_address.py", (*SECRETS, f"{DRUID}_errors"), ("ansible", *HTTP)),
     Room("plugins/module_utils/_connection.py", (f"{DRUID}_address", f"{DRUID}_errors"), ("ansible", *HTTP)),
     Room("plugins/module_utils/_hints.py", (f"{DRUID}_connection",), ("ansible", *HTTP)),
     Room("plugins/module_utils/_request.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
@@ -60,8 +62,9 @@ ROOMS = (
     Room("plugins/module_utils/_answer.py", ANSWER, ("ansible", *HTTP)),
     Room("plugins/module_utils/_router.py", (*ANSWER, f"{DRUID}_answer"), ("ansible", *HTTP)),
     Room("plugins/module_utils/_client.py", (*CLIENT, f"{DRUID}_transport"), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_secret_text.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_masking.py", (f"{DRUID}_secret_text",), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_secret.py", (), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_secret_text.py", (f"{DRUID}_secret",), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_masking.py", SECRETS, ("ansible", *HTTP)),
     # What specifications mean: pure.
     Room("plugins/module_utils/_yaml.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_spec", (f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"), ("ansible", *HTTP)),

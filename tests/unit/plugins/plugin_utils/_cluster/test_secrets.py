@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._masking import MASK, Masker
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, events
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
@@ -19,14 +20,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import (
-    ALONE,
-    EVERY,
-    SECRET,
-    with_secret,
-)
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import ALONE, SECRET, with_secret
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.test_masking import IN_MANIFESTS
 
 Manifest = dict[str, Any]
 
@@ -51,14 +48,14 @@ def steps(value: Any) -> list[Step]:
     ]
 
 
-@pytest.mark.parametrize("value", EVERY)
+@pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_diff_and_lines(value: Any) -> None:
     words = repr((describe.diff(Plan(tuple(steps(value)))), describe.lines(Plan(tuple(steps(value))))))
     assert SECRET not in words
     assert OTHER not in words
 
 
-@pytest.mark.parametrize("value", EVERY)
+@pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
     words = repr(events.texts([Result(step) for step in steps(value)], Masker()))
     assert SECRET not in words

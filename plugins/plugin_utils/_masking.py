@@ -1,0 +1,53 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is secret in Kubernetes' objects besides what its name gives away: all that a Secret holds."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils import _masking
+from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._secret import Confidential
+
+# A copy of the whole object, in a notation of its own.
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return both manifests with their secrets masked, so that a changed secret can still be seen to have changed."""
+    return _masking.masked_pair(_marked(before), _marked(after))
+
+
+def masker_of(manifests: Iterable[Any]) -> Masker:
+    """Return what masks the secrets of these manifests in texts."""
+    return Masker.of(_known(manifest) for manifest in manifests)
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: Confidential(child) if name == _LAST_APPLIED else _marked(child) for name, child in value.items()}
+    return [_marked(element) for element in value] if isinstance(value, list) else value
+
+
+def _known(value: Any) -> Any:
+    """Return what may be quoted: of a Secret its data, as they are stored and as they are meant; never a whole copy."""
+    if isinstance(value, Mapping):
+        known: dict[str, Any] = {name: _known(child) for name, child in value.items() if name != _LAST_APPLIED}
+        if value.get("kind") == "Secret" and isinstance(value.get("data"), Mapping):
+            known["data"] = [_decoded(*entry) for entry in value["data"].items()]
+        return known
+    return [_known(element) for element in value] if isinstance(value, list) else value
+
+
+def _decoded(name: str, encoded: Any) -> list[Any]:
+    try:
+        text = base64.b64decode(str(encoded)).decode("utf-8")
+    except ValueError:
+        # no text: nobody quotes it otherwise
+        text = ""
+    return [{name: Confidential(str(encoded))}, {name: Confidential(text)}]
