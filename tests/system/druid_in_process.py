@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._client import Conn
 from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor import ensure
 from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_query, ensure_task
 from testbed.druid.druid import Druid
+from testbed.proxy import Upstream
 from testbed.recording_proxy import RecordingProxy, recording_proxy
 
 _SUPERVISOR: dict[str, Any] = {
@@ -70,14 +71,16 @@ class Direct:
 
     def history(self, supervisor: str) -> int:
         """Return how often the specification was stored."""
-        return len(self.druid.request("GET", f"/druid/indexer/v1/supervisor/{supervisor}/history"))
+        return len(self.client.get(f"/druid/indexer/v1/supervisor/{supervisor}/history"))
 
 
 @contextmanager
-def direct_on(druid: Druid, retry_timeout: float = 20.0, read_timeout: float = 120.0) -> Iterator[Direct]:
-    """What modules do, on this Druid."""
+def direct_on(
+    druid: Druid, retry_timeout: float = 20.0, read_timeout: float = 120.0, upstream: Upstream | None = None
+) -> Iterator[Direct]:
+    """What modules do, on this Druid; ``upstream``: what stands before it."""
     login = druid.credentials
-    with recording_proxy(druid.upstream) as proxy:
+    with recording_proxy(upstream or druid.upstream) as proxy:
         connection = Connection(
             urls=(proxy.url,),
             username=login.username if login else None,

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.tests.system.druid_in_process import Dir
 from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES, Case
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
+from testbed.other_release import other_release
 
 __all__ = ["druid", "share_druid"]
 
@@ -26,8 +27,24 @@ def direct(druid: Druid) -> Iterator[Direct]:
         yield found
 
 
+@pytest.fixture(scope="module", params=["28.0.0", "34.0.0", "37.0.0", "38.0.0"])
+def other(druid: Druid, request: pytest.FixtureRequest) -> Iterator[Direct]:
+    """What behaves, as far as supervisors go, like that release."""
+    with other_release(request.param, druid.upstream) as upstream, direct_on(druid, upstream=upstream) as found:
+        yield found
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_specification(direct: Direct, case: Case) -> None:
+    is_kept_and_changed(direct, case)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_specification_on_another_release(other: Direct, case: Case) -> None:
+    is_kept_and_changed(other, case)
+
+
+def is_kept_and_changed(direct: Direct, case: Case) -> None:
     name = f"s{secrets.token_hex(4)}"
     assert direct.druid.kafka is not None
     spec = case.spec(name, direct.druid.kafka.address)
