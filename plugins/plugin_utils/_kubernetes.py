@@ -59,6 +59,7 @@ KINDS: Mapping[str, Kind] = {
     "Pod": Kind("v1", "pods"),
     "PersistentVolumeClaim": Kind("v1", "persistentvolumeclaims"),
     "Event": Kind("v1", "events"),
+    "ResourceQuota": Kind("v1", "resourcequotas"),
     "StatefulSet": Kind("apps/v1", "statefulsets"),
     "Deployment": Kind("apps/v1", "deployments"),
     "ReplicaSet": Kind("apps/v1", "replicasets"),
