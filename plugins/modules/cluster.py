@@ -22,10 +22,8 @@ description:
   - Runs where the playbook runs (an action plugin); the managed host is not used.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
+  - druidops.druid.attributes.action
 attributes:
-  action:
-    support: full
-    description: Runs on the controller.
   check_mode:
     support: full
     description: Works out the same plan, judged by dry runs of the API server; nothing persists.

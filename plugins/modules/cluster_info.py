@@ -18,19 +18,8 @@ description:
   - Runs where the playbook runs (an action plugin); the managed host is not used.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
-attributes:
-  action:
-    support: full
-    description: Runs on the controller.
-  check_mode:
-    support: full
-    description: Does the same in check mode.
-  diff_mode:
-    support: N/A
-    description: Changes nothing.
-  idempotent:
-    support: full
-    description: Changes nothing.
+  - druidops.druid.attributes.action
+  - druidops.druid.attributes.info
 options:
   name:
     description: Name of one resource. Without it all of O(namespace) are returned.

@@ -17,16 +17,12 @@ description:
   - Druid needs the extension C(druid-multi-stage-query) up to version 34.
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.job
+  - druidops.druid.attributes
+  - druidops.druid.attributes.druid
 attributes:
   check_mode:
-    support: full
-    description: Tells what would be submitted. Sends nothing but GET requests, so the statement is not parsed.
-  diff_mode:
-    support: full
-    description: Shows what is submitted, with secrets masked.
-  idempotent:
-    support: full
-    description: A statement that was submitted is not submitted again, whatever became of it, unless O(retry) is true.
+    details: Sends nothing but GET requests, so the statement is not parsed.
 options:
   query:
     description:
@@ -48,26 +44,6 @@ options:
       - Id of the query (C(sqlQueryId)). That of its task is C(query-) and this. Without it, it is made from a digest.
       - One that is there is never submitted again, so a stated id must change with the statement.
     type: str
-  state:
-    description:
-      - V(present) submits it if it is not there. V(absent) shuts it down if it runs.
-    type: str
-    choices: [present, absent]
-    default: present
-  retry:
-    description:
-      - Submit a statement that has failed again. Attempts after the first have C(_2), C(_3) and so on behind their id.
-    type: bool
-    default: false
-  wait:
-    description:
-      - Wait until it has ended. Fails when the task has failed, with Druid's words.
-    type: bool
-    default: false
-  wait_timeout:
-    description: Seconds to wait.
-    type: float
-    default: 3600.0
 seealso:
   - module: druidops.druid.task
   - module: druidops.druid.task_info
@@ -118,18 +94,16 @@ report:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_query
+from ansible_collections.druidops.druid.plugins.module_utils._job_arguments import JOB
 from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
 
 ARGUMENTS = {
+    **JOB,
+    "id": {"type": "str"},
     # no_log keeps it out of the system's log; what is secret in it is masked by name, and only that
     "query": {"type": "str", "no_log": True},
     "context": {"type": "dict", "default": {}, "no_log": True},
     "parameters": {"type": "list", "elements": "dict", "default": [], "no_log": True},
-    "id": {"type": "str"},
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "retry": {"type": "bool", "default": False},
-    "wait": {"type": "bool", "default": False},
-    "wait_timeout": {"type": "float", "default": 3600.0},
 }
 
 

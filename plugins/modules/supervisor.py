@@ -21,16 +21,18 @@ description:
     and V(rabbit) are handled alike, by the rules of their specifications alone, and V(scheduled_batch) by its id.
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.attributes
+  - druidops.druid.attributes.druid
 attributes:
   check_mode:
     support: full
-    description: Tells what would change. Sends nothing but GET requests.
+    details: Sends nothing but GET requests.
   diff_mode:
     support: full
-    description: Shows each supervisor that changes, with secrets masked.
+    details: An entry for each supervisor that changes.
   idempotent:
     support: partial
-    description: Not with O(reset) and O(reset_offsets), which are done in each run.
+    details: Not with O(reset) and O(reset_offsets), which are done in each run.
 options:
   id:
     description:

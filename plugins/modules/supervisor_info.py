@@ -15,16 +15,8 @@ description:
   - Returns state, lag, errors and specification of supervisors, all of them or some. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
-attributes:
-  check_mode:
-    support: full
-    description: Does the same in check mode.
-  diff_mode:
-    support: N/A
-    description: Changes nothing.
-  idempotent:
-    support: full
-    description: Changes nothing.
+  - druidops.druid.attributes.druid
+  - druidops.druid.attributes.info
 options:
   id:
     description: Only the supervisor with this id.

@@ -16,16 +16,9 @@ description:
   - The id is made from the specification unless it is stated, so that the same task is not submitted a second time.
 extends_documentation_fragment:
   - druidops.druid.connection
-attributes:
-  check_mode:
-    support: full
-    description: Tells what would be submitted. Sends nothing but GET requests.
-  diff_mode:
-    support: full
-    description: Shows what is submitted, with secrets masked.
-  idempotent:
-    support: full
-    description: A task that is there is not submitted again, whatever became of it, unless O(retry) is true.
+  - druidops.druid.job
+  - druidops.druid.attributes
+  - druidops.druid.attributes.druid
 options:
   id:
     description:
@@ -36,27 +29,6 @@ options:
     description:
       - The task in Druid's own structure, or a JSON or YAML text of it.
     type: raw
-  state:
-    description:
-      - V(present) submits it if it is not there. V(absent) shuts it down if it runs.
-    type: str
-    choices: [present, absent]
-    default: present
-  retry:
-    description:
-      - Submit a task that has failed again. Druid takes each id once, so that attempts after the first have C(_2),
-        C(_3) and so on behind their id.
-    type: bool
-    default: false
-  wait:
-    description:
-      - Wait until it has ended. Fails when the task has failed, with Druid's words.
-    type: bool
-    default: false
-  wait_timeout:
-    description: Seconds to wait.
-    type: float
-    default: 3600.0
 seealso:
   - module: druidops.druid.task_info
   - module: druidops.druid.sql_ingest
@@ -112,16 +84,14 @@ report:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_task
+from ansible_collections.druidops.druid.plugins.module_utils._job_arguments import JOB
 from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
 
 ARGUMENTS = {
+    **JOB,
     "id": {"type": "str"},
     # no_log keeps it out of the system's log; what is secret in it is masked by name, and only that
     "spec": {"type": "raw", "no_log": True},
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "retry": {"type": "bool", "default": False},
-    "wait": {"type": "bool", "default": False},
-    "wait_timeout": {"type": "float", "default": 3600.0},
 }
 
 

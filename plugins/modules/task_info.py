@@ -15,16 +15,8 @@ description:
   - Returns the status, and on request the specification and the reports, of tasks. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
-attributes:
-  check_mode:
-    support: full
-    description: Does the same in check mode.
-  diff_mode:
-    support: N/A
-    description: Changes nothing.
-  idempotent:
-    support: full
-    description: Changes nothing.
+  - druidops.druid.attributes.druid
+  - druidops.druid.attributes.info
 options:
   id:
     description: Only the task with this id.

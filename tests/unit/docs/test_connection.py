@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of the connection with Druid are said twice: in the argument spec and in the doc fragment."""
+"""Options that several modules have are said twice: in an argument spec and in a doc fragment."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.doc_fragments.connection import ModuleDocFragment
+from ansible_collections.druidops.druid.plugins.doc_fragments import connection, job
+from ansible_collections.druidops.druid.plugins.module_utils._job_arguments import JOB
 from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION
 
 ROOT = Path(__file__).resolve().parents[3]
 FACTS = ("type", "elements", "choices", "default", "required", "aliases")
-DOCUMENTED: dict[str, Any] = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
+DOCUMENTED: dict[str, Any] = yaml.safe_load(connection.ModuleDocFragment.DOCUMENTATION)["options"]
+DOCUMENTED_OF_JOBS: dict[str, Any] = yaml.safe_load(job.ModuleDocFragment.DOCUMENTATION)["options"]
 
 
 def modules() -> list[Path]:
@@ -26,13 +28,15 @@ def modules() -> list[Path]:
     return [file for file in files if "module_utils._module import" in file.read_text(encoding="utf-8")]
 
 
-def test_the_fragment_has_the_options_of_the_argument_spec() -> None:
-    assert DOCUMENTED.keys() == CONNECTION.keys()
+@pytest.mark.parametrize(("documented", "spec"), [(DOCUMENTED, CONNECTION), (DOCUMENTED_OF_JOBS, JOB)])
+def test_a_fragment_has_the_options_of_the_argument_spec(documented: dict[str, Any], spec: dict[str, Any]) -> None:
+    assert {name: facts(option) for name, option in documented.items()} == {
+        name: facts(option) for name, option in spec.items()
+    }
 
 
-@pytest.mark.parametrize("name", CONNECTION)
-def test_an_option_is_documented_as_it_is(name: str) -> None:
-    assert {fact: DOCUMENTED[name].get(fact) for fact in FACTS} == {fact: CONNECTION[name].get(fact) for fact in FACTS}
+def facts(option: dict[str, Any]) -> dict[str, Any]:
+    return {fact: option.get(fact) for fact in FACTS}
 
 
 @pytest.mark.parametrize("name", CONNECTION)
