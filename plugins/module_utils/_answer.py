@@ -19,10 +19,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     ServerError,
     UnknownPath,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._patience import retry_after
 from ansible_collections.druidops.druid.plugins.module_utils._redirect import Redirects
 from ansible_collections.druidops.druid.plugins.module_utils._request import SERVICES, Request
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden
 from ansible_collections.druidops.druid.plugins.module_utils._transport import Answer
 from ansible_collections.druidops.druid.plugins.module_utils._words import Words, words_of
 
@@ -66,7 +66,8 @@ class Reader:
         return ServerError(answer.status, words, answer.method, _address.shown(answer.url), _FAILED, asked)
 
     def _words(self, request: Request, answer: Answer) -> Words:
-        return words_of(answer.body, Masker.of([self._connection.secrets, request.document]).text)
+        known = [self._connection.secrets, request.document]
+        return words_of(answer.body, lambda text: str(hidden(text, known)))
 
     def _hint(self, request: Request, status: int) -> str:
         if status == 401:

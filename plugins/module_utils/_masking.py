@@ -32,6 +32,8 @@ _WORD = re.compile(r"[\w.-]{1,15}", re.ASCII)
 _BEFORE = r"(?:(?<![\w-])(?<!\w[./])|(?<=\\[nrt]))"
 _BEHIND = r"(?![\w-])(?![./]\w)"
 _CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)[ \t\f]*")
+# Authorization: Basic ..., which others repeat without its scheme
+_CREDENTIAL = re.compile(r"(?:basic|bearer|digest|negotiate)\s+(?P<credential>\S+)", re.IGNORECASE)
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
@@ -72,6 +74,8 @@ def _forms(name: str, secret: str) -> Iterator[str]:
     yield _CONTINUATION.sub("", bare)
     if secret != bare and "\\" in bare:
         yield re.sub(r"\\(.)", r"\1", bare)
+    if credential := _CREDENTIAL.fullmatch(bare):
+        yield credential["credential"]
     if ":" in bare and "\n" not in bare and ("basic" in name.lower() or "user" in name.lower()):
         yield bare.partition(":")[2]
 

@@ -14,8 +14,8 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible.module_utils.common.parameters import env_fallback
 from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker, masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.text import mapping_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import masked, masker_of
 
 # Documented in the doc fragment druidops.druid.connection.
 CONNECTION: dict[str, dict[str, Any]] = {
@@ -87,7 +87,7 @@ def _done(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]
 
 def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
     yield from (params[name] for name in ("password", "token") if params[name])
-    yield from Masker.of([params]).secrets
+    yield from masker_of([params]).secrets
 
 
 def _structured(params: Any) -> Any:

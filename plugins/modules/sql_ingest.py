@@ -100,7 +100,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._module import CONN
 ARGUMENTS = {
     **JOB,
     "id": {"type": "str"},
-    # no_log keeps it out of the system's log; what is secret in it is masked by name, and only that
+    # no_log keeps it out of the system's log; what is secret in it is masked by name and by place, and only that
     "query": {"type": "str", "no_log": True},
     "context": {"type": "dict", "default": {}, "no_log": True},
     "parameters": {"type": "list", "elements": "dict", "default": [], "no_log": True},

@@ -188,7 +188,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._module import CONN
 
 ITEM = {
     "id": {"type": "str"},
-    # no_log keeps it out of the system's log; what is secret in it is masked by name, and only that
+    # no_log keeps it out of the system's log; what is secret in it is masked by name and by place, and only that
     "spec": {"type": "raw", "no_log": True},
     "suspended": {"type": "bool"},
 }

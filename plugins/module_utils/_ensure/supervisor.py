@@ -13,7 +13,6 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, converge
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete
-from ansible_collections.druidops.druid.plugins.module_utils._masking import hidden, masked, masked_pair
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
@@ -29,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id
     with_id,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.text import mapping_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden, masked, masked_pair
 from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, condition, wait_until
 
 
@@ -100,7 +100,7 @@ def _ensure_one(
     supervisor, change = _converged(client, wanted, specs, check_mode)
     entry = report.add(wanted, change, supervisor.warnings)
     if change.problem:
-        raise DruidError(change.problem)
+        raise DruidError(hidden(change.problem, [change.before, change.after]))
     if params["reset"] or params["reset_offsets"]:
         if not check_mode:
             reset(client, wanted.id, change.after, params["reset_offsets"])

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._masking import hidden, masked
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     bounded_errors,
@@ -18,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden, masked
 
 _DATASOURCES = (("spec", "dataSchema", "dataSource"), ("spec", "dataSource"))
 

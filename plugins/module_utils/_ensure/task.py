@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -18,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     ServerError,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import (
     report_of,
     shut_down,
@@ -28,9 +28,24 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job, native_job, query_job
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure, progress
 from ansible_collections.druidops.druid.plugins.module_utils._spec.text import mapping_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden, masked
 from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, wait_until
 
 _RUNNING, _FAILED = "RUNNING", "FAILED"
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    job: Job
+    number: int
+
+    @property
+    def task(self) -> str:
+        return self.job.task_id(self.number)
+
+    def told(self, said: Any) -> Any:
+        """Return what Druid says of the task, which may repeat what is secret in the job, without that."""
+        return hidden(said, self.job.body)
 
 
 def ensure_task(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -47,28 +62,29 @@ def ensure_query(client: DruidClient, params: Mapping[str, Any], *, check_mode: 
 
 
 def _ensure(client: DruidClient, job: Job, params: Mapping[str, Any], check_mode: bool) -> dict[str, Any]:
-    attempt, status = _last_attempt(client, job)
+    last, status = _last_attempt(client, job)
     if params["state"] == "absent":
-        return _shut_down(client, job.task_id(max(attempt, 1)), status, check_mode)
+        return _shut_down(client, _Attempt(job, max(last, 1)), status, check_mode)
     has_failed = status is not None and status.get("statusCode") == _FAILED
     is_due = status is None or (has_failed and params["retry"])
     if not is_due:
-        return _seen_to(client, job.task_id(attempt), status or {}, params, {"changed": False}, check_mode)
+        return _seen_to(client, _Attempt(job, last), status or {}, params, {"changed": False}, check_mode)
     if not job.body:
         raise BadInput("id", job.id, "there is no such task; state its spec to submit it")
-    attempt += 1
-    result = {"changed": True, "diff": _diff(job, attempt)}
+    return _submitted(client, _Attempt(job, last + 1), params, check_mode)
+
+
+def _submitted(client: DruidClient, attempt: _Attempt, params: Mapping[str, Any], check_mode: bool) -> dict[str, Any]:
+    known = {"changed": True, "diff": _diff(attempt), "id": attempt.task, "attempt": attempt.number}
     if check_mode:
-        return {**result, "id": job.task_id(attempt), "attempt": attempt}
-    submit(client, job, attempt)
-    task = job.task_id(attempt)
-    known = {**result, "id": task, "attempt": attempt}
+        return known
+    submit(client, attempt.job, attempt.number)
     try:
-        return {**known, **_seen_to(client, task, status_of(client, task) or {}, params, result, check_mode)}
-    except Incomplete as error:
-        raise Incomplete(str(error), {**known, **error.result}) from None
+        return _seen_to(client, attempt, status_of(client, attempt.task) or {}, params, known, check_mode)
+    except Incomplete:
+        raise
     except DruidError as error:
-        raise Incomplete(f"Task {task!r} was submitted. {error}", known) from error
+        raise Incomplete(f"Task {attempt.task!r} was submitted. {error}", known) from error
 
 
 def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | None]:
@@ -86,23 +102,26 @@ def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | 
     return found
 
 
-def _shut_down(client: DruidClient, task: str, status: Mapping[str, Any] | None, check_mode: bool) -> dict[str, Any]:
+def _shut_down(
+    client: DruidClient, attempt: _Attempt, status: Mapping[str, Any] | None, check_mode: bool
+) -> dict[str, Any]:
     runs = status is not None and status.get("statusCode") == _RUNNING
     if runs and not check_mode:
-        shut_down(client, task)
-    return {"changed": runs, "id": task, "status": masked(status)}
+        shut_down(client, attempt.task)
+    return {"changed": runs, "id": attempt.task, "status": attempt.told(status)}
 
 
 def _seen_to(
     client: DruidClient,
-    task: str,
+    attempt: _Attempt,
     status: Mapping[str, Any],
     params: Mapping[str, Any],
     result: Mapping[str, Any],
     check_mode: bool,
 ) -> dict[str, Any]:
     """Wait for the end of the task if that is asked for, and add what is known of it to the result."""
-    known = {**result, "id": task, "status": masked(status)}
+    task = attempt.task
+    known = {**result, "id": task, "status": attempt.told(status)}
     if not params["wait"] or check_mode:
         return known
     try:
@@ -118,16 +137,19 @@ def _seen_to(
         far = progress(timeout.last, _report_or_nothing(client, task))
         reached = f"It runs on; {far['rows'] if far['rows'] is not None else 'no'} rows, {far['phase']}."
         raise Incomplete(f"{timeout} {reached}", {**known, "progress": far}) from None
-    return _ended(client, task, status, known)
+    return _ended(client, attempt, status, known)
 
 
-def _ended(client: DruidClient, task: str, status: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    report = _report_or_nothing(client, task)
-    result = {**known, "status": masked(status), "report": masked(report), "progress": progress(status, report)}
+def _ended(
+    client: DruidClient, attempt: _Attempt, status: Mapping[str, Any], known: Mapping[str, Any]
+) -> dict[str, Any]:
+    report = _report_or_nothing(client, attempt.task)
+    told = {"status": attempt.told(status), "report": attempt.told(report), "progress": progress(status, report)}
     if status.get("statusCode") == _FAILED:
-        advice = "With retry: true it is submitted again."
-        raise Incomplete(f"Task {task!r} failed: {masked(failure(status, report))}. {advice}", result)
-    return result
+        reason = attempt.told(failure(status, report))
+        message = f"Task {attempt.task!r} failed: {reason}. With retry: true it is submitted again."
+        raise Incomplete(message, {**known, **told})
+    return {**known, **told}
 
 
 def _status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
@@ -146,6 +168,6 @@ def _report_or_nothing(client: DruidClient, task: str) -> dict[str, Any]:
         return {}
 
 
-def _diff(job: Job, attempt: int) -> list[dict[str, Any]]:
-    title = f"task {job.task_id(attempt)}"
-    return [{"before": "", "after": masked(job.submission(attempt)), "before_header": title, "after_header": title}]
+def _diff(attempt: _Attempt) -> list[dict[str, Any]]:
+    title, after = f"task {attempt.task}", masked(attempt.job.submission(attempt.number))
+    return [{"before": "", "after": after, "before_header": title, "after_header": title}]

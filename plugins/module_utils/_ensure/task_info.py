@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of, task_path
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden, masked
 
 _TASKS = path("druid", "indexer", "v1", "tasks")
 
@@ -19,7 +19,7 @@ _TASKS = path("druid", "indexer", "v1", "tasks")
 def tasks(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the tasks that the module's parameters ask for; no secret is in them."""
     found = _one(client, params["id"]) if params["id"] else _many(client, params)
-    return [_with_more(client, dict(masked(each)), params) for each in found]
+    return [_with_more(client, each, params) for each in found]
 
 
 def _one(client: DruidClient, task: str) -> list[dict[str, Any]]:
@@ -34,9 +34,11 @@ def _many(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]
     return list(client.get(_TASKS, params={**query, "max": params["limit"]}))
 
 
-def _with_more(client: DruidClient, task: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def _with_more(client: DruidClient, task: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    spec = client.get(task_path(task["id"]))["payload"] if params["spec"] else {}
+    told = dict(hidden(task, spec))
     if params["spec"]:
-        task["spec"] = masked(client.get(task_path(task["id"]))["payload"])
+        told["spec"] = masked(spec)
     if params["report"]:
-        task["report"] = masked(report_of(client, task["id"]))
-    return task
+        told["report"] = hidden(report_of(client, task["id"]), spec)
+    return told

@@ -37,7 +37,10 @@ CLIENT = tuple(
 TRANSPORT = tuple(f"{DRUID}{part}" for part in ("_address", "_connection", "_errors", "_no_answer", "_watch"))
 # What the client does with a request and its answer is a line, too: each knows those before it.
 REDIRECT = tuple(f"{DRUID}{part}" for part in ("_address", "_errors", "_hints", "_request", "_transport"))
-ANSWER = (*REDIRECT, *(f"{DRUID}{part}" for part in ("_connection", "_masking", "_patience", "_redirect", "_words")))
+ANSWER = (
+    *REDIRECT,
+    *(f"{DRUID}{part}" for part in ("_connection", "_patience", "_redirect", "_spec_masking", "_words")),
+)
 # What a secret is, and where it stands in a text.
 SECRETS = (f"{DRUID}_secret", f"{DRUID}_secret_text")
 # What is not about Druid's API alone, and is needed on both sides.
@@ -67,7 +70,13 @@ ROOMS = (
     Room("plugins/module_utils/_masking.py", SECRETS, ("ansible", *HTTP)),
     # What specifications mean: pure.
     Room("plugins/module_utils/_yaml.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_spec", (f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"), ("ansible", *HTTP)),
+    Room(
+        "plugins/module_utils/_spec",
+        (*SECRETS, f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"),
+        ("ansible", *HTTP),
+    ),
+    # Where the two meet: the client hides in errors what a specification has in it.
+    Room("plugins/module_utils/_spec_masking.py", (f"{DRUID}_masking", f"{DRUID}_spec"), ("ansible", *HTTP)),
     # Whoever uses the client knows it and its errors, not what it is made of.
     Room("plugins/module_utils/_wait.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
     Room("plugins/module_utils/_resources", (f"{DRUID}_spec", f"{DRUID}_wait", *CLIENT_ITSELF), ("ansible", *HTTP)),

@@ -452,7 +452,7 @@ JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required usernam
         lambda asked: f"cannot read {asked.body.decode()}",
         lambda asked: {"error": asked.body.decode()},
         lambda asked: f"who is {asked.headers.get('authorization')}?",
-        lambda _asked: "hunter2 and hunter-3 are wrong",
+        lambda _asked: "hunter2 and hunter-3 and hunter-4 are wrong",
     ],
 )
 @pytest.mark.parametrize("settings", [{}, {"token": "abc.def-ghi"}])
@@ -469,10 +469,11 @@ def test_masks_what_druid_repeats(
     body = {
         "a": settings.get("token", PASSWORD),
         "consumerProperties": {"password": "hunter2", "sasl.jaas.config": JAAS},
+        "requestHeaders": {"X-Anything": "hunter-4"},
     }
     with pytest.raises(ApiError) as caught:
         client.post(SUPERVISOR, body, {"token": "hunter2"})
-    for secret in (PASSWORD, "abc.def-ghi", "hunter2", "hunter-3", "YWRtaW46"):
+    for secret in (PASSWORD, "abc.def-ghi", "hunter2", "hunter-3", "hunter-4", "YWRtaW46"):
         assert secret not in str(caught.value)
         assert secret not in repr(caught.value)
     assert "?token=********" in str(caught.value)

@@ -31,12 +31,14 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def run(options: dict[str, Any], environment: dict[str, str] | None = None, *first: Path) -> dict[str, Any]:
-    """Run supervisor_info and return its result; nothing else is printed."""
+def run(
+    options: dict[str, Any], environment: dict[str, str] | None = None, *first: Path, module: str = "supervisor_info"
+) -> dict[str, Any]:
+    """Run a module and return its result; nothing else is printed."""
     paths = [*map(str, first), str(ROOT), *(path for path in sys.path if path)]
     variables = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths), "LC_ALL": "C.UTF-8"}
     process = subprocess.run(
-        [sys.executable, str(PLUGINS / "modules" / "supervisor_info.py")],
+        [sys.executable, str(PLUGINS / "modules" / f"{module}.py")],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": options}),
         env={**variables, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
         capture_output=True,
@@ -94,6 +96,38 @@ def test_an_error_is_the_message_and_nothing_else(server: Server) -> None:
     )
     assert "exception" not in result
     assert PASSWORD not in json.dumps(result, ensure_ascii=False)
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("supervisor", {"id": "a", "spec": {"type": "x", "requestHeaders": {"X-Anything": "hunter2 of mine"}}}),
+    ("supervisor", {"id": "a", "spec": '{"type": "x", "requestHeaders": {"X-Anything": "hunter2 of mine"}}'}),
+    ("supervisor", {"id": "a", "spec": "type: x\nrequestHeaders:\n  X-Anything: hunter2 of mine\n"}),
+    ("supervisor", {"supervisors": [{"id": "a", "spec": {"type": "x", "awsExternalId": "hunter2 of mine"}}]}),
+    ("task", {"spec": {"type": "noop", "awsExternalId": "hunter2 of mine"}}),
+    ("sql_ingest", {"query": """SELECT * FROM TABLE(EXTERN('{"requestHeaders": {"a": "hunter2 of mine"}}'))"""}),
+]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(("module", "options"), CALLS)
+def test_what_is_secret_by_its_place_is_told_nobody(
+    module: str, options: dict[str, Any], check_mode: bool, server: Server
+) -> None:
+    def answer(handler: Any) -> None:
+        asked = server.asked[-1]
+        if asked.method != "GET":
+            say(400, {"error": f"no hunter2 of mine, {asked.body.decode()}"})(handler)
+        elif asked.path.endswith(("/supervisor", "/supervisor?full=true")):
+            say(200, [])(handler)
+        else:
+            say(404, {"error": "nothing of that name"})(handler)
+
+    server.answers = [answer]
+    result = run({"url": server.url, "_ansible_check_mode": check_mode, **QUICK, **options}, module=module)
+    assert result.get("failed", False) is not check_mode
+    assert "hunter2" not in json.dumps(result)
+    assert "********" in json.dumps(result["invocation"])
+    assert "********" in (json.dumps(result["diff"]) if check_mode else result["msg"])
 
 
 def test_a_bad_option_is_named_before_anything_is_sent(server: Server) -> None:

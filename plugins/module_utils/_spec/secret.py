@@ -1,0 +1,192 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where secrets stand in specifications of supervisors and tasks, whatever their names: a table of places. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._secret import Confidential, Quoting, Secret
+from ansible_collections.druidops.druid.plugins.module_utils._secret_text import is_secret_name
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.sql import Literal, literals, unquoted
+
+
+class Place(NamedTuple):
+    """A place below any mapping, at whatever depth: names, in all but the first of which ``*`` stands for anything.
+
+    ``kind``: what the mapping's field ``type`` has to be, if that matters. All that is at the place is secret.
+    """
+
+    path: Path
+    kind: str | None = None
+
+
+PLACES = (
+    # consumers of Kafka and RabbitMQ (docs: ingestion/kafka-ingestion, extensions-contrib/rabbit-super-stream-injestion)
+    Place(("consumerProperties", "sasl.jaas.config")),
+    Place(("consumerProperties", "*password")),
+    Place(("consumerProperties", "*.key")),
+    Place(("consumerProperties", "*secret")),
+    Place(("consumerProperties", "*token")),
+    Place(("consumerProperties", "*.passphrase")),
+    Place(("consumerProperties", "*.user.info")),
+    # whatever a DynamicConfigProvider is told to hand out (docs: operations/dynamic-config-provider)
+    Place(("druid.dynamic.config.provider", "config")),
+    Place(("config",), "mapString"),
+    # PasswordProvider (docs: operations/password-provider)
+    Place(("password",), "default"),
+    # Kinesis (docs: ingestion/kinesis-ingestion)
+    Place(("awsExternalId",)),
+    # Schema registries (docs: ingestion/data-formats)
+    Place(("headers",)),
+    Place(("config", "*password"), "schema_registry"),
+    Place(("config", "*token"), "schema_registry"),
+    Place(("config", "*.key"), "schema_registry"),
+    Place(("config", "*.user.info"), "schema_registry"),
+    # Input sources (docs: ingestion/input-sources)
+    Place(("httpAuthenticationPassword",)),
+    Place(("requestHeaders",)),
+    Place(("assumeRoleExternalId",)),
+    Place(("accessKeyId",)),
+    Place(("secretAccessKey",)),
+    Place(("properties", "accessKey"), "oss"),
+    Place(("properties", "secretKey"), "oss"),
+    Place(("properties", "key"), "azureStorage"),
+    Place(("properties", "sharedAccessStorageToken"), "azureStorage"),
+    Place(("properties", "appRegistrationClientSecret"), "azureStorage"),
+    Place(("proxyConfig", "password")),
+    Place(("connectorConfig", "password")),
+    Place(("catalogProperties", "*.key")),
+    Place(("catalogProperties", "*secret*")),
+    Place(("catalogProperties", "*password*")),
+    Place(("catalogProperties", "*token*")),
+    Place(("catalogProperties", "*credential*")),
+    # Hadoop's tasks (docs: ingestion/hadoop)
+    Place(("metadataUpdateSpec", "password")),
+    Place(("jobProperties", "*.key")),
+    Place(("jobProperties", "*secret*")),
+    Place(("jobProperties", "*password*")),
+)
+# A provider says what it is, and where a secret is, in the clear.
+_PROVIDERS = frozenset({"default", "mapString"})
+_ELSEWHERE = "environment"
+# What an argument of a table function is called that names a variable of the environment.
+_PLACE_OF_ANOTHER = "EnvVar"
+_TOKEN = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*')
+
+
+def marked(document: Any) -> Any:
+    """Return the document with what is secret by its place marked: Confidential values, and texts Quoting them.
+
+    The document is a specification, or anything that has some in it. Input sources in the text of a query (EXTERN,
+    or the arguments of S3, HTTP and their like) and specifications that are texts in JSON are looked into, too.
+    """
+    if isinstance(document, Mapping):
+        kind = document.get("type")
+        return {name: _marked_field(kind, name, value) for name, value in document.items()}
+    if isinstance(document, list):
+        return [marked(element) for element in document]
+    return _marked_text(document) if isinstance(document, str) else document
+
+
+def _marked_field(kind: Any, name: Any, value: Any) -> Any:
+    found = marked(value)
+    for place in _BEGINNING_WITH.get(name, ()):
+        if place.kind in (None, kind):
+            found = _marked_at(found, place.path[1:])
+    return found
+
+
+def _places() -> dict[str, list[Place]]:
+    by_first: dict[str, list[Place]] = {}
+    for place in PLACES:
+        by_first.setdefault(place.path[0], []).append(place)
+    return by_first
+
+
+_BEGINNING_WITH = _places()
+
+
+def _marked_at(value: Any, path: Path) -> Any:
+    if not path:
+        return _confidential(value)
+    if isinstance(value, list):
+        return [_marked_at(element, path) for element in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {name: _marked_at(child, path[1:]) if fnmatchcase(name, path[0]) else child for name, child in value.items()}
+
+
+def _confidential(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        if kind == _ELSEWHERE:
+            return value
+        said = {"type": kind} if kind in _PROVIDERS else {}
+        return {name: _confidential(child) for name, child in value.items()} | said
+    if isinstance(value, list):
+        return [_confidential(element) for element in value]
+    if isinstance(value, Quoting):
+        return Confidential(value.text)
+    is_one = isinstance(value, str | int | float) and not isinstance(value, bool) and value
+    return Confidential(value) if is_one else value
+
+
+def _marked_text(text: str) -> str | Quoting:
+    if text.lstrip().startswith(("{", "[")):
+        found = list(_in_json(Literal(0, "", text), str))
+    else:
+        found = [secret for literal in literals(text) for secret in _in_literal(literal)]
+    return Quoting(text, tuple(found)) if found else text
+
+
+def _in_literal(literal: Literal) -> Iterator[Secret]:
+    if literal.text.lstrip().startswith(("{", "[")):
+        yield from _in_json(literal, unquoted)
+    elif isinstance(_as_argument(literal.argument, literal.text), Confidential):
+        yield Secret(literal.start, literal.start + len(literal.raw), literal.argument, literal.text)
+
+
+def _as_argument(name: str, value: Any) -> Any:
+    """Return the value of an argument, named like the field of the input source that it becomes, marked."""
+    is_secret = is_secret_name(name) and not name.endswith(_PLACE_OF_ANOTHER)
+    return _confidential(value) if is_secret else marked({name: value})[name]
+
+
+def _in_json(literal: Literal, unquote: Callable[[str], str]) -> Iterator[Secret]:
+    """Yield the secrets of a document as they are written there: with escapes, which nobody else writes the same."""
+    try:
+        document = json.loads(unquote(literal.raw))
+    except (ValueError, RecursionError):
+        return
+    values = set(_values(_as_argument(literal.argument, document)))
+    for token in _TOKEN.finditer(literal.raw) if values else ():
+        value = _decoded(unquote(token[0]))
+        if value in values:
+            start, end = token.span("text" if token["text"] is not None else 0)
+            yield Secret(literal.start + start, literal.start + end, "", str(value))
+
+
+def _decoded(token: str) -> Any:
+    try:
+        return json.loads(token)
+    except ValueError:
+        return None
+
+
+def _values(document: Any) -> Iterator[Any]:
+    """Yield what is confidential; a text in which there is something is so as a whole where it is a part itself."""
+    if isinstance(document, Confidential):
+        yield document.value
+    elif isinstance(document, Quoting):
+        yield document.text
+    elif isinstance(document, Mapping | list):
+        for child in document.values() if isinstance(document, Mapping) else document:
+            yield from _values(child)
