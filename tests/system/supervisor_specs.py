@@ -19,6 +19,8 @@ class Case(NamedTuple):
     value: Any
     kept: Any
     top: dict[str, Any] | None = None
+    # the last major version of Druid that takes it
+    until: int = 999
 
     def spec(self, name: str, kafka: str) -> dict[str, Any]:
         """Return the specification of a supervisor that is suspended, so that it starts no task."""
@@ -235,6 +237,7 @@ CASES: dict[str, Case] = {
         ("dataSchema", "parser", "parseSpec", "dimensionsSpec", "dimensions", 0),
         "user",
         "user",
+        until=36,
     ),
     "a context": Case(
         PLAIN,
@@ -246,3 +249,8 @@ CASES: dict[str, Case] = {
         {"context": {"priority": 75, "tags": {"a": ["x", 1, None]}, "useConcurrentLocks": True, "text": "1"}},
     ),
 }
+
+
+def cases_of(release: str) -> dict[str, Case]:
+    """Return those that this release of Druid takes."""
+    return {name: case for name, case in CASES.items() if int(release.partition(".")[0]) <= case.until}

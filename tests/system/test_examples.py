@@ -25,7 +25,7 @@ from testbed.druid_plugin import druid, druid_27, share_druid
 
 __all__ = ["druid", "druid_27", "share_druid"]
 
-MODULES = ("supervisor", "supervisor_info", "task", "task_info", "sql_ingest")
+MODULES = ("supervisor", "supervisor_info", "task", "task_info")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "inside-druid.md"
 # What the examples call them; a run has names of its own, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
@@ -44,10 +44,12 @@ def documented() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_examples(module: str, share_druid: Any, tmp_path: Path) -> None:
-    release = "27.0.0" if module == "sql_ingest" else "33.0.0"
-    shared = share_druid(release, "open")
-    run_in_order(shared, tmp_path, examples(module))
+def test_examples(module: str, druid: Druid, tmp_path: Path) -> None:
+    run_in_order(druid, tmp_path, examples(module))
+
+
+def test_examples_of_sql_ingestion(druid_27: Druid, tmp_path: Path) -> None:
+    run_in_order(druid_27, tmp_path, examples("sql_ingest"))
 
 
 def test_document(druid: Druid, tmp_path: Path) -> None:

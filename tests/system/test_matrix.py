@@ -6,12 +6,14 @@
 Each module creates, changes and removes what it is for: in check mode, really, in check mode again, really again.
 
 The cases are in tests/integration/targets. What was sent to Druid is counted, since a result says what it likes.
+An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,14 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.druid_modules import Modules, modules_on
-from testbed.druid_plugin import Share, share_druid
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, druid_27, share_druid
 
-__all__ = ["share_druid"]
+__all__ = ["druid", "druid_27", "share_druid"]
 
 TARGETS = Path(__file__).parents[1] / "integration" / "targets"
 FACTS = ("module", "druid")
+DRUIDS = {"any": "druid", "27.0.0": "druid_27"}
 
 
 def _read(target: str) -> dict[str, Any]:
@@ -36,14 +40,15 @@ CASES = [(each.name, release) for each in sorted(TARGETS.iterdir()) for release 
 
 
 @pytest.fixture(params=CASES, ids="-".join)
-def case(
-    request: pytest.FixtureRequest, share_druid: Share, tmp_path: Path
-) -> Iterator[tuple[Modules, dict[str, Any]]]:
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modules, dict[str, Any]]]:
     """A target, and the modules on a Druid of a release that has it."""
     target, release = request.param
-    shared = share_druid(release, "open")
-    values = {"name": f"m{secrets.token_hex(4)}", "kafka": shared.kafka.address if shared.kafka else ""}
-    with modules_on(shared, tmp_path) as modules:
+    shared: Druid = request.getfixturevalue(DRUIDS[release])
+    kafka = shared.kafka.address if shared.kafka else ""
+    # takes connections, and says nothing to whoever makes one
+    with modules_on(shared, tmp_path) as modules, socket.create_server(("127.0.0.1", 0)) as silence:
+        host, port = silence.getsockname()
+        values = {"name": f"m{secrets.token_hex(4)}", "kafka": kafka, "silence": f"{host}:{port}"}
         yield modules, _filled(_read(target), values)
 
 
@@ -51,18 +56,26 @@ def test_matrix(case: tuple[Modules, dict[str, Any]]) -> None:
     modules, matrix = case
     for operation, stated in matrix.items():
         if operation not in FACTS:
-            run_four_times(modules, matrix["module"], operation, stated)
+            run_four_times(modules, stated.get("module", matrix["module"]), operation, stated)
 
 
 def run_four_times(modules: Modules, module: str, operation: str, stated: dict[str, Any]) -> None:
     task = {f"druidops.druid.{module}": stated["arguments"], "diff": True}
     foretold, done, *again = modules.run({**task, "check_mode": True}, task, {**task, "check_mode": True}, task)
-    assert (foretold.changed, foretold.writes) == (True, []), operation
-    assert (done.changed, done.writes) == (True, stated["writes"]), operation
+    writes = stated.get("writes", [])
+    assert (foretold.changed, foretold.writes) == (bool(writes), []), operation
+    assert (done.changed, done.writes) == (bool(writes), writes), operation
     for step in again:
         assert (step.changed, step.writes) == (False, []), operation
     for step in (foretold, done):
         assert "diff" not in stated or stated["diff"] == step.differing, operation
+    for step in (foretold, done, *again):
+        assert "tells" not in stated or stated["tells"] == ids(step.result), operation
+
+
+def ids(result: dict[str, Any]) -> dict[str, list[str]]:
+    """Return which things a result tells of, by their kind."""
+    return {kind: [each["id"] for each in result[kind]] for kind in ("supervisors", "tasks") if kind in result}
 
 
 def _filled(document: Any, values: dict[str, str]) -> Any:

@@ -23,10 +23,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, share_druid
+from testbed.druid_plugin import druid, druid_33, share_druid
 from testbed.other_release import DIFFERENCES, other_release
 
-__all__ = ["druid", "share_druid"]
+__all__ = ["druid", "druid_33", "share_druid"]
 
 RELEASES = ("28.0.0", "34.0.0", "37.0.0", "38.0.0")
 FLAG = "skipRestartIfUnmodified"
@@ -39,19 +39,19 @@ def direct_on_release(druid: Druid, release: str) -> Iterator[Direct]:
 
 
 @pytest.fixture
-def name(druid: Druid) -> Iterator[str]:
+def name(druid_33: Druid) -> Iterator[str]:
     """A beginning of the ids of supervisors, which do not outlive the test."""
     name = f"o{secrets.token_hex(4)}"
     yield name
-    for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
+    for supervisor in druid_33.request("GET", "/druid/indexer/v1/supervisor"):
         if name in supervisor:
-            druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+            druid_33.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
 
 
 @pytest.fixture
-def spec(druid: Druid, name: str) -> dict[str, Any]:
-    assert druid.kafka is not None
-    return CASES["hardly anything"].spec(name, druid.kafka.address)
+def spec(druid_33: Druid, name: str) -> dict[str, Any]:
+    assert druid_33.kafka is not None
+    return CASES["hardly anything"].spec(name, druid_33.kafka.address)
 
 
 def with_topic(spec: dict[str, Any], topic: str) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def test_each_difference_is_one_of_some_release_and_not_of_the_one_that_runs() -
         assert difference.seen_on is None or difference.concerns(difference.seen_on)
 
 
-def test_what_37_gives_back_has_more_in_it(druid: Druid, name: str, spec: dict[str, Any]) -> None:
+def test_what_37_gives_back_has_more_in_it(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     """Else the tests below would prove nothing."""
-    with direct_on_release(druid, "37.0.0") as direct:
+    with direct_on_release(druid_33, "37.0.0") as direct:
         direct.supervisor(spec=spec)
         (entry,) = [each for each in direct.client.get(SUPERVISORS, params={"full": "true"}) if each["id"] == name]
         stored = direct.client.get(f"{SUPERVISORS}/{name}")
@@ -82,9 +82,9 @@ def test_what_37_gives_back_has_more_in_it(druid: Druid, name: str, spec: dict[s
 
 
 def test_before_33_nothing_is_sent_that_would_restart_what_is_as_it_was(
-    druid: Druid, name: str, spec: dict[str, Any]
+    druid_33: Druid, name: str, spec: dict[str, Any]
 ) -> None:
-    with direct_on_release(druid, "28.0.0") as direct:
+    with direct_on_release(druid_33, "28.0.0") as direct:
         assert direct.supervisor(spec=spec)["changed"]
         for _again in range(2):
             assert (direct.supervisor(spec=spec)["changed"], direct.writes) == (False, [])
@@ -95,9 +95,9 @@ def test_before_33_nothing_is_sent_that_would_restart_what_is_as_it_was(
 
 
 @pytest.mark.parametrize("release", ["34.0.0", "37.0.0"])
-def test_another_id_is_another_supervisor(druid: Druid, name: str, spec: dict[str, Any], release: str) -> None:
+def test_another_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict[str, Any], release: str) -> None:
     calls = ({"spec": spec}, {"spec": {**spec, "id": f"{name}_2"}}, {"spec": spec, "id": f"{name}_3"})
-    with direct_on_release(druid, release) as direct:
+    with direct_on_release(druid_33, release) as direct:
         for is_new in (True, False):
             results = [direct.supervisor(**call) for call in calls]
             assert [(each["changed"], each["warnings"]) for each in results] == [(is_new, [])] * 3
@@ -112,16 +112,18 @@ def test_another_id_is_another_supervisor(druid: Druid, name: str, spec: dict[st
         assert [each["id"] for each in supervisors(direct.client, asked)] == [name, f"{name}_3"]
 
 
-def test_before_34_another_id_is_refused(druid: Druid, name: str, spec: dict[str, Any]) -> None:
-    with direct_on_release(druid, "28.0.0") as direct:
+def test_before_34_another_id_is_refused(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
+    with direct_on_release(druid_33, "28.0.0") as direct:
         with pytest.raises(Incomplete, match=r"before Druid 34 it is that of the datasource; leave it out"):
             direct.supervisor(spec=spec, id=f"{name}_2")
         assert direct.writes == []
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_another_topic_is_explained_before_anything_is_sent(druid: Druid, spec: dict[str, Any], release: str) -> None:
-    with direct_on_release(druid, release) as direct:
+def test_another_topic_is_explained_before_anything_is_sent(
+    druid_33: Druid, spec: dict[str, Any], release: str
+) -> None:
+    with direct_on_release(druid_33, release) as direct:
         direct.supervisor(spec=spec)
         with pytest.raises(Incomplete, match=r"topic \('other'\): the supervisor reads .* Suspend it and wait until"):
             direct.supervisor(spec=with_topic(spec, "other"))
@@ -129,10 +131,10 @@ def test_another_topic_is_explained_before_anything_is_sent(druid: Druid, spec: 
         assert not direct.supervisor(spec=spec)["changed"]
 
 
-def test_druids_own_refusal_of_another_topic_is_told(druid: Druid, name: str, spec: dict[str, Any]) -> None:
+def test_druids_own_refusal_of_another_topic_is_told(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     """It is met when somebody makes the supervisor between the reading and the writing."""
     words = r"500 .*input source stream from \[\w+\] to \[other\] is not supported for a running supervisor"
-    with direct_on_release(druid, "37.0.0") as direct:
+    with direct_on_release(druid_33, "37.0.0") as direct:
         direct.supervisor(spec=spec)
         supervisor = Supervisor(direct.client, Wanted(name))
         before = supervisor.read()
@@ -145,9 +147,9 @@ def test_druids_own_refusal_of_another_topic_is_told(druid: Druid, name: str, sp
 
 
 def test_changed_is_what_druid_38_calls_modified(
-    druid: Druid, spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    druid_33: Druid, spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with direct_on_release(druid, "38.0.0") as direct:
+    with direct_on_release(druid_33, "38.0.0") as direct:
         answers: list[dict[str, Any]] = []
         post = direct.client.post
         monkeypatch.setattr(direct.client, "post", lambda *a, **more: answers.append(post(*a, **more)))
@@ -161,8 +163,8 @@ def test_changed_is_what_druid_38_calls_modified(
 
 
 @pytest.mark.parametrize("release", ["34.0.0", "37.0.0", "38.0.0"])
-def test_compaction_has_no_id_of_its_own_anywhere(druid: Druid, name: str, release: str) -> None:
-    with direct_on_release(druid, release) as direct:
+def test_compaction_has_no_id_of_its_own_anywhere(druid_33: Druid, name: str, release: str) -> None:
+    with direct_on_release(druid_33, release) as direct:
         created = direct.supervisor(spec=compaction(name, "PT1H"))
         assert (created["changed"], created["supervisors"][0]["id"]) == (True, f"autocompact__{name}")
         assert "id" not in created["supervisors"][0]["spec"]

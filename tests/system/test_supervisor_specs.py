@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
-from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES, Case
+from ansible_collections.druidops.druid.tests.system.supervisor_specs import Case, cases_of
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, share_druid
+from testbed.druid_plugin import druid, druid_33, release, share_druid
 from testbed.other_release import other_release
 
-__all__ = ["druid", "share_druid"]
+__all__ = ["druid", "druid_33", "share_druid"]
 
 
 @pytest.fixture(scope="module")
@@ -27,19 +27,26 @@ def direct(druid: Druid) -> Iterator[Direct]:
         yield found
 
 
-@pytest.fixture(scope="module", params=["28.0.0", "34.0.0", "37.0.0", "38.0.0"])
-def other(druid: Druid, request: pytest.FixtureRequest) -> Iterator[Direct]:
+@pytest.fixture(scope="module")
+def other(druid_33: Druid, request: pytest.FixtureRequest) -> Iterator[Direct]:
     """What behaves, as far as supervisors go, like that release."""
-    with other_release(request.param, druid.upstream) as upstream, direct_on(druid, upstream=upstream) as found:
+    with other_release(request.param, druid_33.upstream) as upstream, direct_on(druid_33, upstream=upstream) as found:
         yield found
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", cases_of(release()).values(), ids=cases_of(release()))
 def test_specification(direct: Direct, case: Case) -> None:
     is_kept_and_changed(direct, case)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+OTHERS = [
+    pytest.param(other, case, id=f"{other}-{name}")
+    for other in ("28.0.0", "34.0.0", "37.0.0", "38.0.0")
+    for name, case in cases_of(other).items()
+]
+
+
+@pytest.mark.parametrize(("other", "case"), OTHERS, indirect=["other"])
 def test_specification_on_another_release(other: Direct, case: Case) -> None:
     is_kept_and_changed(other, case)
 

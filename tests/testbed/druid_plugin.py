@@ -47,6 +47,12 @@ def druid(share_druid: Share) -> Druid:
 
 
 @pytest.fixture(scope="session")
+def druid_33(druid: Druid, share_druid: Share) -> Druid:
+    """The release over which the differences of others are put; what runs anyhow, where it is that."""
+    return druid if druid.version == DEFAULT else share_druid(DEFAULT, "open")
+
+
+@pytest.fixture(scope="session")
 def druid_27(share_druid: Share) -> Druid:
     """A Druid before skipRestartIfUnmodified, with SQL ingestion (MSQ), without Kafka."""
     return share_druid(_OLDER, "open")
