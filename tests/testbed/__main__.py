@@ -22,6 +22,8 @@ _ERRORS = (ApiError, RuntimeError, ValueError)
 
 def main() -> int:
     """Run one command; the exit status."""
+    if sys.argv[1:2] == ["operator"]:
+        return _operator(sys.argv[2:])
     arguments = _parser().parse_args()
     try:
         return int(arguments.run(arguments))
@@ -48,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         if run is _up:
             command.add_argument("--crd", type=Path, nargs="*", default=[], help="files of CRDs to install")
     _add_druid(commands)
+    commands.add_parser("operator", help="the stand-in for ansible-operator", add_help=False)
     return parser
 
 
@@ -59,6 +62,13 @@ def _add_druid(commands: Any) -> None:
         add_commands(commands)
     else:
         commands.add_parser("druid", help="Druid and Kafka")
+
+
+def _operator(arguments: list[str]) -> int:
+    """Run the stand-in, whose command line is that of operator-sdk's program."""
+    from .operator.program import main as operate
+
+    return operate(arguments)
 
 
 def _build(arguments: argparse.Namespace) -> int:

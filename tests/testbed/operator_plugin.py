@@ -46,7 +46,7 @@ class StartOperator:
     ) -> Operator:
         """An operator that runs with the credentials of the user, and is ready, unless it is not to be started yet.
 
-        What the arguments mean Setting says; the programs of DRUIDOPS_OPERATOR, a virtual environment, are always there.
+        The arguments are those of Setting; the programs of DRUIDOPS_OPERATOR, a virtual environment, are always there.
         """
         if real_program():
             self._stack.enter_context(_only_one())

@@ -1,0 +1,102 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The work queue of a controller: each key is worked on by one worker at a time, and waits at most once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+from .kinds import Key
+from .token_bucket import TokenBucket
+
+_FIRST_DELAY = 0.005
+_LONGEST_DELAY = 1000.0
+
+
+def backoff(failures: int) -> float:
+    """Seconds until the next attempt after so many failures in a row."""
+    return min(_FIRST_DELAY * 2.0 ** min(failures - 1, 64), _LONGEST_DELAY)
+
+
+class WorkQueue:
+    """Keys that wait for a worker, now or later."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._ready: deque[Key] = deque()
+        self._dirty: set[Key] = set()
+        self._processing: set[Key] = set()
+        self._due: dict[Key, float] = {}
+        self._failures: dict[Key, int] = {}
+        self._bucket = TokenBucket(10, 100)
+        self._closed = False
+
+    def add(self, key: Key) -> None:
+        """Let the key be worked on as soon as no other worker does."""
+        with self._changed:
+            self._add(key)
+            self._changed.notify()
+
+    def add_after(self, key: Key, delay: float) -> None:
+        """The same in so many seconds, unless something asks for it earlier."""
+        with self._changed:
+            due = time.monotonic() + delay
+            self._due[key] = min(due, self._due.get(key, due))
+            self._changed.notify()
+
+    def add_failed(self, key: Key) -> None:
+        """The same after a while that gets longer with each failure."""
+        with self._changed:
+            self._failures[key] = self._failures.get(key, 0) + 1
+            delay = backoff(self._failures[key])
+        self.add_after(key, max(delay, self._bucket.reserve()))
+
+    def forget(self, key: Key) -> None:
+        """Forget the failures."""
+        with self._changed:
+            self._failures.pop(key, None)
+
+    def get(self) -> Key | None:
+        """The next key, as soon as there is one; None when the queue is closed."""
+        with self._changed:
+            while not self._closed:
+                wait = self._move_due()
+                if self._ready:
+                    key = self._ready.popleft()
+                    self._dirty.discard(key)
+                    self._processing.add(key)
+                    return key
+                self._changed.wait(wait)
+            return None
+
+    def done(self, key: Key) -> None:
+        """Nobody works on the key any more."""
+        with self._changed:
+            self._processing.discard(key)
+            if key in self._dirty:
+                self._ready.append(key)
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Hand out no more keys."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _add(self, key: Key) -> None:
+        if key not in self._dirty:
+            self._dirty.add(key)
+            if key not in self._processing:
+                self._ready.append(key)
+
+    def _move_due(self) -> float | None:
+        """Add what is due; the seconds until the next is."""
+        now = time.monotonic()
+        for key in [key for key, due in self._due.items() if due <= now]:
+            del self._due[key]
+            self._add(key)
+        return min(self._due.values()) - now if self._due else None
