@@ -33,6 +33,7 @@ UPDATE = "Update"
 REPLICAS_MANAGER = "druidops-replicas"
 # Owns what we leave as it was made. A pod template that says something twice cannot be applied, only created.
 VERBATIM_MANAGER = "druidops-verbatim"
+INITIAL_MANAGER = "druidops-initial"
 # What the Go operator's binary is called, and so its field manager: in its image, run from source, built by hand.
 GO_OPERATORS = frozenset({"manager", "main", "druid-operator"})
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
@@ -40,6 +41,9 @@ REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
 # What the API server calls the owner of everything in an object that had no managed fields.
 BEFORE_FIRST_APPLY = "before-first-apply"
+# Of what these have written what is wanted becomes ours; the rest is not theirs alone.
+_ON_BEHALF = frozenset({BEFORE_FIRST_APPLY, INITIAL_MANAGER})
+_HOLDERS = frozenset({VERBATIM_MANAGER, INITIAL_MANAGER})
 GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
 FINALIZERS = ("f:metadata", "f:finalizers")
 # Where even the Go operator's annotation stays. A Deployment's generation moves with its annotations, and with the
@@ -66,6 +70,11 @@ def owned(live: Manifest) -> FieldSet:
     return _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry))
 
 
+def is_made_by_us(live: Manifest) -> bool:
+    """True for an object that we have written, be it that its fields are still to be shared out."""
+    return any(_is_ours(entry) or entry["manager"] in _HOLDERS for entry in _entries(live))
+
+
 def owned_by_others(live: Manifest) -> FieldSet:
     """Return the fields that other managers own, those of subresources included."""
     return _all(entry["fieldsV1"] for entry in _entries(live) if not _is_ours(entry))
@@ -73,29 +82,66 @@ def owned_by_others(live: Manifest) -> FieldSet:
 
 def foreign(live: Manifest) -> FieldSet:
     """Return the fields that neither we nor whoever wrote the whole object before us own."""
-    predecessors = _predecessors(live)
-    entries = [entry for entry in _entries(live) if not entry.get("subresource")]
-    known = [entry for entry in entries if _is_ours(entry) or _is_of(entry, predecessors)]
-    others = [entry for entry in entries if entry not in known]
+    others = _foreign_entries(live)
+    known = [entry for entry in _entries(live) if not entry.get("subresource") and entry not in others]
     return difference(_all(entry["fieldsV1"] for entry in others), _all(entry["fieldsV1"] for entry in known))
 
 
-def rewritten(live: Manifest, manifest: Manifest) -> list[dict[str, Any]] | None:
-    """Return the managed fields with which ``manifest`` can be applied to ``live``; None when they are so already."""
+def _foreign_entries(live: Manifest) -> list[dict[str, Any]]:
+    predecessors = _predecessors(live)
+    entries = [entry for entry in _entries(live) if not entry.get("subresource")]
+    return [entry for entry in entries if not (_is_ours(entry) or _is_of(entry, predecessors))]
+
+
+def rewritten(live: Manifest, manifest: Manifest, former: Manifest | None = None) -> list[dict[str, Any]] | None:
+    """Return the managed fields with which ``manifest`` can be applied to ``live``; None when they are so already.
+
+    ``former`` is the object that ``live`` has replaced: what others had added to it is theirs again.
+    """
     wanted, predecessors = field_set(manifest), _predecessors(live)
     released = _released(live, wanted)
     others = [(entry, _taken(entry, manifest, wanted, predecessors)) for entry in _entries(live) if not _is_ours(entry)]
     taken = _all((*(fields for _entry_of_another, fields in others), _left_over(live, manifest)))
     left_out = _left_out(taken, wanted)
-    entries = [_without(entry, fields) for entry, fields in others if not (released and _keeps_replicas(entry))]
+    entries = [
+        _without(entry, union(fields, released) if _makes(entry) else fields)
+        for entry, fields in others
+        if not (released and _keeps_replicas(entry))
+    ]
     added = {
         FIELD_MANAGER: (difference(union(owned(live), difference(taken, left_out)), released), APPLY),
         REPLICAS_MANAGER: (released, APPLY),
         VERBATIM_MANAGER: (left_out, UPDATE),
     }
     entries += [_entry(live, manager, *share) for manager, share in added.items()]
-    rewritten_entries = [entry for entry in entries if entry["fieldsV1"]]
+    rewritten_entries = [entry for entry in _handed_back(entries, live, former) if entry["fieldsV1"]]
     return None if _shares(rewritten_entries) == _shares(_entries(live)) else rewritten_entries
+
+
+def _makes(entry: Mapping[str, Any]) -> bool:
+    """True for the entry of an object as it was made: more was stated than we want to keep."""
+    return bool(entry["manager"] == INITIAL_MANAGER)
+
+
+def _handed_back(entries: list[dict[str, Any]], live: Manifest, former: Manifest | None) -> list[dict[str, Any]]:
+    """Return the entries with what the object has from its predecessor in the hands of those who had added it there."""
+    if former is None:
+        return entries
+    held = _all(entry["fieldsV1"] for entry in entries if entry["manager"] in _HOLDERS)
+    carried = intersection(held, foreign(former))
+    kept = [_without(entry, carried) if entry["manager"] in _HOLDERS else entry for entry in entries]
+    owners = ((entry, intersection(entry["fieldsV1"], carried)) for entry in _foreign_entries(former))
+    return _combined([*kept, *(_entry(live, each["manager"], fields, each["operation"]) for each, fields in owners)])
+
+
+def _combined(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one entry for each manager, operation, subresource and version of the API."""
+    combined: dict[tuple[str, ...], dict[str, Any]] = {}
+    for entry in entries:
+        key = entry["manager"], entry["operation"], entry.get("subresource", ""), entry["apiVersion"]
+        fields = union(combined[key]["fieldsV1"], entry["fieldsV1"]) if key in combined else entry["fieldsV1"]
+        combined[key] = {**entry, "fieldsV1": fields}
+    return [*combined.values()]
 
 
 def _shares(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], FieldSet]:
@@ -113,8 +159,9 @@ def _keeps_replicas(entry: Mapping[str, Any]) -> bool:
 
 
 def _released(live: Manifest, wanted: FieldSet) -> FieldSet:
-    """Return the replicas of a workload when we own them and want to own them no longer."""
-    return difference(intersection(owned(live), REPLICAS), wanted)
+    """Return the replicas of a workload when we own them, or have just made it with them, and want them no longer."""
+    made = _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry) or _makes(entry))
+    return difference(intersection(made, REPLICAS), wanted)
 
 
 def _taken(entry: Mapping[str, Any], manifest: Manifest, wanted: FieldSet, predecessors: frozenset[str]) -> FieldSet:
@@ -124,7 +171,7 @@ def _taken(entry: Mapping[str, Any], manifest: Manifest, wanted: FieldSet, prede
     fields = entry["fieldsV1"]
     parts = (below(fields, *path) for path in _exclusive(manifest))
     exclusive = _all(part for part in parts if difference(part, wanted))
-    if entry["manager"] == BEFORE_FIRST_APPLY:
+    if entry["manager"] in _ON_BEHALF:
         return _all((exclusive, _recognised(fields, manifest, wanted)))
     if _is_of(entry, predecessors):
         return _without_parts(fields, _stays(manifest))

@@ -13,12 +13,13 @@ from typing import Any
 _QUANTITY = re.compile(
     r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]+)|(m|n|u|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?"
 )
+_BINARY = {suffix: Decimal(1024) ** power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
 _FACTORS = {
     **{
         suffix: Decimal(1000) ** power
         for power, suffix in enumerate(("n", "u", "m", "", "k", "M", "G", "T", "P", "E"), -3)
     },
-    **{suffix: Decimal(1024) ** power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)},
+    **_BINARY,
 }
 
 
@@ -35,3 +36,10 @@ def parse(value: Any) -> Decimal | None:
     except ArithmeticError:
         # An exponent beyond all bounds.
         return None
+
+
+def binary(amount: Decimal) -> str:
+    """Return the amount as the server writes sizes, in the largest binary unit that it is a multiple of: ``2Gi``."""
+    units = (suffix for suffix, factor in reversed(_BINARY.items()) if amount and not amount % factor)
+    suffix = next(units, "")
+    return f"{amount / _FACTORS[suffix]:f}{suffix}"

@@ -53,7 +53,7 @@ def is_at_work(live: Live) -> bool:
     return False
 
 
-def limit(live: Live, what: str, amount: int) -> None:
+def limit(live: Live, what: str, amount: int | str) -> None:
     """Set a quota, and wait until the API server goes by it."""
     quotas = _quotas(live)
     live.plane.request("POST", quotas, {"metadata": {"name": "limit"}, "spec": {"hard": {what: str(amount)}}})

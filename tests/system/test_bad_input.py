@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.tests.system import wiki
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.permissions import grant
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible, messages
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
@@ -152,32 +153,6 @@ RULES = [
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["*"]},
     {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["*"]},
 ]
-RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/{}"
-
-
-def grant(live: Live, *rules: Manifest) -> None:
-    """Let the limited user do this much, from now on."""
-    path = RBAC.format(live.namespace)
-    group = {"apiGroup": "rbac.authorization.k8s.io", "name": "limited"}
-    binding = {"roleRef": {**group, "kind": "Role"}, "subjects": [{**group, "kind": "User"}]}
-    metadata = {"metadata": {"name": "limited"}}
-    # here a PUT makes what is not there
-    live.plane.request("PUT", f"{path}/roles/limited", {**metadata, "rules": list(rules)})
-    live.plane.request("PUT", f"{path}/rolebindings/limited", {**metadata, **binding})
-    eventually(lambda: allowed(live, rules[-1]))
-
-
-def allowed(live: Live, rule: Manifest) -> bool:
-    """True when the authorizer has heard of the rule."""
-    attributes = {
-        "namespace": live.namespace,
-        "group": rule["apiGroups"][0],
-        "resource": rule["resources"][-1],
-        "verb": rule["verbs"][-1].replace("*", "patch"),
-    }
-    review = {"spec": {"user": "limited", "resourceAttributes": attributes}}
-    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-    return bool(live.plane.request("POST", path, review)["status"]["allowed"])
 
 
 def test_message_names_the_permission_that_is_missing(ansible: Ansible, live: Live) -> None:

@@ -14,8 +14,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import rewritten
+from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import owned, rewritten
 
 GONE_ATTEMPTS = 100
 GONE_PAUSE_SECONDS = 0.1
@@ -86,8 +87,10 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     live = _put_in_place(api, step) if step.operation == "recreate" else put(api, step, bound(step))
     if step.initial is None:
         return live
-    live = _settle_ownership(api, live, step.manifest)
-    return api.apply(bound(replace(step, live=live, operation="update", initial=None))) if step.says_twice else live
+    live = _settle_ownership(api, live, step.manifest, step.live)
+    if owned(live) == field_set(step.manifest):
+        return live
+    return api.apply(bound(replace(step, live=live, operation="update", initial=None)))
 
 
 def _put_in_place(api: KubernetesApi, step: Step) -> Manifest:
@@ -132,13 +135,19 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
 
 
 def _settle_ownership(
-    api: KubernetesApi, live: Manifest, manifest: Manifest, attempts: int = OWNERSHIP_ATTEMPTS
+    api: KubernetesApi,
+    live: Manifest,
+    manifest: Manifest,
+    former: Manifest | None = None,
+    attempts: int = OWNERSHIP_ATTEMPTS,
 ) -> Manifest:
     """Return the object once its fields are owned as the manifest needs it; values stay as they are.
 
+    `former` is the one in whose place the object has come, if it has.
+
     The record of owners is that of one version, and controllers write the status of a new object many times a second.
     """
-    managed_fields = rewritten(live, manifest)
+    managed_fields = rewritten(live, manifest, former)
     if managed_fields is None:
         return live
     try:
@@ -147,7 +156,7 @@ def _settle_ownership(
         later = _later(api, live) if error.is_test and attempts > 1 else None
         if later is None:
             raise
-    return _settle_ownership(api, later, manifest, attempts - 1)
+    return _settle_ownership(api, later, manifest, former, attempts - 1)
 
 
 def _later(api: KubernetesApi, live: Manifest) -> Manifest | None:

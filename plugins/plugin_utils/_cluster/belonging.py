@@ -31,7 +31,7 @@ def is_ours(live: Manifest, cluster: Cluster) -> bool:
         return cluster.uid is not None and _is_druid(owner, cluster.name)
     labels = live["metadata"].get("labels") or {}
     annotations = live["metadata"].get("annotations") or {}
-    written_by_us = bool(_ownership.owned(live)) or names.RESOURCE_HASH_ANNOTATION in annotations
+    written_by_us = _ownership.is_made_by_us(live) or names.RESOURCE_HASH_ANNOTATION in annotations
     return written_by_us and labels.get(names.CLUSTER_LABEL) == cluster.name
 
 

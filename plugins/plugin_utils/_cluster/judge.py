@@ -6,17 +6,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import quota_sum
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, stays
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import merge
-from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import VERBATIM_MANAGER
+from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import INITIAL_MANAGER, VERBATIM_MANAGER
 
 # How often an object may change its status while it is judged.
 _ATTEMPTS = 4
@@ -26,6 +28,7 @@ _NOT_YET_THERE = "1"
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
 # The server has not judged: it is busy or broken, or somebody else was faster.
+_FORBIDDEN = 403
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
@@ -40,7 +43,21 @@ def judge(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], 
             continue
         if step.operation != "update" or step.managed_fields is not None or _differs(step, after):
             confirmed.append(replace(step, after=after))
-    return tuple(confirmed), tuple(findings)
+    return tuple(confirmed), (*findings, *_without_room(api, held_back(confirmed, findings)))
+
+
+def _without_room(api: KubernetesApi, steps: Collection[Step]) -> tuple[Finding, ...]:
+    """Return a finding for each group whose objects fit into the quotas one by one, but not together."""
+    if not quota_sum.have_sums(steps):
+        return ()
+    namespace = next(iter(steps)).manifest["metadata"]["namespace"]
+    try:
+        return quota_sum.beyond(steps, api.list_objects("ResourceQuota", namespace))
+    except ApiError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        api.warnings.append(f"Whether quotas have room for a group as a whole cannot be foretold: {error}")
+        return ()
 
 
 def _judged(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
@@ -106,7 +123,9 @@ def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
 
 def put(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
     """Return the object after the manifest has been sent in the way that the step needs."""
-    return api.create(manifest, dry_run, VERBATIM_MANAGER) if step.says_twice else api.apply(manifest, dry_run)
+    if step.says_twice:
+        return api.create(manifest, dry_run, VERBATIM_MANAGER)
+    return api.apply(manifest, dry_run, FIELD_MANAGER if step.initial is None else INITIAL_MANAGER)
 
 
 def bound(step: Step) -> Manifest:
@@ -133,6 +152,5 @@ def explain(step: Step, error: ApiError) -> str:
 
 def _finding(step: Step, error: ApiError) -> Finding:
     no_verdict = error.status >= 500 or error.status in _NO_VERDICT or error.is_overtaken
-    held = f" Nothing of group {step.group} is changed." if step.group else " Nothing is changed."
     reason = reasons.WRITE_FAILED if no_verdict else reasons.REFUSED
-    return Finding(reason, f"{explain(step, error)}{held}", step.group)
+    return Finding(reason, f"{explain(step, error)} {stays(step.group)}", step.group)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._additions import with_additions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import describe_owner, is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import removal
@@ -91,8 +92,7 @@ def _candidate(
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
     elif live["metadata"].get("deletionTimestamp") or immutable_changes(live, manifest):
-        initial = _with_live_replicas(verbatim or manifest, live, first_replicas) or verbatim
-        return Step("recreate", manifest, group, live, initial=initial)
+        return Step("recreate", manifest, group, live, initial=_remade(manifest, live, first_replicas))
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
     comparison = compare(live, manifest)
@@ -114,17 +114,25 @@ def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str
 
 def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
     """Return the manifest with replicas for a workload that an autoscaler will govern: without, it starts with 1."""
-    name = manifest["metadata"]["name"]
-    if manifest["kind"] not in WORKLOADS or name not in first_replicas:
+    if not _is_governed(manifest, first_replicas):
         return None
-    return {**manifest, "spec": {**manifest["spec"], "replicas": first_replicas[name]}}
+    return _with_replicas(manifest, first_replicas[manifest["metadata"]["name"]])
 
 
-def _with_live_replicas(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
-    """Return the manifest with as many replicas as an autoscaler wants at present."""
-    if manifest["kind"] not in WORKLOADS or manifest["metadata"]["name"] not in first_replicas:
-        return None
-    return {**manifest, "spec": {**manifest["spec"], "replicas": live["spec"].get("replicas", 1)}}
+def _remade(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
+    """Return the manifest with what others have decided of the object: its additions, an autoscaler's replicas."""
+    remade = with_additions(live, manifest)
+    if _is_governed(manifest, first_replicas):
+        remade = _with_replicas(remade, live["spec"].get("replicas", 1))
+    return None if remade is manifest else remade
+
+
+def _is_governed(manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
+    return manifest["kind"] in WORKLOADS and manifest["metadata"]["name"] in first_replicas
+
+
+def _with_replicas(manifest: Manifest, replicas: int) -> Manifest:
+    return {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}
 
 
 def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observed) -> tuple[Finding, ...]:

@@ -27,6 +27,11 @@ def _is_held(step: Step, troubled: Collection[str | None]) -> bool:
     return bool(troubled) if step.removes_group else step.group in troubled
 
 
+def stays(group: str | None) -> str:
+    """Return what a refusal means for the rest of its group; None is what all groups share."""
+    return f"Nothing of group {group} is changed." if group else "Nothing is changed."
+
+
 def staying(removals: Iterable[Step], findings: Collection[Finding]) -> tuple[Finding, ...]:
     """Return a finding for each workload of a group that is gone, when it stays because of the findings."""
     if not findings or None in {finding.group for finding in findings}:

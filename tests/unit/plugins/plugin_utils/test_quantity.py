@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._quantity import parse
+from ansible_collections.druidops.druid.plugins.plugin_utils._quantity import binary, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +71,10 @@ def test_is_none(text: Any) -> None:
 @given(st.text())
 def test_never_fails(text: str) -> None:
     assert isinstance(parse(text), Decimal | None)
+
+
+@pytest.mark.parametrize("text", ["0", "1", "1000", "1023", "1Ki", "1025", "1536Mi", "2Gi", "7Ei"])
+def test_sizes_are_written_as_the_server_does(text: str) -> None:
+    amount = parse(text)
+    assert amount is not None
+    assert binary(amount) == text
