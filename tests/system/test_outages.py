@@ -25,6 +25,9 @@ from testbed.proxy import Answer, Forward, Go, Loss, Request
 
 __all__ = ["druid_apart", "share_druid"]
 
+# all on the same Druid, which takes its time to start
+pytestmark = pytest.mark.xdist_group("outages")
+
 WRITE = {"method": "POST", "path": r"/supervisor(\?.*|/\w+/terminate)?$"}
 Call = dict[str, Any]
 
