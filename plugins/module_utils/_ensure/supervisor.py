@@ -20,7 +20,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
     status_or_error,
     summary,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import STREAMS, canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id import (
     OWN_IDS,
@@ -145,7 +146,7 @@ def _wanted(client: DruidClient, item: Mapping[str, Any], state: str) -> Wanted:
         return Wanted(item["id"], None, item.get("suspended"), is_present)
     # one request for the version, and only where the answer matters
     has_own_ids = (
-        spec.get("type") in STREAMS and (spec.get("id") or item.get("id")) is not None and client.supports(*OWN_IDS)
+        stream_of(spec) is not None and (spec.get("id") or item.get("id")) is not None and client.supports(*OWN_IDS)
     )
     supervisor = supervisor_id(spec, item.get("id"), has_own_ids=has_own_ids)
     return Wanted(supervisor, with_id(spec, supervisor, has_own_ids=has_own_ids), _suspension(spec, item), is_present)

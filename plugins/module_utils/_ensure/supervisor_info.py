@@ -15,11 +15,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
     bounded_errors,
     status_of,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
+from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden, masked
-
-_DATASOURCES = (("spec", "dataSchema", "dataSource"), ("spec", "dataSource"))
 
 
 def supervisors(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -31,11 +29,10 @@ def supervisors(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str
 
 def _described(supervisor: Mapping[str, Any]) -> dict[str, Any]:
     spec = canonical(supervisor["spec"])
-    source = next((found for place in _DATASOURCES if (found := value_at(spec, place))), None)
     return {
         "id": supervisor["id"],
         "type": spec.get("type"),
-        "datasource": source,
+        "datasource": datasource_of(spec),
         # what the list itself says of suspension is always false
         "suspended": bool(spec.get("suspended")),
         "state": supervisor.get("state"),

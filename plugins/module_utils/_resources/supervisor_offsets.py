@@ -12,10 +12,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_name
 
 _HAS_RESET_OFFSETS = (28,)
-_STREAMS = (("spec", "ioConfig", "topic"), ("spec", "ioConfig", "stream"))
 
 
 def reset(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any] | None) -> None:
@@ -34,8 +33,8 @@ def reset(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets
 
 def offsets_body(spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body of ``/resetOffsets`` for a supervisor with this specification."""
-    stream = next((found for place in _STREAMS if (found := value_at(spec, place))), None)
-    if stream is None:
+    stream = stream_name(spec)
+    if not stream:
         raise BadInput("reset_offsets", dict(offsets), "the supervisor reads no single topic or stream; use reset")
     partitions = {"type": "end", "stream": stream, "partitionOffsetMap": dict(offsets)}
     return {"type": spec["type"], "partitions": partitions}

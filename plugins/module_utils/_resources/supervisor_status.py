@@ -12,26 +12,23 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, Unreachable, bounded
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
 
-# JMESPath over the status: by type of supervisor, what is awaited of one that runs and of one that is suspended.
+# JMESPath over the status: what is awaited of a supervisor that reads a stream, and of one that is suspended.
 _RUNS = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailedState)"
 # tasks that publish what they have read may go on for minutes
 _RESTS = "payload.suspended && !(payload.activeTasks)"
-_STREAM = {False: _RUNS, True: _RESTS}
-_AWAITED: dict[str, dict[bool, str]] = {
-    "kafka": _STREAM,
-    "kinesis": _STREAM,
-    "rabbit": _STREAM,
-}
 # Of other types each version tells something else; that the supervisor has a status is what they share.
-_THERE = {False: "id", True: "id"}
+_IS_THERE = "id"
 MOST_ERRORS = 3
 LONGEST_ERROR = 500
 
 
 def awaited(spec: Mapping[str, Any]) -> str:
     """Return the JMESPath expression that is true of the status of a supervisor that does what its spec says."""
-    return _AWAITED.get(str(spec.get("type")), _THERE)[bool(spec.get("suspended"))]
+    if stream_of(spec) is None:
+        return _IS_THERE
+    return _RESTS if spec.get("suspended") else _RUNS
 
 
 def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:

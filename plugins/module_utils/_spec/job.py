@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at
+from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
 
-_DATASOURCES: tuple[Path, ...] = (("dataSource",), ("spec", "dataSchema", "dataSource"))
 _DIGITS = 16
 # What Druid puts before the id of a query to name its task (MSQTasks.controllerTaskId).
 _OF_QUERY = "query-"
@@ -57,8 +56,7 @@ def native_job(spec: Mapping[str, Any], stated: str | None) -> Job:
     if stated is not None and spec.get("id") not in (None, stated):
         raise BadInput("id", stated, f"the spec names another task, {spec['id']!r}; state one of them")
     body = {name: value for name, value in spec.items() if name != "id"}
-    source = next((found for place in _DATASOURCES if isinstance(found := value_at(spec, place), str)), None)
-    made = "_".join(part for part in ("druidops", kind, source, _digest(body)) if part)
+    made = "_".join(part for part in ("druidops", kind, datasource_of(spec), _digest(body)) if part)
     return Job(stated or spec.get("id") or made, body)
 
 

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    # consumers of Kafka and RabbitMQ (docs: ingestion/kafka-ingestion, extensions-contrib/rabbit-super-stream-injestion)
+    # consumers of Kafka and of RabbitMQ (docs: ingestion/kafka-ingestion, extensions-contrib/rabbit-super-stream-*)
     Place(("consumerProperties", "sasl.jaas.config")),
     Place(("consumerProperties", "*password")),
     Place(("consumerProperties", "*.key")),

@@ -19,8 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.filter import
 from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
 from ansible_collections.druidops.druid.plugins.module_utils._spec.instant import canonical_instant
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at, value_at, without
-
-STREAMS = ("kafka", "kinesis", "rabbit")
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import Stream, stream_of
 
 _PARTS = ("dataSchema", "ioConfig", "tuningConfig")
 
@@ -58,16 +57,6 @@ _COMPACTION_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     (("spec", "metricsSpec"), canonical_filters),
 )
 FIELDS = (*_STREAM_FIELDS, *_COMPACTION_FIELDS)
-# Never in what Druid gives back, or copies of other fields.
-_IGNORED: dict[str, tuple[Path, ...]] = {
-    "kafka": (
-        ("spec", "ioConfig", "type"),
-        ("spec", "ioConfig", "stream"),
-        ("spec", "ioConfig", "useEarliestSequenceNumber"),
-    ),
-    "kinesis": (("spec", "ioConfig", "type"),),
-    "rabbit": (("spec", "ioConfig", "type"), ("spec", "ioConfig", "useEarliestSequenceNumber")),
-}
 
 
 def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,17 +65,17 @@ def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
 
     Applying it twice changes nothing more. Nulls stay: in a person's specification they take something away.
     """
-    kind = spec.get("type")
-    if kind in STREAMS:
-        return _canonical_stream(str(kind), spec)
-    if kind == "autocompact":
+    stream = stream_of(spec)
+    if stream is not None:
+        return _canonical_stream(stream, spec)
+    if spec.get("type") == "autocompact":
         return _with_fields(spec, _COMPACTION_FIELDS)
     return dict(spec)
 
 
-def _canonical_stream(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical_stream(stream: Stream, spec: Mapping[str, Any]) -> dict[str, Any]:
     document = _with_fields(_with_parts_inside(spec), _STREAM_FIELDS)
-    for path in _IGNORED[kind]:
+    for path in stream.dropped:
         document = without(document, path)
     return _with_fields(
         document, ((_DATA_SCHEMA, _with_stated_exclusions), (("spec", "tuningConfig"), _with_strict_parsing))

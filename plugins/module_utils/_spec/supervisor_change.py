@@ -13,17 +13,10 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at, without
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import STREAMS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import STREAMS, stream_of
 
 _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
 _TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
-# What tells one stream from another: offsets of the one mean nothing in the other.
-_SOURCES: tuple[Path, ...] = (
-    ("type",),
-    ("spec", "ioConfig", "topic"),
-    ("spec", "ioConfig", "topicPattern"),
-    ("spec", "ioConfig", "stream"),
-)
 # Parts of which Druid gives back every field that it knows, null where it is not set, but for these (Druid 39).
 _COMPLETE: dict[Path, frozenset[str]] = {
     (): frozenset(),
@@ -130,7 +123,9 @@ def _is_auto_scaled(spec: Mapping[str, Any]) -> bool:
 
 
 def _refuse_another_stream(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    for path in _SOURCES:
+    stream = stream_of(before)
+    names = (stream.name, *stream.patterns) if stream else ()
+    for path in (("type",), *names):
         was, shall_be = value_at(before, path), value_at(after, path)
         if was != shall_be:
             raise BadInput(".".join(path), shall_be, f"the supervisor reads {was!r}; {_NEW_STREAM}")

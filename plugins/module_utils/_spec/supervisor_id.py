@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import STREAMS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import IN_DATA_SCHEMA, IN_SPEC
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
 
 # From here on a stream supervisor may have an id that is not the name of its datasource.
 OWN_IDS = (34,)
@@ -25,11 +26,11 @@ def supervisor_id(spec: Mapping[str, Any], stated: str | None, *, has_own_ids: b
     """
     given = _agreed(spec.get("id"), stated)
     kind = spec.get("type")
-    if kind in STREAMS:
-        source = _required(spec, ("spec", "dataSchema", "dataSource"))
+    if stream_of(spec) is not None:
+        source = _required(spec, IN_DATA_SCHEMA)
         return given or source if has_own_ids else _fixed(source, given, "before Druid 34 it is that of the datasource")
     if kind == "autocompact":
-        source = _required(spec, ("spec", "dataSource"))
+        source = _required(spec, IN_SPEC)
         return _fixed(f"autocompact__{source}", given, "a supervisor of type autocompact has no id of its own")
     if kind is None:
         raise BadInput("spec.type", None, "say which type of supervisor it is, such as kafka")
@@ -41,7 +42,7 @@ def supervisor_id(spec: Mapping[str, Any], stated: str | None, *, has_own_ids: b
 def with_id(spec: Mapping[str, Any], supervisor: str, *, has_own_ids: bool) -> dict[str, Any]:
     """Return the specification with its id where Druid takes one."""
     without_id = {name: value for name, value in spec.items() if name != "id"}
-    takes_one = spec.get("type") != "autocompact" and (has_own_ids or spec.get("type") not in STREAMS)
+    takes_one = spec.get("type") != "autocompact" and (has_own_ids or stream_of(spec) is None)
     return {**without_id, "id": supervisor} if takes_one else without_id
 
 
@@ -51,7 +52,7 @@ def _agreed(in_spec: Any, stated: str | None) -> str | None:
     return stated if in_spec is None else str(in_spec)
 
 
-def _required(spec: Mapping[str, Any], path: tuple[str, ...]) -> str:
+def _required(spec: Mapping[str, Any], path: Path) -> str:
     value = value_at(spec, path)
     if not isinstance(value, str) or not value:
         raise BadInput(".".join(path), value, "name the datasource")
