@@ -15,7 +15,8 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, CONSTRAINTS, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec, connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 

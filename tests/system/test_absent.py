@@ -10,7 +10,9 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi

@@ -14,13 +14,10 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import (
-    Clock,
-    NotThere,
-    Outcome,
-    Request,
-    fulfil,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, Seen, fault_proxy

@@ -12,7 +12,10 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Outcome, Request, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
 from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest, condition

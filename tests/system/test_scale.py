@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, Seen, fault_proxy
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live

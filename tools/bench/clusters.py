@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Clock, Request, fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
 from testbed.control_plane import ControlPlane

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import finalize
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.autoscaling import with_foreign_autoscalers
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
@@ -29,12 +29,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report, report_unreadable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
+    Pass,
+    Report,
+    report,
+    report_unreadable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-
-_Passed = tuple[Cluster, Observed, Plan, tuple[Result, ...]]
 
 
 @dataclass(frozen=True)
@@ -52,31 +55,31 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
     """
     go_through = _finalize if resource["metadata"].get("deletionTimestamp") else _carry_on
     try:
-        cluster, observed, plan, results = go_through(api, resource, settings)
+        made = go_through(api, resource, settings)
     except KubernetesError as error:
         if not settings.check_mode:
             report_unreadable(api, resource, error, now)
         raise
-    return report(api, resource, cluster, _afterwards(observed, results), plan, results, settings.check_mode, now)
+    return report(api, replace(made, observed=_afterwards(made)), settings.check_mode, now)
 
 
-def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
+def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     """Let the resource go. Its specification may be anything: nobody may have to mend it first."""
     cluster = Cluster.from_resource({**resource, "spec": {}})
     steps, observed, warnings = finalize(api, resource, cluster, settings.check_mode)
     deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
     results = () if settings.check_mode else act(api, steps)
     planned = tuple(steps) if settings.check_mode else tuple(result.step for result in results)
-    return cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results
+    return Pass(resource, cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results)
 
 
-def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> _Passed:
+def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     misshapen = validity.misshapen(resource)
     if misshapen:
-        return *_observe(api, {**resource, "spec": {}}, settings), Plan(findings=misshapen), ()
+        return Pass(resource, *_observe(api, {**resource, "spec": {}}, settings), Plan(findings=misshapen))
     cluster, observed = _observe(api, resource, settings)
     plan, observed = decide(api, resource, cluster, observed, settings)
-    return cluster, observed, plan, () if settings.check_mode else act(api, plan.steps)
+    return Pass(resource, cluster, observed, plan, () if settings.check_mode else act(api, plan.steps))
 
 
 def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tuple[Cluster, Observed]:
@@ -151,10 +154,9 @@ def _decide_objects(
     return Plan(steps, (*findings, *staying(removals, findings))), observed
 
 
-def _afterwards(observed: Observed, results: tuple[Result, ...]) -> Observed:
+def _afterwards(made: Pass) -> Observed:
     """Return what is there now, as far as the answers to the writes say."""
-    written = [
-        result.live for result in results if result.is_done and result.live and result.live["kind"] != names.KIND
-    ]
-    gone = [result.step.key for result in results if result.is_done and result.step.operation == "delete"]
-    return observed.with_objects(written).without(gone)
+    done = [result for result in made.results if result.is_done]
+    written = [result.live for result in done if result.live and result.live["kind"] != names.KIND]
+    gone = [result.step.key for result in done if result.step.operation == "delete"]
+    return made.observed.with_objects(written).without(gone)

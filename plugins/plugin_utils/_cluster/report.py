@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,29 +53,31 @@ class Report:
         return is_reached(self.status["conditions"])
 
 
-def report(
-    api: KubernetesApi,
-    resource: Manifest,
-    cluster: Cluster,
-    observed: Observed,
-    plan: Plan,
-    results: Sequence[Result],
-    check_mode: bool,
-    now: datetime,
-) -> Report:
+@dataclass(frozen=True)
+class Pass:
+    """What a pass has read, decided and (not in check mode) done."""
+
+    resource: Manifest
+    cluster: Cluster
+    observed: Observed
+    plan: Plan
+    results: tuple[Result, ...] = ()
+
+
+def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
-    findings = (*plan.findings, *_failures(results))
-    masker = _masker(resource, observed) if findings or results or api.warnings else Masker()
-    plan = replace(plan, findings=tuple(_masked(finding, masker) for finding in findings))
+    findings = (*made.plan.findings, *_failures(made.results))
+    masker = _masker(made.resource, made.observed) if findings or made.results or api.warnings else Masker()
+    plan = replace(made.plan, findings=tuple(_masked(finding, masker) for finding in findings))
     if not check_mode:
-        plan = replace(plan, steps=tuple(result.step for result in results if result.is_done))
-    document = status(cluster, observed, plan.findings, resource.get("status") or {}, now)
+        plan = replace(plan, steps=tuple(result.step for result in made.results if result.is_done))
+    document = status(made.cluster, made.observed, plan.findings, made.resource.get("status") or {}, now)
     troubles: tuple[str, ...] = ()
-    if cluster.uid and not check_mode:
-        if _is_gone(results):
-            troubles = _send(api, resource, events.warning_texts(plan.warnings, masker), now)
+    if made.cluster.uid and not check_mode:
+        if _is_gone(made.results):
+            troubles = _send(api, made.resource, events.warning_texts(plan.warnings, masker), now)
         else:
-            troubles = _publish(api, resource, document, plan, results, masker, now)
+            troubles = _publish(api, replace(made, plan=plan), document, masker, now)
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
     return Report(plan, document, plan.changes, warnings, requeue_after(document["conditions"], now))
@@ -112,25 +114,19 @@ def _is_gone(results: Iterable[Result]) -> bool:
 
 
 def _publish(
-    api: KubernetesApi,
-    resource: Manifest,
-    document: dict[str, Any],
-    plan: Plan,
-    results: Sequence[Result],
-    masker: Masker,
-    now: datetime,
+    api: KubernetesApi, made: Pass, document: dict[str, Any], masker: Masker, now: datetime
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
-    previous = resource.get("status") or {}
-    news = events.texts(results, masker)
+    previous = made.resource.get("status") or {}
+    news = events.texts(made.results, masker)
     if _troubles(previous) != _troubles(document):
-        news = (*news, *events.finding_texts(plan.findings, masker))
+        news = (*news, *events.finding_texts(made.plan.findings, masker))
     try:
         if document != previous:
-            _write_status(api, resource, document)
+            _write_status(api, made.resource, document)
     except KubernetesError as error:
         return _trouble(error)
-    return _send(api, resource, news, now)
+    return _send(api, made.resource, news, now)
 
 
 def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> tuple[str, ...]:

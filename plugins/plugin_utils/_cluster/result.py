@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 
 

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, Report, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -39,7 +39,7 @@ def told(*results: Result, check_mode: bool = False) -> Report:
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
         cluster = Cluster.from_resource(resource)
-        return report(api, resource, cluster, Observed(), Plan(STEPS), results, check_mode, NOW)
+        return report(api, Pass(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
 
 
 def test_what_has_failed_was_not_done() -> None:

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import des
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import ALONE, SECRET, with_secret
@@ -79,7 +79,7 @@ def test_conditions_and_findings(value: Any) -> None:
     result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", Silent(), warnings=[f"It warned of {SECRET}."])
-    told = report(api, resource, cluster, observed, Plan((), (finding,)), [result], False, NOW)
+    told = report(api, Pass(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
     words = repr((told.status, told.plan, told.warnings, told.problems))
     assert SECRET not in words
     assert OTHER not in words
@@ -95,5 +95,5 @@ def test_what_a_reference_holds_is_told_nobody() -> None:
     observed = Observed(references={**references, ReferenceKey("ConfigMap", "ns", "gone"): None})
     finding = Finding("RefusedByServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     api = KubernetesApi("https://192.0.2.1", Silent())
-    told = report(api, resource, Cluster.from_resource(resource), observed, Plan((), (finding,)), [], False, NOW)
+    told = report(api, Pass(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))), False, NOW)
     assert told.problems == (Finding("RefusedByServer", f"Invalid value: '{MASK}', '{MASK}'"),)
