@@ -83,4 +83,4 @@ def test_the_role_hands_every_option_to_the_action() -> None:
     [arguments] = [step["druidops.druid.cluster"] for step in steps if "druidops.druid.cluster" in step]
     assert arguments.keys() == CLUSTER.keys()
     for name, text in arguments.items():
-        assert re.fullmatch(rf"{{{{ {PREFIX}{name}( \| default\(omit, true\))? }}}}", text)
+        assert re.fullmatch(rf"{{{{ {PREFIX}{name}( or omit)? }}}}", text)
