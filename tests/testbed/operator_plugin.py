@@ -19,7 +19,7 @@ import pytest
 
 from .control_plane import ControlPlane
 from .operator.runs import INPUT
-from .operator.started import Operator, Setting, real_program, which_program
+from .operator.started import STAND_IN, Operator, Setting, real_program, which_program
 from .ports import reserved_ports
 
 
@@ -85,7 +85,7 @@ def pytest_report_header() -> str:
 
 def _stand_in() -> dict[str, Path]:
     """A stand-in other than that of this package, for tests that break it on purpose."""
-    chosen = os.environ.get("DRUIDOPS_OPERATOR_STAND_IN")
+    chosen = os.environ.get(STAND_IN)
     return {"tests": Path(chosen)} if chosen else {}
 
 

@@ -82,6 +82,7 @@ class Informer:
             try:
                 self._list_and_watch()
             except GoneError:
+                _LOG.info("listing anew path=%s", self._path)
                 self._version = ""
                 continue
             except (ApiError, Unanswered, OSError, ValueError) as error:

@@ -26,6 +26,8 @@ from .runs import RUNNER, Run, read_runs, write_recorder
 PROGRAM = "ansible-operator"
 # Two of the real program's ports are fixed. Only the stand-in, which has a variable for it, can run beside others.
 PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
+# For tests that break the stand-in on purpose: the directory of the package testbed that it is to run from.
+STAND_IN = "DRUIDOPS_OPERATOR_STAND_IN"
 _NAME = "operator"
 
 _STAND_IN = """\
@@ -44,8 +46,8 @@ class OperatorError(RuntimeError):
 
 
 def real_program() -> str | None:
-    """The path of operator-sdk's program, None where only the stand-in can run."""
-    return shutil.which(PROGRAM)
+    """The path of operator-sdk's program, None where only the stand-in can run, or a certain one is to be run."""
+    return None if os.environ.get(STAND_IN) else shutil.which(PROGRAM)
 
 
 def which_program() -> str:
