@@ -6,15 +6,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.tests.system import full_cluster
 from ansible_collections.druidops.druid.tests.system.admission import WORDS, limit, no_limit, refusing
 from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL, STATELESS, claim_template
 from ansible_collections.druidops.druid.tests.system.go_operator import identities
-from ansible_collections.druidops.druid.tests.system.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.permissions import grant
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
@@ -133,16 +138,93 @@ def test_a_quota_refuses_the_last_object(live: Live) -> None:
     assert objects_of(live, "brokers") == {}
 
 
-def test_a_quota_that_only_the_sum_exceeds_stops_before_the_workload(live: Live) -> None:
-    """Each object passes its dry run; then the group goes no further than to the one that is refused."""
+class Sum(NamedTuple):
+    """A quota with room for each new object, but not for all of them, and the group that goes beyond it."""
+
+    what: str
+    amount: str
+    group: str
+    kind: str
+    name: str
+    requested: str
+    used: str
+
+
+SUMS = [
+    Sum("count/services", "1", "historicals", "Service", f"{STATEFUL}-api", "1", "1"),
+    Sum("services", "2", "brokers", "Service", STATELESS, "1", "2"),
+    Sum("count/configmaps", "3", "brokers", "ConfigMap", f"{STATELESS}-config", "1", "3"),
+    Sum("count/poddisruptionbudgets.policy", "1", "brokers", "PodDisruptionBudget", STATELESS, "1", "1"),
+    Sum("persistentvolumeclaims", "1", "historicals", "PersistentVolumeClaim", "more", "1", "1"),
+    Sum("requests.storage", "3Gi", "historicals", "PersistentVolumeClaim", "more", "2Gi", "2Gi"),
+]
+
+
+@pytest.mark.parametrize("quota", SUMS, ids=lambda quota: quota.what)
+def test_a_quota_that_only_the_sum_exceeds(live: Live, quota: Sum) -> None:
+    """Each object passes its dry run; the groups that come first get what is left."""
+    limit(live, quota.what, quota.amount)
+    claims = [claim_template(CLAIM, "2Gi"), claim_template("more", "2Gi")]
+    full_cluster.create(
+        live, historicals=full_cluster.historicals(persistentVolumeClaim=claims), brokers=full_cluster.brokers()
+    )
+    words = (
+        f"exceeded quota: limit, requested: {quota.what}={quota.requested}, used: {quota.what}={quota.used}, "
+        f"limited: {quota.what}={quota.amount}"
+    )
+    assert_held_back(live, quota.kind, quota.name, quota.group, words)
+    assert objects_of(live, quota.group) == {}
+    no_limit(live)
+    eventually(lambda: one_pass(live, NAME).plan.findings == ())
+    assert (quota.kind, quota.name) in live.made()
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def test_a_quota_that_only_the_sum_of_a_change_exceeds(live: Live) -> None:
+    create(live)
+    one_pass(live, NAME)
+    limit(live, "services.nodeports", 1)
+    services = [{"spec": {"type": "NodePort"}}, {"metadata": {"name": "%s-b"}, "spec": {"type": "NodePort"}}]
+    change_everything(live)
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"services": services}}}})
+    words = "requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1"
+    assert_held_back(live, "Service", f"{STATELESS}-b", "brokers", words)
+
+
+def test_quotas_are_looked_at_only_when_there_is_a_sum(live: Live) -> None:
+    changes: list[tuple[Callable[[], object], int]] = [
+        (lambda: create(live), 1),
+        (lambda: None, 0),
+        (lambda: live.delete("Service", STATEFUL), 0),
+    ]
+    for change, reads in changes:
+        change()
+        mark = live.mark()
+        assert one_pass(live, NAME).plan.findings == ()
+        assert len([each for each in live.requests(mark) if each.resource == "resourcequotas"]) == reads
+
+
+EVERYTHING_BUT_QUOTAS = [
+    {"apiGroups": [""], "resources": ["configmaps", "services", "persistentvolumeclaims", "events"], "verbs": ["*"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+    {"apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": ["*"]},
+    {"apiGroups": ["druid.apache.org"], "resources": ["druids", "druids/status"], "verbs": ["*"]},
+]
+
+
+def test_quotas_that_must_not_be_read_are_not_foretold(live: Live) -> None:
+    """Then the group goes no further than to the object that is refused."""
     limit(live, "count/services", 1)
     create(live)
-    outcome = one_pass(live, NAME)
+    grant(live, *EVERYTHING_BUT_QUOTAS)
+    outcome = fulfil(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     problems = {(problem.reason, problem.group) for problem in outcome.report.problems}
     assert problems == {("WriteFailed", "historicals"), ("WriteFailed", "brokers")}
     assert "exceeded quota: limit" in condition(live.get("Druid", NAME), "Degraded")["message"]
     assert live.find("StatefulSet", STATEFUL) is None
+    [warning] = outcome.warnings
+    assert "list on resourcequotas" in warning
     no_limit(live)
     eventually(lambda: one_pass(live, NAME).plan.findings == ())
     assert live.find("StatefulSet", STATEFUL) is not None

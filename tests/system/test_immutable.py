@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.tests.system import full_cluster
 from ansible_collections.druidops.druid.tests.system.admission import WORDS, limit, refusing
@@ -153,6 +154,129 @@ def test_keeps_what_an_autoscaler_has_decided(live: Live) -> None:
     assert one_pass(live, NAME).plan.steps == ()
     eventually(lambda: belongs_to_its_workload(live))
     assert kept(live, "Pod") == pods
+
+
+def annotate_pods(live: Live) -> None:
+    """Add an annotation to the pods, as a person does."""
+    note = {"note": "mine"}
+    live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["metadata"].update(annotations=note))
+
+
+def add_sidecar(live: Live) -> None:
+    sidecar = {"name": "sidecar", "image": "example.com/sidecar", "env": [{"name": "A", "value": "b"}]}
+    live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["spec"]["containers"].append(sidecar))
+
+
+def add_variable(live: Live) -> None:
+    def add(workload: Manifest) -> None:
+        workload["spec"]["template"]["spec"]["containers"][0]["env"].insert(0, {"name": "MINE", "value": "text"})
+
+    live.edit("StatefulSet", STATEFUL, add)
+
+
+def apply_label(live: Live) -> None:
+    """Add a label to the pods, as a tool with a field manager of its own does."""
+    template = {"metadata": {"labels": {"example.com/tool": "x"}}}
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": STATEFUL},
+        "spec": {"template": template},
+    }
+    path = f"{live.path('StatefulSet', STATEFUL)}?fieldManager=tool"
+    live.plane.request("PATCH", path, body, user="person", content_type="application/apply-patch+yaml")
+
+
+ADDITIONS: dict[str, tuple[Callable[[Live], object], str]] = {
+    "restart": (lambda live: live.restart("StatefulSet", STATEFUL), "kubectl-rollout"),
+    "annotation": (annotate_pods, "kubectl-edit"),
+    "sidecar": (add_sidecar, "kubectl-edit"),
+    "variable": (add_variable, "kubectl-edit"),
+    "label": (apply_label, "tool"),
+}
+
+
+def is_rolled_out(live: Live) -> bool:
+    """True when the controller has compared all pods with the template as it is now."""
+    workload = live.get("StatefulSet", STATEFUL)
+    status = workload["status"]
+    is_known = status.get("observedGeneration") == workload["metadata"]["generation"]
+    return is_settled(live) and is_known and status.get("updatedReplicas") == workload["spec"]["replicas"]
+
+
+def shares(workload: Manifest) -> dict[tuple[str, str], Any]:
+    """Return who owns what, bookkeeping of controllers left out."""
+    entries = [each for each in workload["metadata"]["managedFields"] if "subresource" not in each]
+    return {(each["manager"], each["operation"]): each["fieldsV1"] for each in entries}
+
+
+@pytest.mark.parametrize("what", ADDITIONS)
+def test_keeps_what_others_have_added_to_the_pods(cluster: Live, what: str) -> None:
+    """Without it the new StatefulSet would have another revision, and replace the pods that it was to keep."""
+    add, manager = ADDITIONS[what]
+    add(cluster)
+    eventually(lambda: is_rolled_out(cluster))
+    assert one_pass(cluster, NAME).plan.steps == ()
+    before = cluster.get("StatefulSet", STATEFUL)
+    data = kept(cluster, "Pod", "PersistentVolumeClaim")
+    change(cluster, {"podManagementPolicy": "OrderedReady"})
+    [step] = one_pass(cluster, NAME, check_mode=True).plan.steps
+    assert (step.operation, step.restarts) == ("recreate", False)
+    assert one_pass(cluster, NAME).plan.findings == ()
+    after = cluster.get("StatefulSet", STATEFUL)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"]["template"] == before["spec"]["template"]
+    assert shares(after).keys() == {("druidops", "Apply"), next(key for key in shares(before) if key[0] == manager)}
+    assert shares(after)[("druidops", "Apply")] == shares(before)[("druidops", "Apply")]
+    assert one_pass(cluster, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(cluster) and is_rolled_out(cluster))
+    assert kept(cluster, "Pod", "PersistentVolumeClaim") == data
+
+
+def test_keeps_what_others_have_added_to_a_service(cluster: Live) -> None:
+    wanted = CHANGES["Service without an address"]
+    mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
+    old = cluster.merge("Service", wanted.name, {"metadata": mine})["metadata"]
+    change(cluster, wanted.node)
+    assert one_pass(cluster, NAME).plan.findings == ()
+    new = cluster.get("Service", wanted.name)["metadata"]
+    assert new["uid"] != old["uid"]
+    assert (new["labels"], new["annotations"]) == (old["labels"], old["annotations"])
+    assert one_pass(cluster, NAME).plan.steps == ()
+
+
+def test_keeps_what_others_have_added_to_pods_that_say_something_twice(golden: Live) -> None:
+    """The Go operator's template stays as it is, and so does the time of a restart."""
+    GoOperator(golden, "hand").run().settled()
+    twice = next(each for each in golden.list("StatefulSet") if says_twice(each))
+    name = twice["metadata"]["name"]
+    golden.restart("StatefulSet", name)
+    eventually(lambda: is_settled(golden) and has_restarted(golden, name))
+    take_over(golden, "hand")
+    pods = kept(golden, "Pod")
+    group = name.removeprefix("druid-hand-")
+    golden.merge("Druid", "hand", {"spec": {"nodes": {group: {"podManagementPolicy": "OrderedReady"}}}})
+    assert one_pass(golden, "hand").plan.findings == ()
+    after = golden.get("StatefulSet", name)
+    assert after["metadata"]["uid"] != twice["metadata"]["uid"]
+    assert says_twice(after)
+    assert one_pass(golden, "hand").plan.steps == ()
+    eventually(lambda: is_settled(golden) and has_restarted(golden, name))
+    assert kept(golden, "Pod") == pods
+
+
+def says_twice(workload: Manifest) -> bool:
+    return bool(without_duplicates(workload["spec"]["template"])[1])
+
+
+def has_restarted(live: Live, name: str) -> bool:
+    """True when all pods of the StatefulSet are of its template, and the controller knows it."""
+    workload = live.get("StatefulSet", name)
+    status = workload["status"]
+    return bool(
+        status["currentRevision"] == status["updateRevision"]
+        and status["observedGeneration"] == workload["metadata"]["generation"]
+    )
 
 
 def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
