@@ -92,13 +92,20 @@ def _compare(core: Core, plane: ControlPlane, scratch: Path, rounds: int) -> Non
     print(f"\nansible-core {core.version}, median of {rounds}, by turns", flush=True)
     cost = alternate(_programs(core, plane, scratch), rounds)
     _table([(name, found) for name, found in cost.items() if name != BARE])
-    imported = cost[IMPORT].wall - cost[BARE].wall
-    budget = cost[EMPTY].wall + imported + 0.2
+    for measure in ("wall", "cpu"):
+        _verdicts({name: getattr(found, measure) for name, found in cost.items()}, measure)
+
+
+def _verdicts(cost: Mapping[str, float], measure: str) -> None:
+    """Say of each target whether it is met: by the clock, and by what a busy machine distorts less."""
+    print(f"  by {'the clock' if measure == 'wall' else 'processor time'}:")
+    imported = cost[IMPORT] - cost[BARE]
     print(f"  import kubernetes.config alone: {imported:.2f} s")
-    _verdict("a no-op costs at most the empty play, the import and 0.2 s", cost[FOUR].wall, budget)
-    _verdict("a no-op costs at most a quarter of the stock way", cost[FOUR].wall, cost[STOCK].wall / 4)
-    _verdict("20 groups cost at most 1.5 times what 4 groups cost", cost[TWENTY].wall, 1.5 * cost[FOUR].wall)
-    _verdict("500 KiB of common files cost at most 0.3 s", cost[LARGE].wall, cost[TWENTY].wall + 0.3)
+    bound = cost[EMPTY] + imported + 0.2
+    _verdict("a no-op costs at most the empty play, the import and 0.2 s", cost[FOUR], bound)
+    _verdict("a no-op costs at most a quarter of the stock way", cost[FOUR], cost[STOCK] / 4)
+    _verdict("20 groups cost at most 1.5 times what 4 groups cost", cost[TWENTY], 1.5 * cost[FOUR])
+    _verdict("500 KiB of common files cost at most 0.3 s", cost[LARGE], cost[TWENTY] + 0.3)
 
 
 def _programs(core: Core, plane: ControlPlane, scratch: Path) -> list[Program]:
