@@ -41,6 +41,16 @@ def deploy(live: Live, name: str, specification: dict[str, Any] | None = None) -
         live.create(claim(name, key))
 
 
+def add_owned_claim(live: Live, name: str) -> str:
+    """Make a claim of the resource itself as the Go operator leaves it, which Kubernetes deletes with its owner."""
+    owner = live.get("Druid", name)
+    reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": name, "uid": owner["metadata"]["uid"]}
+    owned = claim(name, KEYS[0], 7)
+    owned["metadata"] |= {"name": f"{name}-extra", "ownerReferences": [{**reference, "controller": True}]}
+    made: str = live.create(owned)["metadata"]["name"]
+    return made
+
+
 def deploy_with_pods(live: Live, name: str) -> None:
     """Make a cluster with a pod and a claim for each group."""
     live.create(resource(name, spec(replicas=1)))
@@ -128,10 +138,14 @@ def test_goes_in_every_state(live: Live, state: str, keep: bool) -> None:
     change(live, "c")
     if reason:
         eventually(lambda: one_pass(live, "c").report and has_reason(live.get("Druid", "c"), reason))
+    add_owned_claim(live, "c")
+    # Without a finalizer nobody is asked before Kubernetes deletes what the resource owns.
+    live.merge("Druid", "c", {"metadata": {"finalizers": [FINALIZER]}})
     claims = {each for each in left(live, "c") if each.startswith(CLAIM)}
     live.delete("Druid", "c")
     until_gone(live, "c")
     eventually(lambda: left(live, "c") == (claims if keep else set()))
+    assert not [each for each in live.list(CLAIM) if each["metadata"].get("ownerReferences")]
 
 
 def has_reason(resource: Manifest, reason: str) -> bool:
@@ -141,11 +155,39 @@ def has_reason(resource: Manifest, reason: str) -> bool:
 @pytest.mark.parametrize("keep", [True, False])
 def test_heeds_the_flag_as_it_is_in_the_end(live: Live, keep: bool) -> None:
     deploy(live, "c", spec())
+    claims = {*own_claims("c"), add_owned_claim(live, "c")}
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": not keep}})
     live.delete("Druid", "c")
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": keep}})
     until_gone(live, "c")
-    eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in own_claims("c") if keep})
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in claims if keep})
+    assert not [each for each in live.list(CLAIM) if each["metadata"].get("ownerReferences")]
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["held by others", "going at once"])
+def test_absence_by_hand_heeds_the_flag_for_what_the_resource_owns(live: Live, held: bool) -> None:
+    deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
+    owned = add_owned_claim(live, "c")
+    if held:
+        live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
+        live.delete("Druid", "c")
+    planned = one_pass(live, "c", check_mode=True, absent=True).plan.steps
+    assert [step.operation for step in planned if step.key.name == owned] == ["update"]
+    one_pass(live, "c", absent=True)
+    assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
+    if held:
+        live.merge("Druid", "c", {"metadata": {"finalizers": None}})
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in (*own_claims("c"), owned)})
+
+
+def test_what_is_kept_for_others_is_kept_from_kubernetes_too(live: Live) -> None:
+    deploy(live, "c")
+    owned = add_owned_claim(live, "c")
+    stranger(live, owned)
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {owned}"})
+    assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
 
 
 def test_flag_comes_and_goes_with_the_finalizer(live: Live) -> None:
@@ -494,14 +536,16 @@ def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_ev
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         deploy(live, name)
+        claims = {*own_claims(name), add_owned_claim(live, name)}
         if keep:
             live.merge("Druid", name, {"spec": {"disablePVCDeletionFinalizer": True}})
         live.delete("Druid", name)
         killed = is_killed(live, Request(name, live.namespace), requests)
         until_gone(live, name)
         assert {each for each in left(live, name) if each.startswith(CLAIM)} == {
-            f"{CLAIM} {each}" for each in own_claims(name) if keep
+            f"{CLAIM} {each}" for each in claims if keep
         }
+        assert not keep or "ownerReferences" not in live.get(CLAIM, f"{name}-extra")["metadata"]
         return killed
 
     killed_everywhere(attempt, "finalizer")

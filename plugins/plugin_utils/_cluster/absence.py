@@ -46,24 +46,31 @@ class Absence:
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield what is left to do for a resource that is being deleted; its finalizer is last."""
+        deletes = finalizer.deletes_claims(resource.get("spec"))
         if not finalizer.is_set(resource):
+            yield from () if deletes else self._releases(resource, all_stay=True)
             return
-        if not self._is_orphaned(resource, observed):
+        is_orphaned = self._is_orphaned(resource, observed)
+        if not is_orphaned:
             yield from removal.left_behind(self.cluster, observed)
-            if finalizer.deletes_claims(resource.get("spec")):
+            if deletes:
                 yield from removal.workloads(self.cluster, observed)
                 yield from self._claims_to_the_last()
+        yield from self._releases(resource, all_stay=is_orphaned or not deletes)
         yield finalizer.let_go(resource)
 
     def with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield what goes with a resource: pods without a workload, itself, its workloads, and its claims."""
         is_orphaned = self._is_orphaned(resource, observed)
+        deletes = finalizer.deletes_claims(resource.get("spec"))
         if not is_orphaned:
             yield from removal.left_behind(self.cluster, observed)
+        if is_orphaned or not deletes:
+            yield from self._releases(resource, all_stay=True)
         yield Step("delete", resource, live=resource)
         workloads = removal.workloads(self.cluster, observed)
         yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step))
-        if not is_orphaned and finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec")):
+        if not is_orphaned and finalizer.is_set(resource) and deletes:
             yield from self._claims()
 
     def of_variables(self, delete_claims: bool) -> Iterator[Step]:
@@ -120,6 +127,10 @@ class Absence:
         steps, kept = removal.claims(self.cluster, self._claims_and_users())
         self.warnings += [text for text in kept if text not in self.warnings]
         yield from steps
+
+    def _releases(self, resource: Manifest, all_stay: bool) -> Iterable[Step]:
+        """Return the release of claims that stay: of all, or of those that others may need."""
+        return removal.releases(self.cluster, self._claims_and_users(), resource, all_stay)
 
     def _claims_and_users(self) -> Observed:
         """Look at the claims as they are now, and if there are any at whoever might need them."""

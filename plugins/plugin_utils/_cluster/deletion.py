@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removal import LEFT_BEHIND
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removal import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
@@ -42,8 +42,8 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
     if request.settings.check_mode:
         return outcome
     _name_claims(plan, progress)
-    # What has no owner does not go with the resource, which may go at once: then nobody else would delete it.
-    failures = _failures(act(api, [step for step in plan.steps if step.key.kind in LEFT_BEHIND]))
+    # The resource may go at once: nobody would delete any more what it does not own, nor save what is to stay.
+    failures = _failures(act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps)))
     if failures:
         return replace(outcome, plan=replace(plan, findings=failures))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
@@ -114,7 +114,7 @@ def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]
 def _name_claims(plan: Plan, progress: Progress) -> None:
     """Say which data go, before they go."""
     for step in plan.steps:
-        if step.key.kind == "PersistentVolumeClaim":
+        if step.key.kind == CLAIM and step.operation == "delete":
             progress(f"Deletes the claim {step.key.name} and the data in its volume.")
 
 

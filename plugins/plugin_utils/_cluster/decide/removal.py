@@ -70,6 +70,34 @@ def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tupl
     )
 
 
+def releases(cluster: Cluster, observed: Observed, resource: Manifest, all_stay: bool) -> tuple[Step, ...]:
+    """Return for each claim that stays and that the resource owns the step that ends this.
+
+    Kubernetes deletes it with its owner. The Go operator makes such claims.
+    """
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not _is_going(live)]
+    kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
+    staying = (live for live in found if live["metadata"]["name"] in kept and _owners(live, resource))
+    return tuple(_release(live, resource) for live in staying)
+
+
+def _owners(live: Manifest, resource: Manifest) -> list[Manifest]:
+    """Return the references of the object to the resource."""
+    references: list[Manifest] = live["metadata"].get("ownerReferences") or []
+    return [each for each in references if each["uid"] == resource["metadata"].get("uid")]
+
+
+def _release(live: Manifest, resource: Manifest) -> Step:
+    released, metadata = _owners(live, resource), live["metadata"]
+    others = [each for each in metadata["ownerReferences"] if each not in released]
+    patch = [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
+        {"op": "add", "path": "/metadata/ownerReferences", "value": others},
+    ]
+    after = {**live, "metadata": {**metadata, "ownerReferences": others}}
+    return Step("update", live, live=live, after=after, patch=patch)
+
+
 def remaining_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
     """Return the claims that go with the cluster, those that are going already included."""
     found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster)]

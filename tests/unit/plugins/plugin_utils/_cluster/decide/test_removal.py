@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rem
     claims,
     left_behind,
     not_adopted,
+    releases,
     remaining_claims,
     runs,
     runs_without_deployment,
@@ -210,3 +211,28 @@ def test_knows_when_all_is_quiet() -> None:
     assert runs(cluster(), there(pod()))
     assert not runs(cluster(), there(pod(**GOING), pod("debug"), pod("druid-b-x-0", "druid-b-x")))
     assert not runs(cluster(), there(pod(), live("StatefulSet", GROUP, GROUP)))
+
+
+@pytest.mark.parametrize("all_stay", [True, False])
+def test_claims_that_stay_are_released(all_stay: bool) -> None:
+    """Only those that the resource owns, and only from the resource."""
+    druid_a = {"kind": "Druid", "metadata": {"name": "a", "namespace": "ns", "uid": "u-1"}}
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u-9"}
+    owned = controlled("Druid", "a", "u-1")
+    found = [
+        live("PersistentVolumeClaim", "mine", "druid-a-b", resourceVersion="1", **owned),
+        live(
+            "PersistentVolumeClaim", "shared", "druid-a-b", resourceVersion="2",
+            ownerReferences=[*owned["ownerReferences"], other],
+        ),
+        live("PersistentVolumeClaim", "former", "druid-a-b", resourceVersion="3", **controlled("Druid", "a", "u-0")),
+        live("PersistentVolumeClaim", "going", "druid-a-b", resourceVersion="4", **owned, **GOING),
+        live("PersistentVolumeClaim", "data-druid-a-b-0", "druid-a-b", resourceVersion="5"),
+        live("PersistentVolumeClaim", "theirs", "druid-c-b", "c", resourceVersion="6", **controlled("Druid", "c")),
+    ]  # fmt: skip
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "mine"}}
+    reader = {"kind": "Pod", "metadata": {"name": "reader", "namespace": "ns"}, "spec": {"volumes": [volume]}}
+    steps = releases(cluster(), Observed().with_objects([*found, reader]), druid_a, all_stay)
+    assert [step.key.name for step in steps] == (["mine", "shared"] if all_stay else ["mine"])
+    assert [step.patch and step.patch[1]["value"] for step in steps] == ([[], [other]] if all_stay else [[]])
+    assert [step.patch and step.patch[0]["value"] for step in steps] == (["1", "2"] if all_stay else ["1"])
