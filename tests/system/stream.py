@@ -14,6 +14,9 @@ from testbed.druid.kafka import Kafka
 
 # Milliseconds after which a Kafka that does not answer is taken for lost: the default is a minute.
 IMPATIENT = {"default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
+# The Overlord knows of a task that reads. One that is suspended or stopped before is killed, not asked to publish, and
+# what it has read is read by the next one.
+READING = "payload.activeTasks[0].startTime"
 
 
 class Stream:
@@ -58,9 +61,11 @@ class Stream:
     @property
     def numbers(self) -> list[int]:
         """The numbers of the rows that a query finds, in order: COUNT(DISTINCT) would only estimate."""
-        if self.name not in self.direct.druid.request("GET", "/druid/v2/datasources"):
+        query = self.direct.druid.query
+        # the Broker lists a datasource some time before SQL knows it as a table
+        if not query(f"SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = '{self.name}'"):
             return []
-        return sorted(int(row["number"]) for row in self.direct.druid.query(f'SELECT "number" FROM "{self.name}"'))
+        return sorted(int(row["number"]) for row in query(f'SELECT "number" FROM "{self.name}"'))
 
     def has_all(self) -> bool:
         """Whether each row that was produced is there, and once."""

@@ -17,11 +17,11 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import Inco
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MOST_ERRORS
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
-from ansible_collections.druidops.druid.tests.system.stream import Stream
+from ansible_collections.druidops.druid.tests.system.stream import READING, Stream
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid_apart, share_druid
-from testbed.proxy import Answer, Forward, Go, Loss, Request
+from testbed.proxy import Answer, Forward, Go, Loss, Request, Upstream
 
 __all__ = ["druid_apart", "share_druid"]
 
@@ -170,26 +170,26 @@ def assert_converges(calls: Calls, *, is_done: bool = False) -> None:
 
 
 @pytest.fixture
-def slow(druid_apart: Druid) -> Iterator[Stream]:
-    """One that Druid stops slowly, since its Kafka is down, and a second client beside that of its calls."""
+def busy(druid_apart: Druid) -> Iterator[Stream]:
+    """One whose calls go to the Overlord, past the Router."""
     assert druid_apart.kafka is not None
-    with direct_on(druid_apart, retry_timeout=120) as direct:
+    overlord = Upstream(druid_apart.overlord_url)
+    with direct_on(druid_apart, retry_timeout=120, upstream=overlord) as direct:
         found = Stream(direct, druid_apart.kafka)
         found.produce(10)
-        direct.supervisor(spec=found.spec(shutdownTimeout="PT60S"), wait=True)
+        direct.supervisor(spec=found.spec(shutdownTimeout="PT60S"), wait=True, wait_for=READING)
         eventually(found.has_all)
-        druid_apart.kill("kafka")
         yield found
         direct.supervisor(id=found.name, state="absent")
 
 
 def dies_at_it(druid: Druid, supervisor: str, dead: threading.Event) -> Go:
-    """The Overlord dies while it stops the supervisor, as it does before it makes a new one or forgets it."""
+    """The Overlord dies while it stops the supervisor, whose task is given no time to answer."""
 
     def go(request: Request, forward: Forward) -> Answer | Loss:
-        with ThreadPoolExecutor(1) as pool:
+        with druid.frozen("data"), ThreadPoolExecutor(1) as pool:
             answer = pool.submit(forward, request)
-            eventually(lambda: is_stopping(druid, supervisor))
+            eventually(lambda: answer.done() or is_stopping(druid, supervisor))
             assert not answer.done()
             druid.kill("coordinator")
             dead.set()
@@ -199,43 +199,44 @@ def dies_at_it(druid: Druid, supervisor: str, dead: threading.Event) -> Go:
 
 
 def is_stopping(druid: Druid, supervisor: str) -> bool:
-    status = druid.request("GET", f"/druid/indexer/v1/supervisor/{supervisor}/status")
+    path = f"/druid/indexer/v1/supervisor/{supervisor}/status"
+    status = druid.request("GET", path, server="coordinator")
     return bool(status["payload"]["detailedState"] == "STOPPING")
 
 
 def test_an_overlord_that_dies_while_it_is_at_a_change(
-    druid_apart: Druid, slow: Stream, monkeypatch: pytest.MonkeyPatch
+    druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The new specification was not stored yet: the old one runs again."""
     assert Supervisor.__init__.__kwdefaults__ is not None
     monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
-    outcome = outcome_of_dying_at_it(druid_apart, slow, {"spec": slow.spec(maxRowsInMemory=1000)})
+    outcome = outcome_of_dying_at_it(druid_apart, busy, {"spec": busy.spec(maxRowsInMemory=1000)})
 
-    assert outcome["problem"].endswith(f" Read back: supervisor '{slow.name}' is as it was.")
+    assert outcome["problem"].endswith(f" Read back: supervisor '{busy.name}' is as it was.")
     assert not outcome["changed"]
-    assert slow.direct.supervisor(spec=slow.spec(maxRowsInMemory=1000))["changed"]
-    assert not slow.direct.supervisor(spec=slow.spec(maxRowsInMemory=1000))["changed"]
-    slow.produce(10)
-    eventually(slow.has_all)
+    assert busy.direct.supervisor(spec=busy.spec(maxRowsInMemory=1000))["changed"]
+    assert not busy.direct.supervisor(spec=busy.spec(maxRowsInMemory=1000))["changed"]
+    busy.produce(10)
+    eventually(busy.has_all)
 
 
-def test_an_overlord_that_dies_while_it_is_at_a_termination(druid_apart: Druid, slow: Stream) -> None:
+def test_an_overlord_that_dies_while_it_is_at_a_termination(druid_apart: Druid, busy: Stream) -> None:
     """Druid notes first that it is to be gone: it is."""
-    outcome = outcome_of_dying_at_it(druid_apart, slow, {"id": slow.name, "state": "absent"})
+    outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
 
     assert (outcome["changed"], outcome["problem"]) == (True, "")
     assert "The change was made, although Druid did not say so" in outcome["warnings"][0]
-    assert not slow.direct.supervisor(id=slow.name, state="absent")["changed"]
+    assert not busy.direct.supervisor(id=busy.name, state="absent")["changed"]
 
 
-def outcome_of_dying_at_it(druid: Druid, slow: Stream, wanted: Call) -> dict[str, Any]:
+def outcome_of_dying_at_it(druid: Druid, busy: Stream, wanted: Call) -> dict[str, Any]:
     dead = threading.Event()
-    slow.direct.proxy.fail_next(dies_at_it(druid, slow.name, dead), **WRITE)
+    busy.direct.proxy.fail_next(dies_at_it(druid, busy.name, dead), **WRITE)
     with ThreadPoolExecutor(1) as pool:
-        outcome = pool.submit(_outcome, slow, wanted)
+        outcome = pool.submit(_outcome, busy, wanted)
         eventually(lambda: dead.is_set() or outcome.done())
         assert dead.is_set(), outcome.result()
-        druid.revive("kafka", "coordinator")
+        druid.revive("coordinator")
         return outcome.result()
 
 

@@ -10,15 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.druid_in_process import direct_on
-from ansible_collections.druidops.druid.tests.system.stream import Stream
+from ansible_collections.druidops.druid.tests.system.stream import READING, Stream
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
 
 __all__ = ["druid", "share_druid"]
-
-# a task that is suspended before it reads is killed, and what it would have published is read by the next one
-READING = "payload.activeTasks[0].startTime"
 
 
 @pytest.fixture

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import secrets
+import signal
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -132,6 +135,19 @@ class Druid(Running):
     def revive(self, *jvms: str) -> None:
         """Start JVMs again that were killed, with the same ports and data, and return when they are ready."""
         self._start(self._chosen(jvms))
+
+    @contextmanager
+    def frozen(self, *jvms: str) -> Iterator[None]:
+        """Let JVMs stand still meanwhile: they take connections, and answer nothing."""
+        names = {jvm.name for jvm in self._chosen(jvms)}
+        processes = [process for process in self._processes.running() if process.name in names]
+        for process in processes:
+            os.kill(process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process.pid, signal.SIGCONT)
 
     @property
     def ca_file(self) -> Path | None:
