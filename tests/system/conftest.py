@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system import small_cluster
+from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, fault_proxy
 from ansible_collections.druidops.druid.tests.system.go_operator import recorded_namespace
+from ansible_collections.druidops.druid.tests.system.in_process import good, one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
 from testbed.control_plane import ControlPlane
@@ -47,6 +51,21 @@ __all__ = [
 def live(control_plane: ControlPlane, namespace: str) -> Live:
     """What is in a new namespace."""
     return Live(control_plane, namespace)
+
+
+@pytest.fixture(scope="module")
+def proxy(control_plane: ControlPlane) -> Iterator[FaultProxy]:
+    """A proxy in front of the API server."""
+    with fault_proxy(control_plane) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def created(live: Live) -> dict[str, Any]:
+    """What a creation of the small cluster leaves that nothing disturbs."""
+    live.create(small_cluster.resource("model"))
+    good(one_pass(live, "model"))
+    return small_cluster.picture(live, "model")
 
 
 @pytest.fixture

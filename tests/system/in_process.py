@@ -44,3 +44,10 @@ def until_ready(live: Live, name: str, **request: Any) -> Outcome:
     assert outcome.report is not None
     assert outcome.report.is_ready, outcome.report.status
     return outcome
+
+
+def good(outcome: Outcome | None) -> Outcome:
+    """Return the outcome of a run that nothing stood in the way of."""
+    assert outcome is not None
+    assert outcome.report is None or outcome.report.problems == ()
+    return outcome

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, Seen, fault_proxy
-from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, Seen
+from ansible_collections.druidops.druid.tests.system.in_process import connection, good, one_pass
 from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.small_cluster import (
@@ -34,19 +34,11 @@ from ansible_collections.druidops.druid.tests.system.small_cluster import (
 )
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.api import ApiError
-from testbed.control_plane import ControlPlane
 
 MET = "Run again"
 BECAUSE = re.compile("was not (written|deleted) since")
 # Rounds in which two runs are let loose without a conductor.
 ROUNDS = 4
-
-
-@pytest.fixture(scope="module")
-def proxy(control_plane: ControlPlane) -> Iterator[FaultProxy]:
-    """A proxy in front of the API server."""
-    with fault_proxy(control_plane) as proxy:
-        yield proxy
 
 
 def run(api: KubernetesApi, request: Request) -> Outcome | None:
@@ -69,12 +61,6 @@ def says_that_they_met(texts: list[str]) -> None:
     assert not texts or [text for text in texts if MET in text]
 
 
-def good(outcome: Outcome | None) -> None:
-    """Nothing stood in the way."""
-    assert outcome is not None
-    assert outcome.report is None or outcome.report.problems == ()
-
-
 def between_all_requests(proxy: FaultProxy, attempt: Callable[[int], None]) -> None:
     """Make an attempt with the first request as the place to step in, with the second, until there are no more."""
     for position in count(1):
@@ -82,14 +68,6 @@ def between_all_requests(proxy: FaultProxy, attempt: Callable[[int], None]) -> N
         if proxy.reached is None:
             assert position > len(MADE)
             return
-
-
-@pytest.fixture
-def created(live: Live) -> dict[str, Any]:
-    """What a creation leaves that nobody disturbs."""
-    live.create(resource("model"))
-    good(run(connection(live), Request("model", live.namespace)))
-    return picture(live, "model")
 
 
 def test_two_create(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:

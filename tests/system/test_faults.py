@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -20,14 +20,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.tests.system.fault_proxy import Fault, FaultProxy, Seen, fault_proxy
+from ansible_collections.druidops.druid.tests.system.fault_proxy import Fault, FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.go_operator import (
     HASH,
     MANAGERS,
     GoOperator,
     identities,
 )
-from ansible_collections.druidops.druid.tests.system.in_process import connection
+from ansible_collections.druidops.druid.tests.system.in_process import connection, good
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest
 from ansible_collections.druidops.druid.tests.system.small_cluster import (
     KEYS,
@@ -40,7 +40,6 @@ from ansible_collections.druidops.druid.tests.system.small_cluster import (
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from testbed.api import ApiError
-from testbed.control_plane import ControlPlane
 
 Tell = Callable[[str, object], None]
 
@@ -52,26 +51,12 @@ ENOUGH = 4
 FINALIZER_PATCH = "PATCH json-patch object"
 
 
-@pytest.fixture(scope="module")
-def proxy(control_plane: ControlPlane) -> Iterator[FaultProxy]:
-    """A proxy in front of the API server."""
-    with fault_proxy(control_plane) as proxy:
-        yield proxy
-
-
 def run(api: KubernetesApi, request: Request) -> Outcome | None:
     """Make a run; None when it ended with an error that a person is told of."""
     try:
         return fulfil(api, request, lambda _text: None, Clock(sleep=lambda _seconds: None))
     except DruidopsError:
         return None
-
-
-def good(outcome: Outcome | None) -> Outcome:
-    """Return the outcome of a run that nothing stood in the way of."""
-    assert outcome is not None
-    assert outcome.report is None or outcome.report.problems == ()
-    return outcome
 
 
 @dataclass
@@ -132,14 +117,6 @@ class Campaign:
 def tell(record_property: Callable[[str, object], None]) -> Tell:
     """Say in the summary what was tried."""
     return lambda what, campaign: record_property("told", f"{what}: {campaign}")
-
-
-@pytest.fixture
-def created(live: Live) -> dict[str, Any]:
-    """What a creation without a fault leaves."""
-    live.create(resource("model"))
-    good(run(connection(live), Request("model", live.namespace)))
-    return picture(live, "model")
 
 
 def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], tell: Tell) -> None:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.tests.system import wiki
@@ -31,55 +31,40 @@ def plan(live: Live) -> list[str]:
     return sorted(f"{step.operation} {step.key}" for step in one_pass(live, "wiki").plan.steps)
 
 
-EDITS: dict[str, tuple[str, str, Manifest, Callable[[Manifest], Any]]] = {
-    "configuration": (
+class Edit(NamedTuple):
+    """What a person changes by hand."""
+
+    kind: str
+    name: str
+    patch: Manifest
+    value: Callable[[Manifest], Any]
+
+
+def of_spec(kind: str, name: str, **field: Any) -> Edit:
+    """Return the edit of one field of a specification."""
+    [key] = field
+    return Edit(kind, name, {"spec": field}, lambda live: live["spec"][key])
+
+
+EDITS = {
+    "configuration": Edit(
         "ConfigMap",
         "wiki-druid-common-config",
         {"data": {"common.runtime.properties": "mine", "more": "x"}},
         lambda live: live["data"],
     ),
-    "service type": (
-        "Service",
-        "druid-wiki-brokers",
-        {"spec": {"type": "NodePort"}},
-        lambda live: live["spec"]["type"],
-    ),
-    "pods": (
-        "Deployment",
-        "druid-wiki-brokers",
-        {"spec": {"replicas": 4}},
-        lambda live: live["spec"]["replicas"],
-    ),
-    "replicas": (
-        "StatefulSet",
-        "druid-wiki-data",
-        {"spec": {"replicas": 0}},
-        lambda live: live["spec"]["replicas"],
-    ),
-    "backend": (
-        "Ingress",
-        "druid-wiki-brokers",
-        {"spec": {"defaultBackend": {"service": {"name": "mine"}}}},
-        lambda live: live["spec"]["defaultBackend"],
-    ),
-    "budget": (
-        "PodDisruptionBudget",
-        "druid-wiki-data",
-        {"spec": {"maxUnavailable": 0}},
-        lambda live: live["spec"]["maxUnavailable"],
-    ),
-    "autoscaler": (
-        "HorizontalPodAutoscaler",
-        "druid-wiki-routers",
-        {"spec": {"maxReplicas": 9}},
-        lambda live: live["spec"]["maxReplicas"],
-    ),
-    "labels": (
+    "labels": Edit(
         "Service",
         "druid-wiki-data",
         {"metadata": {"labels": {"druid_cr": None}}},
         lambda live: live["metadata"]["labels"],
     ),
+    "service type": of_spec("Service", "druid-wiki-brokers", type="NodePort"),
+    "pods": of_spec("Deployment", "druid-wiki-brokers", replicas=4),
+    "replicas": of_spec("StatefulSet", "druid-wiki-data", replicas=0),
+    "backend": of_spec("Ingress", "druid-wiki-brokers", defaultBackend={"service": {"name": "mine"}}),
+    "budget": of_spec("PodDisruptionBudget", "druid-wiki-data", maxUnavailable=0),
+    "autoscaler": of_spec("HorizontalPodAutoscaler", "druid-wiki-routers", maxReplicas=9),
 }
 
 
