@@ -108,7 +108,7 @@ class Client:
             method,
             self._whose.server + path,
             body=body,
-            headers={**headers, **self._whose.headers},
+            headers={**self._whose.headers, **headers},
             timeout=timeout or urllib3.Timeout(connect=_CONNECT),
             redirect=False,
             preload_content=False,

@@ -1,0 +1,129 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A kind of its own for tests of what is told of operators: resources with a spec of any form and a status."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from testbed.api import Api
+from testbed.control_plane import ControlPlane
+
+MERGE = "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_REQUEUE_AFTER = """\
+from ansible.plugins.action import ActionBase
+
+
+class ActionModule(ActionBase):
+    def run(self, tmp=None, task_vars=None):
+        return dict(self._task.args)
+"""
+
+
+class Things:
+    """The things of a namespace, and the playbooks for them."""
+
+    def __init__(self, plane: ControlPlane, group: str, namespace: str, directory: Path) -> None:
+        self.plane = plane
+        self.group = group
+        self.namespace = namespace
+        self.directory = directory
+
+    @property
+    def api_version(self) -> str:
+        """The apiVersion of a thing."""
+        return f"{self.group}/v1"
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable that a run has the thing in."""
+        return f"_{self.group}_thing".replace(".", "_").replace("-", "_")
+
+    def path(self, name: str = "", namespace: str = "") -> str:
+        """The path of a thing, or of all."""
+        path = f"/apis/{self.api_version}/namespaces/{namespace or self.namespace}/things"
+        return f"{path}/{name}" if name else path
+
+    def create(self, name: str, namespace: str = "", spec: Any = None, **metadata: Any) -> dict[str, Any]:
+        """A new thing."""
+        body = {"apiVersion": self.api_version, "kind": "Thing", "metadata": {"name": name, **metadata}}
+        return self.plane.request("POST", self.path(name="", namespace=namespace), {**body, "spec": spec or {}})
+
+    def get(self, name: str) -> dict[str, Any]:
+        """A thing."""
+        return self.plane.request("GET", self.path(name))
+
+    def patch(self, name: str, body: Any, subresource: str = "") -> None:
+        """Change a thing."""
+        self.plane.request("PATCH", f"{self.path(name)}{subresource}", body, content_type=MERGE)
+
+    def delete(self, name: str) -> None:
+        """Delete a thing."""
+        self.plane.request("DELETE", self.path(name))
+
+    def playbook(self, *tasks: Mapping[str, Any], name: str = "play.yml") -> Path:
+        """A playbook with these tasks, and the action requeue_after beside it."""
+        plugin = self.directory / "action_plugins" / "requeue_after.py"
+        plugin.parent.mkdir(exist_ok=True)
+        plugin.write_text(_REQUEUE_AFTER)
+        file = self.directory / name
+        play = {"hosts": "localhost", "gather_facts": False, "tasks": [*tasks, {"debug": {"msg": "the end"}}]}
+        file.write_text(json.dumps([play]))
+        return file
+
+    def watch(self, playbook: Path, **more: Any) -> dict[str, Any]:
+        """An entry of watches.yaml."""
+        return {
+            "group": self.group,
+            "version": "v1",
+            "kind": "Thing",
+            "playbook": str(playbook),
+            "manageStatus": False,
+            **more,
+        }
+
+    def proxied(self, url: str, owner: Mapping[str, Any] | None) -> Api:
+        """The operator's proxy as a run for the owner sees it."""
+        return Api(url, authorization=f"Basic {_basic(owner)}" if owner else "Bearer nobody")
+
+
+def _basic(owner: Mapping[str, Any]) -> str:
+    user = base64.urlsafe_b64encode(json.dumps(reference(owner, Namespace=owner["metadata"]["namespace"])).encode())
+    return base64.b64encode(user + b":unused").decode()
+
+
+def reference(owner: Mapping[str, Any], **more: str) -> dict[str, str]:
+    """What an object says of an owner."""
+    metadata = owner["metadata"]
+    names = {"name": metadata["name"], "uid": metadata["uid"]}
+    return {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **names, **more}
+
+
+@contextmanager
+def kind_of_things(plane: ControlPlane) -> Iterator[str]:
+    """A new kind; its group, which no other test has."""
+    group = f"things-{secrets.token_hex(4)}.example.com"
+    schema = {"type": "object", "properties": {"spec": _ANY, "status": _ANY}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}},
+    }
+    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [version]}
+    plane.request("POST", _CRDS, {"metadata": {"name": f"things.{group}"}, "spec": spec})
+    yield group
+    plane.request("DELETE", f"{_CRDS}/things.{group}")
