@@ -46,8 +46,9 @@ def with_additions(live: Manifest, manifest: Manifest) -> Manifest:
         return manifest
     kept = remove(live, difference(field_set(live), union(added, stated)))
     metadata = {name: kept["metadata"][name] for name in ("labels", "annotations") if name in kept["metadata"]}
-    template = {"template": (kept if _says_all(manifest) else live)["spec"]["template"]} if _is_workload(live) else {}
-    return merge({"metadata": metadata, "spec": template}, manifest)
+    source = kept if _says_all(manifest) else live
+    spec = {name: value for name, value in source.get("spec", {}).items() if name == "template"}
+    return merge({"metadata": metadata, "spec": spec}, manifest)
 
 
 def _additions(live: Manifest, stated: FieldSet) -> FieldSet:

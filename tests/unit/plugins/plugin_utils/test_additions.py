@@ -25,7 +25,7 @@ Manifest = dict[str, Any]
 NOTE = {"metadata": {"annotations": {"note": "mine"}}}
 SIDECAR = {"spec": {"containers": [{"name": "sidecar", "image": "i"}]}}
 VARIABLE = {"spec": {"containers": [{"name": "druid-c-brokers", "env": [{"name": "MINE", "value": "x"}]}]}}
-POD = {"note": NOTE, "sidecar": SIDECAR, "variable": VARIABLE}
+POD: dict[str, Manifest] = {"note": NOTE, "sidecar": SIDECAR, "variable": VARIABLE}
 
 
 def stateful_set() -> Manifest:
