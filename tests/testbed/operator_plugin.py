@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from .control_plane import ControlPlane
+from .operator.events import socket_of
 from .operator.runs import INPUT
 from .operator.started import STAND_IN, Operator, Setting, real_program, which_program
 from .ports import reserved_ports
@@ -103,5 +104,10 @@ class _only_one:  # noqa: N801 - a context manager
 def _remove_input(operator: Operator) -> None:
     """Take away what it leaves in /tmp."""
     for run in operator.runs:
-        if run.directory.is_relative_to(INPUT):
-            shutil.rmtree(run.directory, ignore_errors=True)
+        socket_of(run.ident).unlink(missing_ok=True)
+        shutil.rmtree(run.directory, ignore_errors=True)
+        for parent in run.directory.parents:
+            # those of other operators' runs are not empty
+            if parent.is_relative_to(INPUT):
+                with suppress(OSError):
+                    parent.rmdir()
