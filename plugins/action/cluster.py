@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import res
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, CONSTRAINTS, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec, connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import look_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 
 display = Display()
 
@@ -36,7 +40,8 @@ class ActionModule(ActionBase):
         _validation, arguments = self.validate_argument_spec({**CLUSTER, **argument_spec()}, **CONSTRAINTS)
         try:
             request = to_request(arguments, self._task.check_mode, self._find_file)
-            outcome = fulfil(connect(arguments), request, partial(_progress, request.name), Clock())
+            fulfilled = partial(fulfil, request=request, progress=partial(_progress, request.name), clock=Clock())
+            outcome = _attempt(arguments, fulfilled)
         except DruidopsError as error:
             return {**returned, **result.of_error(error, arguments["fail_on_problem"])}
         return {**returned, **result.of_outcome(outcome, request, arguments["fail_on_problem"])}
@@ -49,6 +54,14 @@ class ActionModule(ActionBase):
             if not os.path.exists(path):
                 raise
             return os.path.abspath(path)
+
+
+def _attempt(arguments: Mapping[str, Any], fulfilled: Callable[[KubernetesApi], Outcome]) -> Outcome:
+    if not arguments["cache_kubeconfig"]:
+        return fulfilled(connect(arguments))
+    # What ansible-operator has put into the environment is the way to the cache.
+    direct = connect(arguments, {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"})
+    return look_first(connect({"kubeconfig": arguments["cache_kubeconfig"]}, {}), direct, fulfilled)
 
 
 def _progress(name: str, text: str) -> None:

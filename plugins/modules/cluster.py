@@ -104,6 +104,20 @@ options:
       - The operator sets this to V(false); what is in the way is then in the conditions only.
     type: bool
     default: true
+  keep_finalizer:
+    description:
+      - Have the resource keep its finalizer also when C(disablePVCDeletionFinalizer) is set; claims stay all the same.
+      - The operator sets this to V(true), since ansible-operator runs nothing for a deleted resource without finalizer.
+    type: bool
+    default: false
+  cache_kubeconfig:
+    description:
+      - Path of a kubeconfig that leads to a proxy which answers reads from a cache, as ansible-operator gives it to
+        every run in E(K8S_AUTH_KUBECONFIG).
+      - The first look is at the cache; only when there is anything to do, a second one is at the API server itself, and
+        it is decided on that one. Secrets are never read through the cache.
+      - E(K8S_AUTH_KUBECONFIG) is then no fall-back of O(kubeconfig).
+    type: str
 seealso:
   - module: druidops.druid.cluster_info
 """

@@ -100,14 +100,17 @@ def _typed(value: str, kind: str) -> Any:
     return value
 
 
-def connect(options: Mapping[str, Any]) -> KubernetesApi:
-    """Return a connection made of ``options``; nothing is sent yet. KubernetesError when they lead nowhere."""
+def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> KubernetesApi:
+    """Return a connection made of ``options``, and of the environment (os.environ) for what they leave open.
+
+    Nothing is sent yet. KubernetesError when they lead nowhere.
+    """
     if _MISSING is not None:
         raise KubernetesError(
             f"The Python library kubernetes is needed where the playbook runs ({sys.executable}): {_MISSING}. "
             "Install it there, for example with: python -m pip install kubernetes"
         )
-    options = with_environment(options, os.environ)
+    options = with_environment(options, os.environ if environment is None else environment)
     configuration = _configuration(options)
     server, user_of_url = _without_credentials(configuration.host)
     fixed = {**user_of_url, **_basic_auth(options)}

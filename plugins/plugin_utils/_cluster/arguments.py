@@ -28,6 +28,8 @@ CLUSTER: Mapping[str, Any] = {
     "wait_sleep": {"type": "int", "default": 2},
     "reference_namespaces": {"type": "list", "elements": "str", "default": []},
     "fail_on_problem": {"type": "bool", "default": True},
+    "keep_finalizer": {"type": "bool", "default": False},
+    "cache_kubeconfig": {"type": "str"},
 }
 CONSTRAINTS: dict[str, Any] = {
     "required_one_of": [("name", "resource")],
@@ -53,7 +55,7 @@ def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callab
         wait=arguments["wait"],
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
-        settings=Settings(check_mode, tuple(arguments["reference_namespaces"])),
+        settings=Settings(check_mode, tuple(arguments["reference_namespaces"]), arguments["keep_finalizer"]),
     )
 
 

@@ -42,10 +42,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a pass is made: `check_mode` stops before the first write; references lead to these namespaces, too."""
+    """How a pass is made: `check_mode` stops before the first write; references lead to these namespaces, too.
+
+    With `keep_finalizer` the finalizer stays whatever becomes of the claims.
+    """
 
     check_mode: bool = False
     reference_namespaces: tuple[str, ...] = ()
+    keep_finalizer: bool = False
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
@@ -109,7 +113,7 @@ def _decide(
     contested = conflict(cluster, observed)
     if contested is not None:
         return Plan(findings=(contested,)), observed
-    kept = finalizer.keep_finalizer(resource) if cluster.uid else ()
+    kept = finalizer.keep_finalizer(resource, settings.keep_finalizer) if cluster.uid else ()
     obstacles = _obstacles(resource, cluster, settings)
     if obstacles:
         return Plan(kept, obstacles), observed

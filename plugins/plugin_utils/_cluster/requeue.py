@@ -13,6 +13,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 
 SHORTEST_SECONDS = 5
 LONGEST_SECONDS = 300
+# For a trouble whose age nobody knows, since not even the conditions could be read.
+UNKNOWN_AGE_SECONDS = 30
 # The pause grows with the age of the trouble: a tenth of it.
 SHARE_OF_AGE = 10
 

@@ -11,6 +11,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import des
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import UNKNOWN_AGE_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 
 
@@ -56,6 +57,7 @@ def _awaited(report: Report | None) -> str:
 
 
 def of_error(error: DruidopsError, fail_on_problem: bool) -> dict[str, Any]:
-    """Return the result of a task that could not be begun; a resource that is gone does not trouble the operator."""
-    gone = isinstance(error, NotThere) and not fail_on_problem
-    return {"changed": False, "msg": str(error), "failed": not gone and fail_on_problem, "plan": [], "conditions": []}
+    """Return the result of a task that could not be begun: the operator tries again, unless the resource is gone."""
+    returned = {"changed": False, "msg": str(error), "failed": fail_on_problem, "plan": [], "conditions": []}
+    is_over = fail_on_problem or isinstance(error, NotThere)
+    return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}

@@ -21,10 +21,10 @@ ORPHAN = "orphan"
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
 
-def keep_finalizer(resource: Manifest) -> tuple[Step, ...]:
-    """Return the step that adds or removes the finalizer, as disablePVCDeletionFinalizer wants it."""
+def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]:
+    """Return the step that adds or removes the finalizer as disablePVCDeletionFinalizer wants, or adds it always."""
     finalizers = resource["metadata"].get("finalizers") or []
-    is_wanted = deletes_claims(resource.get("spec"))
+    is_wanted = always or deletes_claims(resource.get("spec"))
     if is_wanted == (names.FINALIZER in finalizers):
         return ()
     return (_finalizer_step(resource, [*finalizers, names.FINALIZER] if is_wanted else _without(finalizers)),)

@@ -91,6 +91,7 @@ ERRORS: list[tuple[DruidopsError, bool, bool]] = [
 def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_on_problem: bool, failed: bool) -> None:
     returned = of_error(error, fail_on_problem)
     assert (returned["msg"], returned["failed"], returned["changed"]) == ("no", failed, False)
+    assert ("requeue_after" in returned) == (not failed and not isinstance(error, NotThere))
 
 
 class Time:

@@ -58,6 +58,12 @@ def test_keeps_the_finalizer(disabled: bool | None, finalizers: list[str] | None
     assert [(step.operation, step.group) for step in steps] == [("patch", None)] * len(steps)
 
 
+@pytest.mark.parametrize(("finalizers", "after"), [([], [FINALIZER]), ([FINALIZER], None)])
+def test_keeps_the_finalizer_for_an_operator_that_needs_one(finalizers: list[str], after: list[str] | None) -> None:
+    steps = keep_finalizer(resource(finalizers, disablePVCDeletionFinalizer=True), always=True)
+    assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
+
+
 def patch(finalizers: list[str]) -> list[Manifest]:
     return [
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
