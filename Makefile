@@ -121,6 +121,11 @@ integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete
 all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install
 	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
 
+.PHONY: faults
+faults: export EACH_IN_EACH_WAY := yes
+faults: ## Let each request of a pass fail in each way: a quarter of an hour; `make test` lets the ways take turns
+	@$(MAKE) integration TESTS=tests/system/test_faults.py
+
 .PHONY: testbed
 testbed: $(CORE_2_19)/.complete link ## Start a control plane that the tests then reuse, until `make stop`
 	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
