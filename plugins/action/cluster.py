@@ -7,14 +7,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from ansible.errors import AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, CONSTRAINTS, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
@@ -23,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._connection import 
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import look_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._log_line import log_line
 
 display = Display()
 
@@ -38,13 +41,20 @@ class ActionModule(ActionBase):
         del tmp
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         _validation, arguments = self.validate_argument_spec({**CLUSTER, **argument_spec()}, **CONSTRAINTS)
+        began = time.monotonic()
+        returned |= self._reconcile(arguments)
+        if arguments["log"]:
+            _log(arguments, returned, time.monotonic() - began)
+        return returned
+
+    def _reconcile(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
             request = to_request(arguments, self._task.check_mode, self._find_file)
             fulfilled = partial(fulfil, request=request, progress=partial(_progress, request.name), clock=Clock())
             outcome = _attempt(arguments, fulfilled)
         except DruidopsError as error:
-            return {**returned, **result.of_error(error, arguments["fail_on_problem"])}
-        return {**returned, **result.of_outcome(outcome, request, arguments["fail_on_problem"])}
+            return result.of_error(error, arguments["fail_on_problem"])
+        return result.of_outcome(outcome, request, arguments["fail_on_problem"])
 
     def _find_file(self, path: str) -> str:
         """Return the real path of a file beside the playbook or role, or else where ansible-playbook was started."""
@@ -62,6 +72,17 @@ def _attempt(arguments: Mapping[str, Any], fulfilled: Callable[[KubernetesApi], 
     # What ansible-operator has put into the environment is the way to the cache.
     direct = connect(arguments, {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"})
     return look_first(connect({"kubeconfig": arguments["cache_kubeconfig"]}, {}), direct, fulfilled)
+
+
+def _log(arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> None:
+    """Add the line of this pass to the log; one that cannot be written is no reason to fail."""
+    named = {name: arguments[name] for name in ("name", "namespace")}
+    line = log_line(names.KIND, {**named, **returned}, seconds, datetime.now(UTC))
+    try:
+        with open(arguments["log"], "a", encoding="utf-8") as log:
+            log.write(f"{line}\n")
+    except OSError as error:
+        display.warning(f"The log {arguments['log']} cannot be written: {error}")
 
 
 def _progress(name: str, text: str) -> None:

@@ -110,6 +110,11 @@ options:
       - The operator sets this to V(true), since ansible-operator runs nothing for a deleted resource without finalizer.
     type: bool
     default: false
+  log:
+    description:
+      - Path of a file to which one line of JSON is added. What resource it was, what was done, how long it took in
+        seconds, what is awaited.
+    type: str
   cache_kubeconfig:
     description:
       - Path of a kubeconfig that leads to a proxy which answers reads from a cache, as ansible-operator gives it to
@@ -176,6 +181,10 @@ plan:
   returned: always
   sample: ["change ConfigMap druid-wiki-brokers-config", "change StatefulSet druid-wiki-brokers",
     "restart 1: group brokers (StatefulSet druid-wiki-brokers), 2 pods"]
+generation:
+  description: The generation of the resource that was reconciled.
+  type: int
+  returned: when the cluster was reconciled
 ready:
   description: Whether the condition Ready is true.
   type: bool

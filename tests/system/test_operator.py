@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from pathlib import Path
@@ -91,12 +92,30 @@ def test_makes_a_cluster_and_then_asks_the_api_server_nothing(started: Operator,
     started.wait_for_runs(NAME, before + 1)
 
     assert live.requests(mark) == []
-    eventually(lambda: requests_of_the_operator(live, mark) == [("get", "druids")])
+    one_for_each_run = [("get", "druids")]
+    eventually(lambda: requests_of_the_operator(live, mark) == one_for_each_run * (len(started.runs_of(NAME)) - before))
 
 
 def requests_of_the_operator(live: Live, since: Mark) -> list[tuple[str, str]]:
     """Return verb and resource of what ansible-operator itself has asked the API server, its watches left out."""
     return [(each.verb, each.resource) for each in live.requests(since, "operator") if each.verb != "watch"]
+
+
+def test_logs_a_line_for_each_run(
+    operator: StartOperator, control_plane: ControlPlane, live: Live, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    started = start(operator, control_plane, live.namespace, DRUIDOPS_LOG=str(log))
+    live.create(small_cluster.resource(NAME))
+    settled(started, live)
+
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+    assert len(lines) == len(started.runs)
+    assert {(line["kind"], line["namespace"], line["name"]) for line in lines} == {("Druid", live.namespace, NAME)}
+    assert f"create StatefulSet druid-{NAME}-brokers" in lines[0]["done"]
+    assert (lines[-1]["done"], lines[-1]["ready"], lines[-1]["generation"]) == ([], "True", 1)
+    assert "druid.number=1" not in log.read_text(encoding="utf-8")
 
 
 def test_a_change_is_carried_out(started: Operator, live: Live) -> None:

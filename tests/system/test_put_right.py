@@ -40,10 +40,9 @@ class Edit(NamedTuple):
     value: Callable[[Manifest], Any]
 
 
-def of_spec(kind: str, name: str, **field: Any) -> Edit:
+def of_spec(kind: str, name: str, field: str, value: Any) -> Edit:
     """Return the edit of one field of a specification."""
-    [key] = field
-    return Edit(kind, name, {"spec": field}, lambda live: live["spec"][key])
+    return Edit(kind, name, {"spec": {field: value}}, lambda live: live["spec"][field])
 
 
 EDITS = {
@@ -59,12 +58,12 @@ EDITS = {
         {"metadata": {"labels": {"druid_cr": None}}},
         lambda live: live["metadata"]["labels"],
     ),
-    "service type": of_spec("Service", "druid-wiki-brokers", type="NodePort"),
-    "pods": of_spec("Deployment", "druid-wiki-brokers", replicas=4),
-    "replicas": of_spec("StatefulSet", "druid-wiki-data", replicas=0),
-    "backend": of_spec("Ingress", "druid-wiki-brokers", defaultBackend={"service": {"name": "mine"}}),
-    "budget": of_spec("PodDisruptionBudget", "druid-wiki-data", maxUnavailable=0),
-    "autoscaler": of_spec("HorizontalPodAutoscaler", "druid-wiki-routers", maxReplicas=9),
+    "service type": of_spec("Service", "druid-wiki-brokers", "type", "NodePort"),
+    "pods": of_spec("Deployment", "druid-wiki-brokers", "replicas", 4),
+    "replicas": of_spec("StatefulSet", "druid-wiki-data", "replicas", 0),
+    "backend": of_spec("Ingress", "druid-wiki-brokers", "defaultBackend", {"service": {"name": "mine"}}),
+    "budget": of_spec("PodDisruptionBudget", "druid-wiki-data", "maxUnavailable", 0),
+    "autoscaler": of_spec("HorizontalPodAutoscaler", "druid-wiki-routers", "maxReplicas", 9),
 }
 
 

@@ -125,5 +125,8 @@ def kind_of_things(plane: ControlPlane) -> Iterator[str]:
     names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
     spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [version]}
     plane.request("POST", _CRDS, {"metadata": {"name": f"things.{group}"}, "spec": spec})
-    yield group
+    try:
+        yield group
+    finally:
+        plane.request("DELETE", f"{_CRDS}/things.{group}")
     plane.request("DELETE", f"{_CRDS}/things.{group}")

@@ -29,6 +29,7 @@ CLUSTER: Mapping[str, Any] = {
     "reference_namespaces": {"type": "list", "elements": "str", "default": []},
     "fail_on_problem": {"type": "bool", "default": True},
     "keep_finalizer": {"type": "bool", "default": False},
+    "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},
 }
 CONSTRAINTS: dict[str, Any] = {

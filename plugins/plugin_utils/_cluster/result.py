@@ -34,6 +34,7 @@ def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dic
 
 def _of_report(report: Report) -> dict[str, Any]:
     return {
+        "generation": report.status.get("observedGeneration"),
         "ready": report.is_ready,
         "nodes": report.status.get("nodes", ""),
         "conditions": report.status["conditions"],

@@ -35,8 +35,9 @@ _LOG = logging.getLogger("program")
 _PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
 
 
-def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run until SIGTERM; the exit status: 1 if something went wrong, or was still going on when patience ended."""
+    environment = dict(os.environ)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     for noisy in ("urllib3.connectionpool", "urllib3.connection"):
         logging.getLogger(noisy).setLevel(logging.ERROR)

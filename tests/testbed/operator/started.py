@@ -149,9 +149,10 @@ class Operator:
         variables = [f"{name}={value}" for name, value in self._environment().items()]
         # with no other environment than this, whatever the tests themselves have
         self._processes.start(_NAME, ["env", "-i", *variables, PROGRAM, "run", *self._flags()], detached=False)
-        probe = Api(self.probe_url)
-        ready = lambda: probe.request("GET", "/readyz", timeout=2) is not None  # noqa: E731
-        self._processes.wait_for("a ready operator", ready, not_yet=(ApiError, OSError))
+        self._processes.wait_for("a ready operator", self._is_ready, not_yet=(ApiError, OSError))
+
+    def _is_ready(self) -> bool:
+        return Api(self.probe_url).request("GET", "/readyz", timeout=2) is not None
 
     def stop(self, patience: float = 60) -> None:
         """Ask it to end (SIGTERM), as Kubernetes does with a pod, and wait for that."""

@@ -46,6 +46,7 @@ def test_tells_names_and_words() -> None:
         "plan": ["create ConfigMap n"],
         "diff": returned["diff"],
         "warnings": ["Beware."],
+        "generation": 1,
         "ready": False,
         "nodes": "0/1",
         "conditions": found.status["conditions"],
