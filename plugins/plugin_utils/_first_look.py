@@ -15,7 +15,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 _Result = TypeVar("_Result")
 
 # One Secret read through the cache would make it read, and hold, every Secret of the watched namespaces.
-NOT_CACHED = ("Secret",)
+READ_DIRECTLY = ("Secret",)
+# Looked at only where something is to be done.
+NOT_LISTED = ("ReplicaSet", "ResourceQuota")
 
 
 class LookAgain(Exception):
@@ -34,10 +36,12 @@ class FirstLook(KubernetesApi):
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None when there is none of that name."""
-        return self.direct.get(kind, namespace, name) if kind in NOT_CACHED else super().get(kind, namespace, name)
+        return self.direct.get(kind, namespace, name) if kind in READ_DIRECTLY else super().get(kind, namespace, name)
 
     def list_objects(self, kind: str, namespace: str, label_selector: str = "") -> list[Manifest]:
         """Return the objects of ``kind`` that the label selector matches, and have the kind watched."""
+        if kind in NOT_LISTED:
+            raise LookAgain
         listed = super().list_objects(kind, namespace, label_selector)
         if listed:
             self.get(kind, namespace, listed[0]["metadata"]["name"])

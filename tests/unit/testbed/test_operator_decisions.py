@@ -10,21 +10,21 @@ import base64
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.testbed.operator.go_duration import seconds
+from ansible_collections.druidops.druid.tests.testbed.operator.informer import Change, What
+from ansible_collections.druidops.druid.tests.testbed.operator.kinds import Kind, Resource
+from ansible_collections.druidops.druid.tests.testbed.operator.label_selector import equalities, selected
+from ansible_collections.druidops.druid.tests.testbed.operator.marking import failed
+from ansible_collections.druidops.druid.tests.testbed.operator.owner import Owner, encoded, requesting_owner
+from ansible_collections.druidops.druid.tests.testbed.operator.parameters import mark_unsafe
+from ansible_collections.druidops.druid.tests.testbed.operator.predicates import of_dependent
+from ansible_collections.druidops.druid.tests.testbed.operator.request_path import target
+from ansible_collections.druidops.druid.tests.testbed.operator.settings import settings
+from ansible_collections.druidops.druid.tests.testbed.operator.snake_case import snake_case
+from ansible_collections.druidops.druid.tests.testbed.operator.verdict import BadPeriodError, Verdict, verdict
+from ansible_collections.druidops.druid.tests.testbed.operator.work_queue import backoff
 from hypothesis import given
 from hypothesis import strategies as st
-from testbed.operator.go_duration import seconds
-from testbed.operator.informer import Change, What
-from testbed.operator.kinds import Kind, Resource
-from testbed.operator.label_selector import equalities, selected
-from testbed.operator.marking import failed
-from testbed.operator.owner import Owner, encoded, requesting_owner
-from testbed.operator.parameters import mark_unsafe
-from testbed.operator.predicates import of_dependent
-from testbed.operator.request_path import target
-from testbed.operator.settings import settings
-from testbed.operator.snake_case import snake_case
-from testbed.operator.verdict import BadPeriodError, Verdict, verdict
-from testbed.operator.work_queue import backoff
 
 STATS = {"event": "playbook_on_stats", "event_data": {"ok": {"localhost": 1}}}
 

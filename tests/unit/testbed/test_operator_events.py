@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from testbed.operator.events import Events
+from ansible_collections.druidops.druid.tests.testbed.operator.events import Events
 
 EVENT = {"uuid": "1", "event": "playbook_on_stats", "created": "2026-01-01T00:00:00.123456+00:00"}
 JSON = "application/json"

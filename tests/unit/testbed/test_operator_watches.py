@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from testbed.operator.expand import expand
-from testbed.operator.kinds import Kind
-from testbed.operator.watches import Watch, WatchesError, load
+from ansible_collections.druidops.druid.tests.testbed.operator.expand import expand
+from ansible_collections.druidops.druid.tests.testbed.operator.kinds import Kind
+from ansible_collections.druidops.druid.tests.testbed.operator.watches import Watch, WatchesError, load
 
 MINIMAL = "- {version: v1, kind: Secret, playbook: %s, manageStatus: false%s}"
 

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from testbed.operator.kinds import Key
-from testbed.operator.work_queue import WorkQueue
+from ansible_collections.druidops.druid.tests.testbed.operator.kinds import Key
+from ansible_collections.druidops.druid.tests.testbed.operator.work_queue import WorkQueue
 
 A, B = Key("n", "a"), Key("n", "b")
 

@@ -24,6 +24,8 @@ WRITES: list[tuple[str, Callable[[KubernetesApi], Any]]] = [
     ("json_patch", lambda api: api.json_patch("ConfigMap", "ns", "n", [])),
     ("patch_status", lambda api: api.patch_status("Druid", "ns", "n", [])),
     ("delete", lambda api: api.delete("ConfigMap", "ns", "n", "u")),
+    ("list of what a deletion looks at", lambda api: api.list_objects("ReplicaSet", "ns")),
+    ("list of what a creation looks at", lambda api: api.list_objects("ResourceQuota", "ns")),
 ]
 
 
