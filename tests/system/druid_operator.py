@@ -53,7 +53,7 @@ class DruidOperator:
         self.touch(name)
         runs = self.program
         runs.wait_for("a run", lambda: len(runs.runs) > before and all(run.end for run in runs.runs))
-        return {*self.requests(mark)} <= {("get", "druids")}
+        return {*self.requests(mark)} <= {("get", "druids"), ("get", "secrets")}
 
     def touch(self, name: str) -> None:
         """Have the operator run: it watches annotations."""

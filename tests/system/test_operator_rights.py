@@ -1,0 +1,83 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator's rights are those that it needs: none is missing, and the audit log shows each of them used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.druidops.druid.tests.system import full_cluster
+from ansible_collections.druidops.druid.tests.system.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator
+from ansible_collections.druidops.druid.tests.system.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.operator_account import FORBIDDEN, granted, used
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from testbed.operator_plugin import StartOperator
+
+NAME = "hand"
+IGNORED = "druid.apache.org/ignored"
+
+
+def test_each_right_is_needed_and_none_is_missing(operator: StartOperator, golden: Live, tmp_path: Path) -> None:
+    live, mark = golden, golden.mark()
+    GoOperator(live, NAME).run()
+    started = start(operator, live, tmp_path)
+    started.wait_until_settled(NAME)
+    create_one_of_every_kind(live)
+    started.wait_until_settled(full_cluster.NAME)
+
+    leave_pods_behind(live)
+    started.wait_until_settled(full_cluster.NAME)
+    remove_groups(live, NAME)
+    started.wait_until_settled(NAME)
+    for name in (NAME, full_cluster.NAME):
+        live.delete("Druid", name)
+    eventually(lambda: live.made() == set() and live.list("Druid") == [])
+
+    events = started.events(mark)
+    assert [each for each in events if each.code == FORBIDDEN] == []
+    assert used(events) == granted()
+
+
+def create_one_of_every_kind(live: Live) -> None:
+    """With pods, a claim of its own, and a Secret among its files."""
+    files = live.create(
+        {"kind": "Secret", "metadata": {"generateName": "files-"}, "stringData": {"a.properties": "b=c"}}
+    )
+    resource = {
+        "apiVersion": "druid.apache.org/v1alpha1",
+        "kind": "Druid",
+        "metadata": {"name": full_cluster.NAME},
+        "spec": full_cluster.spec(
+            historicals=full_cluster.historicals(
+                replicas=1, persistentVolumeClaim=[full_cluster.claim_template("druid-full-own")]
+            ),
+            brokers=full_cluster.brokers(replicas=1),
+        ),
+    }
+    resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
+    live.create(resource)
+
+
+def leave_pods_behind(live: Live) -> None:
+    """Somebody deletes the workloads without their pods, and their groups go from the resource before they are back."""
+    live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: "true"}}})
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Paused")["status"] == "True")
+    live.delete("StatefulSet", full_cluster.STATEFUL, propagation="Orphan")
+    live.delete("Deployment", full_cluster.STATELESS, propagation="Orphan")
+    eventually(lambda: not live.find("StatefulSet", full_cluster.STATEFUL))
+    eventually(lambda: not live.find("Deployment", full_cluster.STATELESS))
+    other = full_cluster.historicals(volumeClaimTemplates=None, volumeMounts=None)
+    nodes = {"historicals": None, "brokers": None, "others": other}
+    live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: None}}, "spec": {"nodes": nodes}})
+
+
+def remove_groups(live: Live, name: str) -> None:
+    """Remove all groups but one from the resource, and wait until what they were made of is gone."""
+    resource = live.get("Druid", name)
+    _kept, *others = sorted(resource["spec"]["nodes"])
+    live.merge("Druid", name, {"spec": {"nodes": dict.fromkeys(others)}})
+    workloads = {f"druid-{name}-{key}" for key in others}
+    eventually(lambda: not workloads & (live.names("StatefulSet") | live.names("Deployment")))
