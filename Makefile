@@ -126,6 +126,10 @@ faults: export EACH_IN_EACH_WAY := yes
 faults: ## Let each request of a pass fail in each way: a quarter of an hour; `make test` lets the ways take turns
 	@$(MAKE) integration TESTS=tests/system/test_faults.py
 
+.PHONY: mutations
+mutations: ## Break the stand-in for ansible-operator in every way that its tests have to notice: a quarter of an hour
+	@$(MAKE) integration TESTS=tests/system/check_operator_mutations.py
+
 .PHONY: testbed
 testbed: $(CORE_2_19)/.complete link ## Start a control plane that the tests then reuse, until `make stop`
 	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
