@@ -7,8 +7,12 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.tests.system import full_cluster
 from ansible_collections.druidops.druid.tests.system.admission import WORDS, limit, no_limit, refusing
+from ansible_collections.druidops.druid.tests.system.fault_proxy import Fault, FaultProxy
 from ansible_collections.druidops.druid.tests.system.full_cluster import NAME, STATEFUL
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, condition
@@ -86,16 +90,23 @@ def test_the_new_name_is_taken(renamed: Live) -> None:
     assert_goes(renamed)
 
 
-def test_the_new_one_cannot_be_written(renamed: Live) -> None:
-    """Each object passes its dry run; then the second Service exceeds the quota."""
+def test_a_quota_has_no_room_for_all_of_the_new_one(renamed: Live) -> None:
+    """Each object passes its dry run; the second Service would exceed the quota."""
     limit(renamed, "count/services", len(renamed.names("Service")) + 1)
+    assert_stays(renamed, "exceeded quota: limit")
+    assert not any(NEW in name for _kind, name in renamed.made())
+    no_limit(renamed)
+    assert_goes(renamed)
+
+
+def test_the_new_one_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None:
+    """Each object passes its dry run; then the first of them cannot be written."""
     before = renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"]
-    outcome = one_pass(renamed, NAME)
+    proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")
+    outcome = fulfil(proxy.api(), Request(NAME, renamed.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     assert {problem.reason for problem in outcome.report.problems} == {"WriteFailed"}
     assert renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
     assert renamed.find("Pod", POD)
-    message = condition(renamed.get("Druid", NAME), "Degraded")["message"]
-    assert "exceeded quota: limit" in message
-    no_limit(renamed)
+    assert condition(renamed.get("Druid", NAME), "Degraded")["reason"] == "WriteFailed"
     assert_goes(renamed)

@@ -129,4 +129,3 @@ def kind_of_things(plane: ControlPlane) -> Iterator[str]:
         yield group
     finally:
         plane.request("DELETE", f"{_CRDS}/things.{group}")
-    plane.request("DELETE", f"{_CRDS}/things.{group}")
