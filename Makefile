@@ -231,7 +231,7 @@ molecule-reset:
 ##@ What is measured
 
 .PHONY: bench
-bench: setup install link ## Compare the costs with those of doing without: ROUNDS=5 CLUSTERS=100 PART=clusters
+bench: setup install link ## Compare the costs with those of doing without: ROUNDS=5 CLUSTERS=100 PART=clusters, scale or supervisors
 	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) --clusters $(or $(CLUSTERS),100) \
 	  --part $(or $(PART),all)
 

@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,8 @@ EMPTY = "empty play"
 BARE = "python -c pass"
 IMPORT = "import kubernetes.config"
 FOUR = "no-op pass, 4 groups"
-PASS = "no-op pass"
+ALONE = "no-op pass, alone"
+AMONG = "no-op pass, among many"
 TWENTY = "no-op pass, 20 groups"
 LARGE = "no-op pass, 20 groups, 500 KiB of common files"
 STOCK = "kubernetes.core.k8s, the same objects of 4 groups"
@@ -56,12 +58,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.part in ("all", "clusters"):
         _clusters(arguments)
+    if arguments.part in ("all", "scale"):
+        _scale(_cores()[-1], arguments.rounds, arguments.clusters)
     if arguments.part in ("all", "supervisors"):
         _supervisors(_cores()[-1], arguments.rounds, arguments.supervisors)
 
 
 def _clusters(arguments: argparse.Namespace) -> None:
-    with control_plane(os.environ.get("KUBERNETES", "1.34"), CRDS) as plane, tempfile.TemporaryDirectory() as scratch:
+    with _started() as plane, tempfile.TemporaryDirectory() as scratch:
         print(f"Kubernetes {plane.kubernetes.release}, Python {platform.python_version()}, {os.cpu_count()} processors")
         make_room(plane)
         create(plane, "four", 4)
@@ -69,7 +73,10 @@ def _clusters(arguments: argparse.Namespace) -> None:
         create(plane, "large", 20, common=500 * 1024)
         for core in _cores():
             _compare(core, plane, Path(scratch), arguments.rounds)
-        _many(_cores()[-1], plane, Path(scratch), arguments.rounds, arguments.clusters)
+
+
+def _started() -> AbstractContextManager[ControlPlane]:
+    return control_plane(os.environ.get("KUBERNETES", "1.34"), CRDS)
 
 
 def _arguments() -> argparse.Namespace:
@@ -77,7 +84,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
     parser.add_argument("--clusters", type=int, default=MANY, help="how many clusters there are in the last part")
     parser.add_argument("--supervisors", type=int, default=200, help="how many supervisors there are")
-    parser.add_argument("--part", choices=["all", "clusters", "supervisors"], default="all")
+    parser.add_argument("--part", choices=["all", "clusters", "scale", "supervisors"], default="all")
     return parser.parse_args()
 
 
@@ -167,35 +174,30 @@ def _supervisors(core: Core, rounds: int, count: int) -> None:
     _verdict("keeping them takes at most a tenth of doing it by hand", cost[KEPT].wall, cost[BY_HAND].wall / 10)
 
 
-def _many(core: Core, plane: ControlPlane, scratch: Path, rounds: int, clusters: int) -> None:
-    """Compare a pass for a cluster that has the namespace almost for itself with one among many."""
+def _scale(core: Core, rounds: int, clusters: int) -> None:
+    """Compare a pass for a cluster that has a control plane for itself with one for a cluster among many.
+
+    Both control planes run all the time, so that what they cost the machine weighs on both passes.
+    """
     print(f"\nOne pass of one cluster of 5 groups, alone and among {clusters}, ansible-core {core.version}", flush=True)
-    create(plane, "one", 5)
-    alone, few = _requests_and_costs(core, plane, scratch, rounds)
-    for number in range(1, clusters):
-        create(plane, f"other{number}", 5, wait=False)
-        if number % 10 == 0:
-            print(f"  made {number} clusters", file=sys.stderr, flush=True)
-    create(plane, "one", 5)
-    among, many = _requests_and_costs(core, plane, scratch, rounds)
-    _table(
-        [(f"{name}, {when}", cost) for when, found in (("alone", few), ("among", many)) for name, cost in found.items()]
-    )
-    _verdict("as many requests", among, alone, unit="")
-    over_few, over_many = (found[PASS].wall - found[EMPTY].wall for found in (few, many))
-    _verdict("what a pass takes over the empty play, and a tenth", over_many, 1.1 * over_few)
-
-
-def _requests_and_costs(
-    core: Core, plane: ControlPlane, scratch: Path, rounds: int
-) -> tuple[float, Mapping[str, Cost]]:
-    """Return the requests of a pass, and what it costs beside the empty play, which tells how busy the machine is."""
-    playbook = str(core.programs / "ansible-playbook")
-    empty = Program(EMPTY, [playbook, str(scratch / "empty.json")], _environment(core, plane, scratch))
-    program = _pass(core, plane, scratch, PASS, "one")
-    mark = plane.audit.mark()
-    costs = alternate([empty, program], rounds)
-    return len(plane.audit.since(mark, USER)) / (rounds + 1), costs
+    with _started() as quiet, _started() as crowded, tempfile.TemporaryDirectory() as scratch:
+        for plane in (quiet, crowded):
+            make_room(plane)
+            create(plane, "one", 5)
+        for number in range(1, clusters):
+            create(crowded, f"other{number}", 5, wait=False)
+            if number % 10 == 0:
+                print(f"  made {number} clusters", file=sys.stderr, flush=True)
+        create(crowded, "one", 5)
+        marks = [plane.audit.mark() for plane in (quiet, crowded)]
+        passes = [
+            _pass(core, plane, Path(scratch), title, "one") for plane, title in ((quiet, ALONE), (crowded, AMONG))
+        ]
+        cost = alternate(passes, rounds)
+        asked = [len(plane.audit.since(mark, USER)) for plane, mark in zip((quiet, crowded), marks, strict=True)]
+    _table(list(cost.items()))
+    _verdict("as many requests", asked[1] / (rounds + 1), asked[0] / (rounds + 1), unit="")
+    _verdict("as much time, and a tenth", cost[AMONG].wall, 1.1 * cost[ALONE].wall)
 
 
 def _table(rows: Sequence[tuple[str, Cost]]) -> None:
