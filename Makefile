@@ -123,7 +123,7 @@ all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete c
 
 .PHONY: faults
 faults: export EACH_IN_EACH_WAY := yes
-faults: ## Let each request of a pass fail in each way: a quarter of an hour; `make test` lets the ways take turns
+faults: ## Let each request of a pass fail in each way: twenty-five minutes; `make test` lets the ways take turns
 	@$(MAKE) integration TESTS=tests/system/test_faults.py
 
 .PHONY: mutations

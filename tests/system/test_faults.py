@@ -44,7 +44,7 @@ from testbed.api import ApiError
 
 Tell = Callable[[str, object], None]
 
-# With `make faults` each request fails in each way, which takes a quarter of an hour; otherwise the ways take turns.
+# With `make faults` each request fails in each way, which takes 25 minutes; otherwise the ways take turns.
 EACH_IN_EACH_WAY = bool(os.environ.get("EACH_IN_EACH_WAY"))
 # Fewer requests than this are not the whole story of a run.
 FEWEST = 15
