@@ -31,6 +31,8 @@ from .watches import Watch, load
 from .work_queue import WorkQueue
 
 _LOG = logging.getLogger("program")
+# How often controller-runtime looks for a kind that the API server does not know yet.
+_KIND_PAUSE_SECONDS = 10
 # The real program's runs always go to 8888; with this variable, which only the stand-in knows, several can run at once.
 _PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
 
@@ -123,7 +125,9 @@ class _Program:
                 return self._resources.of_kind(watch.kind)
             except (NoSuchResourceError, ApiError, Unanswered) as error:
                 _LOG.error("if kind is a CRD, it should be installed before calling Start: %s", error)
-                time.sleep(10)
+                if self._ended.wait(_KIND_PAUSE_SECONDS):
+                    # ends this thread: there is nothing to control any more
+                    raise SystemExit from error
 
     def _controller(self, watch: Watch, resource: Resource) -> Controller:
         queue = self._queues[watch.kind]
