@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,18 @@ _TASK: dict[str, Any] = {
     "wait_timeout": 120.0,
 }
 _QUERY: dict[str, Any] = {**_TASK, "query": None, "context": {}, "parameters": []}
+
+
+@contextmanager
+def supervisor_name(druid: Druid) -> Iterator[str]:
+    """Yield a new name; no supervisor that has it in its id outlives the block."""
+    name = f"t{secrets.token_hex(4)}"
+    try:
+        yield name
+    finally:
+        for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
+            if name in supervisor:
+                druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
+def with_io(spec: dict[str, Any], **io: Any) -> dict[str, Any]:
+    """Return the specification with other values in its ioConfig."""
+    return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], **io}}}
+
+
 class Case(NamedTuple):
     """The parts of a specification, and a leaf: where it is, its new value, and what Druid makes of that value."""
 

@@ -10,7 +10,6 @@ That each specification is kept there, too, is in test_supervisor_specs.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,8 +19,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor_
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, Incomplete, ServerError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
-from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
-from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES
+from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on, supervisor_name
+from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES, with_io
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_33, share_druid
 from testbed.other_release import DIFFERENCES, other_release
@@ -41,21 +40,14 @@ def direct_on_release(druid: Druid, release: str) -> Iterator[Direct]:
 @pytest.fixture
 def name(druid_33: Druid) -> Iterator[str]:
     """A beginning of the ids of supervisors, which do not outlive the test."""
-    name = f"o{secrets.token_hex(4)}"
-    yield name
-    for supervisor in druid_33.request("GET", "/druid/indexer/v1/supervisor"):
-        if name in supervisor:
-            druid_33.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+    with supervisor_name(druid_33) as name:
+        yield name
 
 
 @pytest.fixture
 def spec(druid_33: Druid, name: str) -> dict[str, Any]:
     assert druid_33.kafka is not None
     return CASES["hardly anything"].spec(name, druid_33.kafka.address)
-
-
-def with_topic(spec: dict[str, Any], topic: str) -> dict[str, Any]:
-    return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], "topic": topic}}}
 
 
 def compaction(name: str, offset: str) -> dict[str, Any]:
@@ -126,7 +118,7 @@ def test_another_topic_is_explained_before_anything_is_sent(
     with direct_on_release(druid_33, release) as direct:
         direct.supervisor(spec=spec)
         with pytest.raises(Incomplete, match=r"topic \('other'\): the supervisor reads .* Suspend it and wait until"):
-            direct.supervisor(spec=with_topic(spec, "other"))
+            direct.supervisor(spec=with_io(spec, topic="other"))
         assert direct.writes == []
         assert not direct.supervisor(spec=spec)["changed"]
 
@@ -140,9 +132,9 @@ def test_druids_own_refusal_of_another_topic_is_told(druid_33: Druid, name: str,
         before = supervisor.read()
         assert before is not None
         with pytest.raises(ServerError, match=words):
-            direct.client.post(SUPERVISORS, with_topic(before, "other"))
+            direct.client.post(SUPERVISORS, with_io(before, topic="other"))
         with pytest.raises(DruidError, match=rf"{words}.* Read back: supervisor '{name}' is as it was\."):
-            supervisor.write(before, with_topic(before, "other"))
+            supervisor.write(before, with_io(before, topic="other"))
         assert supervisor.read() == before
 
 

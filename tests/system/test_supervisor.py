@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +15,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import BadI
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
-from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
-from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES
+from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on, supervisor_name
+from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES, with_io
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
 from testbed.proxy import Loss
@@ -37,20 +36,14 @@ def direct(druid: Druid) -> Iterator[Direct]:
 @pytest.fixture
 def name(druid: Druid) -> Iterator[str]:
     """A name for a supervisor, which does not outlive the test."""
-    name = f"t{secrets.token_hex(4)}"
-    yield name
-    if name in druid.request("GET", "/druid/indexer/v1/supervisor"):
-        druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
+    with supervisor_name(druid) as name:
+        yield name
 
 
 @pytest.fixture
 def spec(druid: Druid, name: str) -> dict[str, Any]:
     assert druid.kafka is not None
     return CASES["hardly anything"].spec(name, druid.kafka.address)
-
-
-def changed(spec: dict[str, Any], **io: Any) -> dict[str, Any]:
-    return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], **io}}}
 
 
 def of(result: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +54,7 @@ def of(result: dict[str, Any]) -> dict[str, Any]:
 
 def test_stays_suspended_when_nobody_says_anything_of_it(direct: Direct, spec: dict[str, Any]) -> None:
     direct.supervisor(spec=spec)
-    silent = {key: value for key, value in changed(spec, taskDuration="PT3H").items() if key != "suspended"}
+    silent = {key: value for key, value in with_io(spec, taskDuration="PT3H").items() if key != "suspended"}
 
     result = direct.supervisor(spec=silent)
 
@@ -70,7 +63,7 @@ def test_stays_suspended_when_nobody_says_anything_of_it(direct: Direct, spec: d
 
 
 def test_names_what_druid_drops(direct: Direct, spec: dict[str, Any]) -> None:
-    misspelt = changed(spec, taskCuont=3, inputFormat={"type": "json", "keepNulColumns": True})
+    misspelt = with_io(spec, taskCuont=3, inputFormat={"type": "json", "keepNulColumns": True})
 
     created = direct.supervisor(spec=misspelt)
     again = direct.supervisor(spec=misspelt)
@@ -89,7 +82,7 @@ def test_another_topic_is_explained_not_done(direct: Direct, spec: dict[str, Any
     with pytest.raises(
         Incomplete, match=r"topic \('other'\): the supervisor reads .*; the offsets of one stream"
     ) as no:
-        direct.supervisor(spec=changed(spec, topic="other"))
+        direct.supervisor(spec=with_io(spec, topic="other"))
 
     assert direct.writes == []
     assert no.value.result["changed"] is False
@@ -101,7 +94,7 @@ def test_the_number_of_tasks_is_the_autoscalers(direct: Direct, name: str) -> No
     scaled = CASES["an autoscaler"].spec(name, direct.druid.kafka.address)
     direct.supervisor(spec=scaled)
 
-    result = direct.supervisor(spec=changed(scaled, taskCount=4))
+    result = direct.supervisor(spec=with_io(scaled, taskCount=4))
 
     assert (result["changed"], direct.writes, of(result)["taskCount"]) == (False, [], 1)
 
@@ -109,10 +102,10 @@ def test_the_number_of_tasks_is_the_autoscalers(direct: Direct, name: str) -> No
 def test_secrets_are_nowhere_in_what_is_told(direct: Direct, spec: dict[str, Any]) -> None:
     jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="hunter-2";'
     kafka = spec["spec"]["ioConfig"]["consumerProperties"]
-    secret = changed(spec, consumerProperties={**kafka, "ssl.key.password": "hunter-1", "sasl.jaas.config": jaas})
+    secret = with_io(spec, consumerProperties={**kafka, "ssl.key.password": "hunter-1", "sasl.jaas.config": jaas})
 
     created = direct.supervisor(spec=secret)
-    other = direct.supervisor(spec=changed(secret, consumerProperties={**kafka, "ssl.key.password": "hunter-3"}))
+    other = direct.supervisor(spec=with_io(secret, consumerProperties={**kafka, "ssl.key.password": "hunter-3"}))
     removed = direct.supervisor(spec=secret, state="absent", check_mode=True)
 
     for result in (created, other, removed):
@@ -125,7 +118,7 @@ def test_secrets_are_nowhere_in_what_is_told(direct: Direct, spec: dict[str, Any
 def test_many_are_read_at_once_and_one_that_fails_stops_no_other(
     direct: Direct, name: str, spec: dict[str, Any]
 ) -> None:
-    broken = changed({**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": f"{name}_broken"}}}, topic=None)
+    broken = with_io({**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": f"{name}_broken"}}}, topic=None)
     gone = {"id": f"{name}_gone", "state": "absent"}
 
     with pytest.raises(Incomplete) as failed:
@@ -143,7 +136,7 @@ def test_a_failure_that_changes_nothing_says_so(direct: Direct, spec: dict[str, 
     direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
 
     with pytest.raises(Incomplete, match=r"500 .*made to fail.* Read back: supervisor '\w+' is as it was\."):
-        direct.supervisor(spec=changed(spec, taskDuration="PT2H"))
+        direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
 
     assert not direct.supervisor(spec=spec)["changed"]
 
@@ -153,7 +146,7 @@ def test_a_change_whose_answer_is_lost_is_found_to_be_made(direct: Direct, spec:
     direct.supervisor(spec=spec)
     direct.proxy.fail_next(loss, **POST)
 
-    result = direct.supervisor(spec=changed(spec, taskDuration="PT2H"))
+    result = direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
 
     assert (result["changed"], of(result)["taskDuration"]) == (True, "PT7200S")
     assert "The change was made, although Druid did not say so" in result["warnings"][0]
@@ -176,7 +169,7 @@ def test_a_termination_whose_answer_is_lost_is_found_to_be_made(
 def test_what_vanished_by_a_failed_update_is_put_back(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     """Druid stops the old one first: when it cannot make the new one, there is none. Here we take it away ourselves."""
     direct.supervisor(spec=spec)
-    supervisor = Supervisor(direct.client, Wanted(name, canonical(changed(spec, taskDuration="PT2H"))))
+    supervisor = Supervisor(direct.client, Wanted(name, canonical(with_io(spec, taskDuration="PT2H"))))
     before = supervisor.read()
     after = supervisor.merge(before)
     direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
@@ -200,7 +193,7 @@ def test_what_is_lost_is_in_the_result(direct: Direct, name: str, spec: dict[str
 
     monkeypatch.setattr(Supervisor, "_send", lose)
     with pytest.raises(Incomplete, match=r"could not be put back: .*/history") as failed:
-        direct.supervisor(spec=changed(spec, taskDuration="PT2H"))
+        direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
 
     assert direct.proxy.unmet == 0
     assert failed.value.result["changed"]
@@ -216,7 +209,7 @@ def test_nothing_is_written_that_was_decided_on_an_old_reading(
     direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/suspend")
     monkeypatch.setattr(ensure_supervisor, "all_specs", lambda _client: old)
 
-    result = direct.supervisor(supervisors=[{"spec": changed(silent, taskDuration="PT2H")}])
+    result = direct.supervisor(supervisors=[{"spec": with_io(silent, taskDuration="PT2H")}])
 
     assert result["changed"]
     assert result["supervisors"][0]["spec"]["suspended"] is True
@@ -238,7 +231,7 @@ def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: 
 
 def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     unreachable = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
-    dead = {**changed(spec, consumerProperties=unreachable, period="PT1S", startDelay="PT0S"), "suspended": False}
+    dead = {**with_io(spec, consumerProperties=unreachable, period="PT1S", startDelay="PT0S"), "suspended": False}
 
     with pytest.raises(Incomplete, match=r"Waited 12 s for .* At last its state is UNABLE_TO_CONNECT_TO_STREAM"):
         direct.supervisor(spec=dead, wait=True, wait_timeout=12)
