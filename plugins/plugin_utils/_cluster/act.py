@@ -143,9 +143,8 @@ def _settle_ownership(
 ) -> Manifest:
     """Return the object once its fields are owned as the manifest needs it; values stay as they are.
 
-    `former` is the one in whose place the object has come, if it has.
-
-    The record of owners is that of one version, and controllers write the status of a new object many times a second.
+    `former` is the object whose place this one has taken, if it has. The record of owners is that of one version, and
+    controllers write the status of a new object many times a second, so it is tried some times.
     """
     managed_fields = rewritten(live, manifest, former)
     if managed_fields is None:

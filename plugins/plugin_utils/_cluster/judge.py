@@ -27,8 +27,8 @@ _NOT_YET_THERE = "1"
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
-# The server has not judged: it is busy or broken, or somebody else was faster.
 _FORBIDDEN = 403
+# The server has not judged: it is busy or broken, or somebody else was faster.
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
