@@ -38,7 +38,11 @@ def test_the_regular_period_will_do(ready: str, paused: str) -> None:
     assert requeue_after(conditions(ready, paused, timestamp(NOW)), NOW) is None
 
 
-@pytest.mark.parametrize(("reason", "seconds"), [("Stopped", None), ("ChangesWait", None), ("NodesNotReady", 5)])
+# A look that is to come keeps ansible-operator from taking the finalizer off before the claims have been dealt with.
+REASONS = [("Stopped", None), ("ChangesWait", None), ("NodesNotReady", 5), ("Deleting", 5)]
+
+
+@pytest.mark.parametrize(("reason", "seconds"), REASONS)
 def test_what_the_user_wants_needs_no_look(reason: str, seconds: int | None) -> None:
     ready, paused = conditions("False", "False", timestamp(NOW))
     assert requeue_after([{**ready, "reason": reason}, paused], NOW) == seconds
