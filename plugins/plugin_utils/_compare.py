@@ -33,7 +33,8 @@ def compare(live: Manifest, manifest: Manifest) -> Comparison:
     owner_view = (
         live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
     )
-    owned, wanted = _ownership.owned(owner_view), field_set(manifest)
+    owned = _ownership.owned(owner_view)
+    wanted = field_set(manifest, owned)
     others = _ownership.owned_by_others(owner_view)
     dropped = _going(difference(difference(owned, wanted), others), others)
     predicted = _merge.merge(_merge.remove(live, dropped) if dropped else live, manifest)

@@ -33,28 +33,33 @@ _UNOWNED_METADATA = {
 }
 
 
-def field_set(manifest: Mapping[str, Any]) -> FieldSet:
-    """Return the fields that a manager owns after applying ``manifest``, as the API server would write them."""
+def field_set(manifest: Mapping[str, Any], recorded: FieldSet | None = None) -> FieldSet:
+    """Return the fields that a manager owns after applying ``manifest``, as the API server would write them.
+
+    ``recorded`` is what a server has recorded for the same manager: an older one may own by its fields what a newer
+    one owns as one piece (the port of an Ingress's backend, before Kubernetes 1.31).
+    """
     owned = {name: value for name, value in manifest.items() if name not in _UNOWNED}
     metadata = {name: value for name, value in manifest["metadata"].items() if name not in _UNOWNED_METADATA}
-    return _of_mapping({**owned, "metadata": metadata}, shape_of(manifest["kind"]), drop_empty=True)
+    whole = {**owned, "metadata": metadata}
+    return _of_mapping(whole, shape_of(manifest["kind"]), recorded or {}, drop_empty=True)
 
 
-def _of_value(value: Any, shape: Shape) -> FieldSet | None:
+def _of_value(value: Any, shape: Shape, recorded: FieldSet) -> FieldSet | None:
     """Return the fields of ``value``; {} when it is owned as one piece, None when there is nothing to own."""
-    if isinstance(value, Mapping) and value and not shape.is_atomic:
-        return _of_mapping(value, shape)
+    if isinstance(value, Mapping) and value and (recorded or not shape.is_atomic):
+        return _of_mapping(value, shape, recorded)
     if isinstance(value, list) and shape.is_set:
         return {value_step(element): {} for element in value} or None
     if isinstance(value, list) and shape.keys:
-        return _of_elements(value, shape) or None
+        return _of_elements(value, shape, recorded) or None
     return {}
 
 
-def _of_mapping(value: Mapping[str, Any], shape: Shape, drop_empty: bool = False) -> FieldSet:
+def _of_mapping(value: Mapping[str, Any], shape: Shape, recorded: FieldSet, drop_empty: bool = False) -> FieldSet:
     fields: FieldSet = {}
     for name, child in value.items():
-        owned = _of_value(child, shape.child(name))
+        owned = _of_value(child, shape.child(name), recorded.get(f"f:{name}", {}))
         if owned is None or (drop_empty and child == {}):
             continue
         if owned and shape.is_free_map:
@@ -63,19 +68,19 @@ def _of_mapping(value: Mapping[str, Any], shape: Shape, drop_empty: bool = False
     return fields
 
 
-def _of_elements(value: list[Any], shape: Shape) -> FieldSet:
+def _of_elements(value: list[Any], shape: Shape, recorded: FieldSet) -> FieldSet:
     fields: FieldSet = {}
     for element in value:
         step = key_step(shape, element)
         # What is given twice has the fields of both.
-        fields[step] = union(fields.get(step, {}), _of_element(element, shape))
+        fields[step] = union(fields.get(step, {}), _of_element(element, shape, recorded.get(step, {})))
     return fields
 
 
-def _of_element(element: Mapping[str, Any], shape: Shape) -> FieldSet:
+def _of_element(element: Mapping[str, Any], shape: Shape, recorded: FieldSet) -> FieldSet:
     if shape.element.is_atomic:
         return {}
-    return {SELF: {}, **_of_mapping(element, shape.element)}
+    return {SELF: {}, **_of_mapping(element, shape.element, recorded)}
 
 
 def key_step(shape: Shape, element: Mapping[str, Any]) -> str:

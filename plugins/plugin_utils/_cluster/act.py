@@ -88,7 +88,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     if step.initial is None:
         return live
     live = _settle_ownership(api, live, step.manifest, step.live)
-    if owned(live) == field_set(step.manifest):
+    if owned(live) == field_set(step.manifest, owned(live)):
         return live
     return api.apply(bound(replace(step, live=live, operation="update", initial=None)))
 

@@ -139,6 +139,28 @@ def test_owns_of_a_pod(spec: dict[str, Any], expected: FieldSet) -> None:
     assert field_set(pod(**spec)) == {"f:spec": {"f:template": {"f:spec": expected}}}
 
 
+def ingress(port: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "Ingress", "metadata": {}, "spec": {"defaultBackend": {"service": {"name": "s", "port": port}}}}
+
+
+def of_port(owned: FieldSet) -> FieldSet:
+    return {"f:spec": {"f:defaultBackend": {"f:service": {"f:name": {}, "f:port": owned}}}}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        ({}, {}),
+        (of_port({}), {}),
+        (of_port({"f:number": {}}), {"f:number": {}}),
+        (of_port({"f:name": {}}), {"f:number": {}}),
+    ],
+    ids=["nothing", "one piece", "its fields", "another field"],
+)
+def test_owns_by_its_fields_what_an_older_server_records_so(recorded: FieldSet, expected: FieldSet) -> None:
+    assert field_set(ingress({"number": 80}), recorded) == of_port(expected)
+
+
 def test_knows_no_kind_that_is_never_written() -> None:
     with pytest.raises(KeyError, match="Pod"):
         field_set({"kind": "Pod", "metadata": {}})
