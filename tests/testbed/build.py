@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds the programs of a Kubernetes version from Go modules, once per machine."""
+"""Builds programs from Go modules, once per machine: those of a Kubernetes version, and tools for the tests."""
 
 from __future__ import annotations
 
@@ -42,10 +42,13 @@ class _Program:
     sources: tuple[str, ...]
     release: str | None
     minutes: int
+    # the module's own, or one of a module that it requires
+    package: str = "."
 
     @property
     def files(self) -> list[Path]:
-        return [self.module / "go.mod", self.module / "go.sum", *(_SOURCES / name for name in self.sources)]
+        own = [self.module / "go.mod", self.module / "go.sum", *sorted(self.module.glob("*.go"))]
+        return [*own, *(_SOURCES / name for name in self.sources)]
 
 
 def build(kubernetes: Version) -> Programs:
@@ -59,6 +62,15 @@ def build(kubernetes: Version) -> Programs:
         _built(_Program(name, kubernetes.module, base, kubernetes.release, 6)),
         _built(_Program("kwok", MODULES / "kwok", ("main.go", "kwok.go"), None, 3)),
     )
+
+
+def build_tool(name: str, module: Path, package: str = ".", *, minutes: int) -> Path:
+    """The program of a main package, of the version in the go.mod of the directory `module`: from the cache, or built.
+
+    package: one of a module that it requires, such as helm.sh/helm/v3/cmd/helm, or what lies in the directory itself.
+    minutes: how long that takes at most on two cores.
+    """
+    return _built(_Program(name, module, (), None, minutes, package))
 
 
 def _built(program: _Program) -> Path:
@@ -102,7 +114,8 @@ def _compile(program: _Program, target: Path) -> None:
 
 
 def _command(program: _Program) -> list[str]:
-    return ["go", "build", *_FLAGS, "-ldflags", " ".join(["-s", "-w", *_stamps(program.release)]), "-o", "program", "."]
+    flags = " ".join(["-s", "-w", *_stamps(program.release)])
+    return ["go", "build", *_FLAGS, "-ldflags", flags, "-o", "program", program.package]
 
 
 def _stamps(release: str | None) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.tests.testbed import build as module
-from ansible_collections.druidops.druid.tests.testbed.build import BuildError, build
+from ansible_collections.druidops.druid.tests.testbed.build import BuildError, build, build_tool
 from ansible_collections.druidops.druid.tests.testbed.cache import cache_directory
 from ansible_collections.druidops.druid.tests.testbed.versions import Version
 
@@ -70,6 +70,20 @@ def test_other_compiler_builds_another_program(calls: Path, monkeypatch: pytest.
     monkeypatch.setenv("STAND_IN_VERSION", "go1.27")
     assert build(Version("1.34")) != first
     assert first.kubernetes.exists()
+
+
+def test_tool_is_built_from_a_package_that_a_module_requires(calls: Path, tmp_path: Path) -> None:
+    module = tmp_path / "module"
+    module.mkdir()
+    for file in ("go.mod", "go.sum", "own.go"):
+        (module / file).write_text(file)
+    first = build_tool("tool", module, "example.com/tool/cmd/tool", minutes=1)
+    assert first.name.startswith("tool-")
+    called, *files = calls.read_text().splitlines()
+    assert called.endswith("-o program example.com/tool/cmd/tool")
+    assert {"go.mod", "go.sum", "own.go"} <= {*files}
+    (module / "own.go").write_text("another")
+    assert build_tool("tool", module, "example.com/tool/cmd/tool", minutes=1) != first
 
 
 def test_failed_build_shows_the_output_and_caches_nothing(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
