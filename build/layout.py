@@ -1,0 +1,134 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Put what is ours in the operator's image below a directory. Nothing is downloaded.
+
+Usage: layout.py SOURCE DIRECTORY [--at DIRECTORY]
+
+SOURCE holds the sources of the collection. DIRECTORY has the other collections of requirements.yml in `collections`
+already; --at is where it will be when it is used, if that is elsewhere. The Python that runs this is the one that will
+run the operator's playbooks: it has to have what base.txt lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+import yaml
+
+BUILD = Path(__file__).parent
+OURS = Path("ansible_collections", "druidops", "druid")
+# What ansible-operator looks for in its working directory; the paths in watches.yaml are relative.
+LINKS = ("watches.yaml", "playbooks")
+EVENTS = "ansible_runner.plugins"
+
+
+def main() -> None:
+    """Make the layout, or say what is not as it should be."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("source", type=Path)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--at", type=Path)
+    arguments = parser.parse_args()
+    at = arguments.at or arguments.directory
+    if found := [*wrong_packages(BUILD / "base.txt"), *wrong_collections(arguments.directory / "collections")]:
+        sys.exit("\n".join(found))
+    install_collection(arguments.source, arguments.directory / "collections")
+    for name in LINKS:
+        (arguments.directory / name).symlink_to(Path("collections") / OURS / name)
+    write_settings(arguments.directory, at)
+    write_runner(arguments.directory / "bin")
+    compile_all(arguments.directory, at)
+    protect(arguments.directory)
+
+
+def pins(requirements: Path) -> dict[str, str]:
+    """The versions that a requirements file pins, by name."""
+    return dict(re.findall(r"^([\w.-]+)==(\S+)$", requirements.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def wrong_packages(requirements: Path) -> Iterator[str]:
+    """What this Python has otherwise than the file says."""
+    for name, pinned in pins(requirements).items():
+        found = version_of(name)
+        if found != pinned:
+            yield f"{sys.executable} has {name} {found}, not {pinned} as {requirements.name} says"
+    if not entry_points(group=EVENTS, name="http"):
+        yield f"{sys.executable} has no ansible_runner_http, by which ansible-operator hears of its runs"
+
+
+def version_of(name: str) -> str | None:
+    """The version of an installed package, None without."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def wrong_collections(collections: Path) -> Iterator[str]:
+    """Which collections are missing, or of another version."""
+    for wanted in yaml.safe_load((BUILD / "requirements.yml").read_text(encoding="utf-8"))["collections"]:
+        manifest = collections.joinpath("ansible_collections", *wanted["name"].split("."), "MANIFEST.json")
+        installed = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
+        found = installed.get("collection_info", {}).get("version")
+        if found != wanted["version"]:
+            yield f"{collections} has {wanted['name']} {found}, not {wanted['version']} as requirements.yml says"
+
+
+def install_collection(source: Path, collections: Path) -> None:
+    """Install our collection as its users do: from a tarball."""
+    galaxy = [sys.executable, "-m", "ansible", "galaxy", "collection"]
+    with tempfile.TemporaryDirectory() as scratch:
+        # nobody's settings, and no collections that happen to be somewhere
+        environment = {"PATH": os.environ["PATH"], "HOME": scratch, "ANSIBLE_COLLECTIONS_PATH": str(collections)}
+        build = [*galaxy, "build", str(source), "--output-path", scratch]
+        subprocess.run(build, check=True, env=environment, stdout=subprocess.DEVNULL)
+        (tarball,) = Path(scratch).glob("*.tar.gz")
+        install = [*galaxy, "install", "--offline", "--no-deps", "--collections-path", str(collections), str(tarball)]
+        subprocess.run(install, check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
+def write_settings(directory: Path, at: Path) -> None:
+    """ansible.cfg, with the directory's own name in it."""
+    text = (BUILD / "ansible.cfg").read_text(encoding="utf-8")
+    (directory / "ansible.cfg").write_text(text.replace("/opt/ansible", str(at)), encoding="utf-8")
+
+
+def write_runner(directory: Path, python: str = sys.executable) -> Path:
+    """Write runner.py as a program that the Python runs as quickly as it can; return the directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    program = directory / "ansible-runner"
+    program.write_text(f"#!{python} -IS\n" + (BUILD / "runner.py").read_text(encoding="utf-8"), encoding="utf-8")
+    program.chmod(0o755)
+    return directory
+
+
+def compile_all(directory: Path, at: Path) -> None:
+    """Compile once what a read-only file system lets no run compile; nothing there changes, so nothing is compared."""
+    mode = PycInvalidationMode.UNCHECKED_HASH
+    compiled = compileall.compile_dir(
+        directory, quiet=1, invalidation_mode=mode, stripdir=str(directory), prependdir=str(at)
+    )
+    if not compiled:
+        sys.exit(f"not everything in {directory} can be compiled")
+
+
+def protect(directory: Path) -> None:
+    """Let everybody read, and nobody write."""
+    subprocess.run(["chmod", "-R", "a+rX,a-w", str(directory)], check=True)
+
+
+if __name__ == "__main__":
+    main()

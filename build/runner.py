@@ -1,0 +1,112 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The `ansible-runner` that ansible-operator finds first: it bounds what a run is given, and becomes the real one.
+
+ansible-operator hands the text of a resource to Ansible as variables, and lets annotations of the resource's author
+choose how much is logged and kept. The playbooks need the resource's name only, and its author is no administrator. It
+runs as `python -I -S`, in front of every run: nothing but the standard library, and of that what is small.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+NAME = "ansible-runner"
+# The variables that a run keeps: which resource it is for, and what watches.yaml says under names of this kind.
+META = "ansible_operator_meta"
+OURS = "druidops_"
+# How many runs of a resource leave their artifacts. With fewer ansible-runner trips over the operator's link `latest`.
+FEWEST_ARTIFACTS = 6
+MOST_ARTIFACTS = 20
+_ROTATE = "--rotate-artifacts"
+_VERBOSE = re.compile("-v+")
+_NUMBER = re.compile("[+-]?[0-9]+")
+_CANNOT_RUN = 2
+_NOT_FOUND = 127
+
+
+def main() -> None:
+    """Bound the run that the arguments ask for, and become the real program: the same process, streams and signals."""
+    os.umask(0o077)
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["run"] and len(arguments) > 1:
+        arguments = bounded(arguments, most_verbose(arguments[1], dict(os.environ)))
+        _take_away_text(os.path.join(arguments[1], "env", "extravars"))
+    program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
+    if program is None:
+        raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
+    os.execv(program, [program, *arguments])
+
+
+def bounded(arguments: list[str], verbosity: int) -> list[str]:
+    """The arguments with no more than so many v and a number of artifacts between the bounds; all else as it is."""
+    found = []
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        if before == _ROTATE:
+            found.append(_artifacts(argument))
+        elif argument.startswith(f"{_ROTATE}="):
+            found.append(f"{_ROTATE}={_artifacts(argument.partition('=')[2])}")
+        elif not _VERBOSE.fullmatch(argument):
+            found.append(argument)
+        elif verbosity > 0:
+            found.append(argument[: 1 + verbosity])
+    return found
+
+
+def _artifacts(number: str) -> str:
+    """A number between the bounds, where 0 (and less) stood for no bound; what is no number is for others to refuse."""
+    if not _NUMBER.fullmatch(number):
+        return number
+    asked = int(number) if int(number) > 0 else MOST_ARTIFACTS
+    return str(min(max(asked, FEWEST_ARTIFACTS), MOST_ARTIFACTS))
+
+
+def most_verbose(directory: str, environment: dict[str, str]) -> int:
+    """How many v the administrator allows the runs of a kind: ansible-operator's own variable for it, 0 without.
+
+    The directory ends in GROUP/VERSION/KIND/NAMESPACE/NAME.
+    """
+    parts = directory.rstrip("/").split("/")
+    if len(parts) < 5:
+        return 0
+    variable = f"ANSIBLE_VERBOSITY_{parts[-3]}_{parts[-5]}".replace(".", "_").upper()
+    value = environment.get(variable, "")
+    return int(value) if value.isdecimal() else 0
+
+
+def _take_away_text(file: str) -> None:
+    """Leave in the file of variables what the run is to know; the resource's text goes nowhere, and not to the disk."""
+    try:
+        with open(file, encoding="utf-8") as given:
+            variables = kept(json.load(given))
+        with open(file, "w", encoding="utf-8") as given:
+            json.dump(variables, given)
+    except (OSError, ValueError, RecursionError) as error:
+        raise _refused(f"{file}: the run's variables cannot be read: {error}. Nothing was run", _CANNOT_RUN) from error
+
+
+def kept(variables: dict[str, object]) -> dict[str, object]:
+    """The variables that are not the resource's text."""
+    return {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
+
+
+def behind(own: str, path: str) -> str | None:
+    """The next program of our name on the path after this one; the first where this one is not on the path."""
+    places = [os.path.join(directory or ".", NAME) for directory in path.split(os.pathsep)]
+    programs = [place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)]
+    ours = [index for index, program in enumerate(programs) if os.path.samefile(program, own)]
+    return next(iter(programs[ours[-1] + 1 if ours else 0 :]), None)
+
+
+def _refused(message: str, status: int) -> SystemExit:
+    sys.stderr.write(f"{NAME}: {message}\n")
+    return SystemExit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the image has in front of ansible-runner: bounds, the variables that a run keeps, and then the real program."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+import yaml
+from ansible_collections.druidops.druid.build.layout import write_runner
+from ansible_collections.druidops.druid.build.runner import behind, bounded, kept, most_verbose
+from hypothesis import strategies as st
+
+COLLECTION = Path(__file__).parents[3]
+DIRECTORY = "/tmp/ansible-operator/runner/druid.apache.org/v1alpha1/Druid/namespace/name"
+PLAYBOOK = "/opt/ansible/playbooks/operator_druid.yml"
+VARIABLE = "ANSIBLE_VERBOSITY_DRUID_DRUID_APACHE_ORG"
+# As ansible-operator gives them for a playbook and for a role.
+OF_PLAYBOOK = ["run", DIRECTORY, "--rotate-artifacts", "6", "-p", PLAYBOOK, "-i", "123"]
+OF_ROLE = ["run", DIRECTORY, "--rotate-artifacts", "6", "--role", "r", "--roles-path", "/", "--hosts", "localhost"]
+
+
+def test_what_is_within_the_bounds_stays() -> None:
+    for arguments in (OF_PLAYBOOK, [*OF_ROLE, "-i", "1", "--role-skip-facts"], [*OF_PLAYBOOK, "--new", "value"]):
+        assert bounded(arguments, 0) == arguments
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "left"),
+    [
+        ("-v", 0, []),
+        ("-vv", 0, []),
+        ("-" + "v" * 100_000, 0, []),
+        ("-v", 2, ["-v"]),
+        ("-vv", 2, ["-vv"]),
+        ("-vvv", 2, ["-vv"]),
+        ("-" + "v" * 100_000, 3, ["-vvv"]),
+    ],
+)
+def test_verbosity_is_bounded(asked: str, allowed: int, left: list[str]) -> None:
+    assert bounded([*OF_PLAYBOOK, asked], allowed) == [*OF_PLAYBOOK, *left]
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ("0", "20"),  # all of them
+        ("-1", "20"),
+        ("1", "6"),
+        ("5", "6"),
+        ("6", "6"),
+        ("13", "13"),
+        ("20", "20"),
+        ("21", "20"),
+        ("9223372036854775807", "20"),
+        ("+7", "7"),
+        ("many", "many"),
+        ("", ""),
+    ],
+)
+def test_artifacts_are_bounded(asked: str, left: str) -> None:
+    assert bounded(["run", DIRECTORY, "--rotate-artifacts", asked, "-i", "1"], 0)[3] == left
+    assert bounded(["run", DIRECTORY, f"--rotate-artifacts={asked}"], 0)[2] == f"--rotate-artifacts={left}"
+
+
+OPTIONS = [("--rotate-artifacts", "0"), ("--rotate-artifacts=99",), ("-v",), ("-vvvv",), ("-p", "x"), ("--new=1",)]
+
+
+@hypothesis.given(st.lists(st.sampled_from(OPTIONS)), st.integers(0, 7))
+def test_whatever_comes_is_bounded(options: list[tuple[str, ...]], verbosity: int) -> None:
+    once = bounded(["run", DIRECTORY, *(word for option in options for word in option)], verbosity)
+    assert bounded(once, verbosity) == once
+    assert [each for each in once if each.startswith("-v") and len(each) > 1 + verbosity] == []
+    assert not {"0", "--rotate-artifacts=99"} & set(once)
+
+
+@pytest.mark.parametrize(
+    ("directory", "environment", "expected"),
+    [
+        (DIRECTORY, {}, 0),
+        (DIRECTORY, {VARIABLE: "3"}, 3),
+        (DIRECTORY + "/", {VARIABLE: "3"}, 3),
+        (DIRECTORY, {VARIABLE: "lots"}, 0),
+        (DIRECTORY, {VARIABLE: "-1"}, 0),
+        (DIRECTORY, {VARIABLE: ""}, 0),
+        (DIRECTORY, {"ANSIBLE_VERBOSITY_DRUIDINGESTION_DRUID_APACHE_ORG": "3"}, 0),
+        ("/tmp/somewhere", {VARIABLE: "3"}, 0),
+    ],
+)
+def test_the_administrator_says_how_verbose(directory: str, environment: dict[str, str], expected: int) -> None:
+    assert most_verbose(directory, environment) == expected
+
+
+def test_the_text_of_a_resource_is_not_kept() -> None:
+    meta = {"name": "name", "namespace": "namespace"}
+    variables = {
+        "ansible_operator_meta": meta,
+        "ansible_connection": {"__ansible_unsafe": "docker"},
+        "nodes": {"__ansible_vault": {"__ansible_unsafe": "x"}},
+        "_druid_apache_org_druid": {"spec": {}},
+        "_druid_apache_org_druid_spec": {},
+        "druidops_of_watches": "{{ 1 }}",
+    }
+    assert kept(variables) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
+
+
+def test_no_field_of_a_resource_is_taken_for_a_variable_of_watches() -> None:
+    """A field of the spec is a variable of its name; the API server takes away those that the CRD has not."""
+    for name in ("druids", "druidingestions"):
+        crd = yaml.safe_load((COLLECTION / "config" / "crd" / f"{name}.yaml").read_text(encoding="utf-8"))
+        for version in crd["spec"]["versions"]:
+            spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+            assert not spec.get("x-kubernetes-preserve-unknown-fields")
+            assert "additionalProperties" not in spec
+            assert not [field for field in spec["properties"] if field.startswith("druidops_")]
+
+
+def test_variables_of_watches_have_names_that_are_kept() -> None:
+    for entry in yaml.safe_load((COLLECTION / "watches.yaml").read_text(encoding="utf-8")):
+        for place in (entry, entry.get("finalizer", {})):
+            assert all(name.startswith("druidops_") for name in place.get("vars", {})), place
+
+
+def program(directory: Path, text: str) -> Path:
+    directory.mkdir(exist_ok=True)
+    file = directory / "ansible-runner"
+    file.write_text(text)
+    file.chmod(0o755)
+    return file
+
+
+def test_the_next_on_the_path_is_run(tmp_path: Path) -> None:
+    recorder, ours, real = (program(tmp_path / name, "#!/bin/sh\n") for name in ("recorder", "ours", "real"))
+    (tmp_path / "empty").mkdir()
+    not_executable = program(tmp_path / "not-executable", "")
+    not_executable.chmod(0o644)
+    path = os.pathsep.join(
+        str(tmp_path / name) for name in ("recorder", "ours", "empty", "not-executable", "real", "recorder")
+    )
+    assert behind(str(ours), path) == str(real)
+    assert behind(str(ours), str(ours.parent)) is None
+    # started by its path
+    assert behind(str(ours), f"{recorder.parent}:{real.parent}") == str(recorder)
+
+
+class Started:
+    """The program in front of one that says how it was started."""
+
+    def __init__(self, directory: Path) -> None:
+        self.input = directory / "input" / "druid.apache.org" / "v1alpha1" / "Druid" / "namespace" / "name"
+        (self.input / "env").mkdir(parents=True)
+        self.bin = write_runner(directory / "bin", sys.executable)
+        says = "import json,os,sys; print(json.dumps([sys.argv[1:], sys.stdin.read(), os.getpid(), os.umask(0)]))"
+        program(directory / "real", f"#!{sys.executable} -IS\n{says}\nsys.exit(int(os.environ.get('STATUS', 0)))\n")
+        self.path = f"{self.bin}:{directory / 'real'}"
+
+    def give(self, variables: Any) -> None:
+        (self.input / "env" / "extravars").write_text(
+            variables if isinstance(variables, str) else json.dumps(variables)
+        )
+
+    @property
+    def given(self) -> str:
+        return (self.input / "env" / "extravars").read_text()
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self.bin / "ansible-runner", *arguments],
+            env={"PATH": self.path, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Started:
+    return Started(tmp_path)
+
+
+def test_it_becomes_the_real_program(started: Started) -> None:
+    started.give({"ansible_operator_meta": {"name": "name"}, "secret": "text"})
+    child = started.run(
+        "run", str(started.input), "--rotate-artifacts", "0", "-i", "7", "-vvvv", STATUS="3", **{VARIABLE: "1"}
+    )
+    output, errors = child.communicate("standard input", timeout=60)
+    expected = ["run", str(started.input), "--rotate-artifacts", "20", "-i", "7", "-v"]
+    assert (json.loads(output), errors) == ([expected, "standard input", child.pid, 0o077], "")
+    assert child.returncode == 3
+    assert json.loads(started.given) == {"ansible_operator_meta": {"name": "name"}}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"ansible_operator_meta": \udcff}'])
+def test_unreadable_variables_run_nothing(started: Started, text: str) -> None:
+    (started.input / "env" / "extravars").write_text(text, errors="surrogateescape")
+    child = started.run("run", str(started.input))
+    output, errors = child.communicate(timeout=60)
+    assert (child.returncode, output) == (2, "")
+    assert f"ansible-runner: {started.input}/env/extravars: the run's variables cannot be read" in errors
+
+
+def test_without_the_real_program(started: Started) -> None:
+    started.path = str(started.bin)
+    child = started.run("--version")
+    assert "no other ansible-runner on PATH behind" in child.communicate(timeout=60)[1]
+    assert child.returncode == 127
+
+
+def test_other_commands_are_passed_on(started: Started) -> None:
+    child = started.run("--version", "-vvv")
+    assert json.loads(child.communicate(timeout=60)[0])[0] == ["--version", "-vvv"]
+
+
+def test_the_program_is_for_everybody_to_run(started: Started) -> None:
+    assert stat.S_IMODE((started.bin / "ansible-runner").stat().st_mode) == 0o755
