@@ -158,7 +158,7 @@ lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
 	@$(GATE) 'ruff check' $(TOOLS)/bin/ruff check --quiet
 	@$(GATE) 'ruff format' $(TOOLS)/bin/ruff format --quiet --check --diff
 	@$(GATE) 'mypy: plugins, test bed' $(MYPY) --package $(subst /,.,$(COLLECTION)).plugins --package testbed
-	@$(GATE) 'mypy: tools' $(MYPY) $$(git ls-files --cached --others --exclude-standard 'tools/*.py')
+	@$(GATE) 'mypy: tools, image' $(MYPY) $$(git ls-files --cached --others --exclude-standard 'tools/*.py' 'build/*.py')
 
 .PHONY: lint-ansible
 lint-ansible: $(TOOLS)/.complete tree
@@ -227,6 +227,21 @@ molecule-reset:
 	  if [[ -d $$directory/control-plane ]]; then $(TESTBED) down --dir "$$directory/control-plane"; fi; \
 	  rm -rf "$$directory"; \
 	done
+
+##@ The operator's image
+
+# docker, or podman
+CONTAINER_ENGINE ?= docker
+IMAGE ?= quay.io/druidops/druid-operator:$(VERSION)
+
+.PHONY: image
+image: ## Build the operator's image: IMAGE, CONTAINER_ENGINE
+	@$(CONTAINER_ENGINE) build --file build/Dockerfile --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+
+.PHONY: image-layout
+image-layout: $(OPERATOR)/.complete $(KUBERNETES_CORE_NEWEST) ## Lay out, without a container, what the image has in /opt/ansible
+	@$(PYTHON) -m tools.ci.image_layout $(WORK)/image $(OPERATOR) $(KUBERNETES_CORE_NEWEST) --at $(WORK)/image
+	@printf '%s\n' $(WORK)/image
 
 ##@ What is measured
 
