@@ -16,7 +16,7 @@ from typing import Any
 from ansible.errors import AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import measured, names, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, CONSTRAINTS, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._errors import Drui
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import look_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._log_line import log_line
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
 display = Display()
 
@@ -41,20 +42,33 @@ class ActionModule(ActionBase):
         del tmp
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         _validation, arguments = self.validate_argument_spec({**CLUSTER, **argument_spec()}, **CONSTRAINTS)
-        began = time.monotonic()
-        returned |= self._reconcile(arguments)
-        if arguments["log"]:
-            _log(arguments, returned, time.monotonic() - began)
+        began, meter = time.monotonic(), Meter()
+        try:
+            request = to_request(arguments, self._task.check_mode, self._find_file, meter.phases)
+            fulfilled = partial(fulfil, request=request, progress=partial(_progress, request.name), clock=Clock())
+            outcome = _attempt(arguments, fulfilled, meter)
+            made: Outcome | DruidopsError = outcome
+            returned |= result.of_outcome(outcome, request, arguments["fail_on_problem"])
+        except DruidopsError as error:
+            made = error
+            returned |= result.of_error(error, arguments["fail_on_problem"])
+        self._tell(arguments, returned, made, meter, time.monotonic() - began)
         return returned
 
-    def _reconcile(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            request = to_request(arguments, self._task.check_mode, self._find_file)
-            fulfilled = partial(fulfil, request=request, progress=partial(_progress, request.name), clock=Clock())
-            outcome = _attempt(arguments, fulfilled)
-        except DruidopsError as error:
-            return result.of_error(error, arguments["fail_on_problem"])
-        return result.of_outcome(outcome, request, arguments["fail_on_problem"])
+    def _tell(
+        self,
+        arguments: Mapping[str, Any],
+        returned: Mapping[str, Any],
+        made: Outcome | DruidopsError,
+        meter: Meter,
+        seconds: float,
+    ) -> None:
+        """Tell the log and the metrics what came of it; what goes wrong with the metrics is in the log."""
+        untold = None
+        if arguments["metrics_url"] and not self._task.check_mode:
+            untold = measured.tell(arguments, made, meter, seconds)
+        if arguments["log"]:
+            _log(arguments, {**returned, "metrics": untold}, seconds)
 
     def _find_file(self, path: str) -> str:
         """Return the real path of a file beside the playbook or role, or else where ansible-playbook was started."""
@@ -66,12 +80,13 @@ class ActionModule(ActionBase):
             return os.path.abspath(path)
 
 
-def _attempt(arguments: Mapping[str, Any], fulfilled: Callable[[KubernetesApi], Outcome]) -> Outcome:
+def _attempt(arguments: Mapping[str, Any], fulfilled: Callable[[KubernetesApi], Outcome], meter: Meter) -> Outcome:
     if not arguments["cache_kubeconfig"]:
-        return fulfilled(connect(arguments))
+        return fulfilled(meter.of_server(connect(arguments)))
     # What ansible-operator has put into the environment is the way to the cache.
     direct = connect(arguments, {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"})
-    return look_first(connect({"kubeconfig": arguments["cache_kubeconfig"]}, {}), direct, fulfilled)
+    cache = connect({"kubeconfig": arguments["cache_kubeconfig"]}, {})
+    return look_first(meter.of_cache(cache), meter.of_server(direct), fulfilled)
 
 
 def _log(arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> None:

@@ -123,6 +123,19 @@ options:
         it is decided on that one. Secrets are never read through the cache.
       - E(K8S_AUTH_KUBECONFIG) is then no fall-back of O(kubeconfig).
     type: str
+  metrics_url:
+    description:
+      - Address to which metrics of each pass are posted, as ansible-operator has one at V(http://localhost:5050/metrics).
+      - It takes less than a second, and fails nothing. What goes wrong with it is in the line of O(log).
+      - Not in check mode.
+    type: str
+  metrics_namespaces:
+    description:
+      - Namespaces whose C(Druid) resources are counted for the metrics, by way of O(cache_kubeconfig).
+      - All of them when the list is empty.
+    type: list
+    elements: str
+    default: []
 seealso:
   - module: druidops.druid.cluster_info
 """

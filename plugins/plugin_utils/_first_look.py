@@ -38,7 +38,7 @@ class FirstLook(KubernetesApi):
         """Return the object, or None when there is none of that name."""
         return self.direct.get(kind, namespace, name) if kind in READ_DIRECTLY else super().get(kind, namespace, name)
 
-    def list_objects(self, kind: str, namespace: str, label_selector: str = "") -> list[Manifest]:
+    def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
         """Return the objects of ``kind`` that the label selector matches, and have the kind watched."""
         if kind in NOT_LISTED:
             raise LookAgain
@@ -59,3 +59,9 @@ def look_first(cache: KubernetesApi, direct: KubernetesApi, attempt: Callable[[K
         return attempt(FirstLook(cache, direct))
     except (LookAgain, KubernetesError):
         return attempt(direct)
+
+
+def decide_on_the_server(api: KubernetesApi) -> None:
+    """LookAgain on the first look: before anything is written elsewhere, in Druid, because of what a cache says."""
+    if isinstance(api, FirstLook):
+        raise LookAgain

@@ -110,8 +110,11 @@ class KubernetesApi:
                 return None
             raise
 
-    def list_objects(self, kind: str, namespace: str, label_selector: str = "") -> list[Manifest]:
-        """Return the objects of ``kind`` that the label selector matches, each with its apiVersion and kind."""
+    def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
+        """Return the objects of ``kind`` that the label selector matches, each with its apiVersion and kind.
+
+        Those of all namespaces when ``namespace`` is None.
+        """
         answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
         head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
         return [{**head, **item} for item in answer.get("items") or ()]
@@ -254,7 +257,7 @@ class Call(NamedTuple):
 def _path(kind: str, namespace: str | None, name: str | None) -> str:
     api_version, plural, namespaced = KINDS[kind]
     root = "/api/" if "/" not in api_version else "/apis/"
-    parts = [plural] if not namespaced else ["namespaces", quote(namespace or "", safe=""), plural]
+    parts = [plural] if not namespaced or namespace is None else ["namespaces", quote(namespace, safe=""), plural]
     if name:
         parts.append(quote(name, safe=""))
     return root + api_version + "/" + "/".join(parts)

@@ -36,6 +36,7 @@ def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: dateti
         "reason": ready.get("reason"),
         "message": _bounded(trouble or ready.get("message")),
         "requeue_after": returned.get("requeue_after"),
+        "metrics": _bounded(returned.get("metrics")),
     }
     return json.dumps({name: value for name, value in entry.items() if value is not None})
 

@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_document, read_file
+from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
 
 DEFAULT_NAMESPACE = "default"
 
@@ -31,6 +32,8 @@ CLUSTER: Mapping[str, Any] = {
     "keep_finalizer": {"type": "bool", "default": False},
     "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},
+    "metrics_url": {"type": "str"},
+    "metrics_namespaces": {"type": "list", "elements": "str", "default": []},
 }
 CONSTRAINTS: dict[str, Any] = {
     "required_one_of": [("name", "resource")],
@@ -38,8 +41,10 @@ CONSTRAINTS: dict[str, Any] = {
 }
 
 
-def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str]) -> Request:
-    """Return what the task asks for; BadResource when the resource given is none."""
+def to_request(
+    arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], phases: Phases | None = None
+) -> Request:
+    """Return what the task asks for; BadResource when the resource given is none. `phases` takes the time of passes."""
     resource, spec = _plain(arguments["resource"]), _plain(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
@@ -56,7 +61,9 @@ def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callab
         wait=arguments["wait"],
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
-        settings=Settings(check_mode, tuple(arguments["reference_namespaces"]), arguments["keep_finalizer"]),
+        settings=Settings(
+            check_mode, tuple(arguments["reference_namespaces"]), arguments["keep_finalizer"], phases or Phases()
+        ),
     )
 
 

@@ -51,7 +51,8 @@ def until_over(
 
 
 def _pass(api: KubernetesApi, request: Request, outcome: Outcome, clock: Clock, resource: Manifest | None) -> Outcome:
-    resource = resource or _read(api, request)
+    with request.settings.phases("observe"):
+        resource = resource or _read(api, request)
     report = reconcile(api, resource, request.settings, clock.now())
     plan = replace(report.plan, steps=(*outcome.plan.steps, *report.plan.steps))
     warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))

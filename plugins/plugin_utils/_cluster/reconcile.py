@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import finalize
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.autoscaling import with_foreign_autoscalers
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
@@ -27,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
     observe,
     replica_sets,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
     Pass,
@@ -38,18 +39,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
 
 
 @dataclass(frozen=True)
 class Settings:
     """How a pass is made: `check_mode` stops before the first write; references lead to these namespaces, too.
 
-    With `keep_finalizer` the finalizer stays whatever becomes of the claims.
+    With `keep_finalizer` the finalizer stays whatever becomes of the claims. `phases` takes the time.
     """
 
     check_mode: bool = False
     reference_namespaces: tuple[str, ...] = ()
     keep_finalizer: bool = False
+    phases: Phases = field(default_factory=Phases, compare=False)
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
@@ -64,15 +67,17 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
         if not settings.check_mode:
             report_unreadable(api, resource, error, now)
         raise
-    return report(api, replace(made, observed=_afterwards(made)), settings.check_mode, now)
+    with settings.phases("report"):
+        return report(api, replace(made, observed=_afterwards(made)), settings.check_mode, now)
 
 
 def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     """Let the resource go. Its specification may be anything: nobody may have to mend it first."""
     cluster = Cluster.from_resource({**resource, "spec": {}})
-    steps, observed, warnings = finalize(api, resource, cluster, settings.check_mode)
+    with settings.phases("observe"):
+        steps, observed, warnings = finalize(api, resource, cluster, settings.check_mode)
     deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
-    results = () if settings.check_mode else act(api, steps)
+    results = () if settings.check_mode else _act(api, steps, settings)
     planned = tuple(steps) if settings.check_mode else tuple(result.step for result in results)
     return Pass(resource, cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results)
 
@@ -82,8 +87,14 @@ def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pas
     if misshapen:
         return Pass(resource, *_observe(api, {**resource, "spec": {}}, settings), Plan(findings=misshapen))
     cluster, observed = _observe(api, resource, settings)
-    plan, observed = decide(api, resource, cluster, observed, settings)
-    return Pass(resource, cluster, observed, plan, () if settings.check_mode else act(api, plan.steps))
+    with settings.phases("decide"):
+        plan, observed = decide(api, resource, cluster, observed, settings)
+    return Pass(resource, cluster, observed, plan, () if settings.check_mode else _act(api, plan.steps, settings))
+
+
+def _act(api: KubernetesApi, steps: Iterable[Step], settings: Settings) -> tuple[Result, ...]:
+    with settings.phases("act"):
+        return act(api, steps)
 
 
 def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tuple[Cluster, Observed]:
@@ -93,9 +104,10 @@ def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tupl
         return cluster, Observed()
     refused = validity.refused_references(resource, settings.reference_namespaces)
     followed = [key for key in cluster_references(resource) if key not in refused]
-    observed = observe(api, cluster, followed)
-    cluster = Cluster.from_resource(resource, observed.references)
-    return with_foreign_autoscalers(api, cluster, observed), observed
+    with settings.phases("observe"):
+        observed = observe(api, cluster, followed)
+        cluster = Cluster.from_resource(resource, observed.references)
+        return with_foreign_autoscalers(api, cluster, observed), observed
 
 
 def decide(

@@ -32,13 +32,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._masking import mas
 
 @dataclass(frozen=True)
 class Report:
-    """What a pass has done (the steps that failed left out) or would do. All texts are masked."""
+    """What a pass has done (the steps that failed left out) or would do. All texts are masked.
+
+    `troubles` say what of it could not be told to others; with `is_gone` the resource has none to tell any more.
+    """
 
     plan: Plan
     status: dict[str, Any]
     changed: bool
     warnings: tuple[str, ...] = ()
     requeue_after: int | None = None
+    troubles: tuple[str, ...] = ()
+    is_gone: bool = False
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -73,14 +78,16 @@ def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> R
         plan = replace(plan, steps=tuple(result.step for result in made.results if result.is_done))
     document = status(made.cluster, made.observed, plan.findings, made.resource.get("status") or {}, now)
     troubles: tuple[str, ...] = ()
+    is_gone = _is_gone(made.results)
     if made.cluster.uid and not check_mode:
-        if _is_gone(made.results):
+        if is_gone:
             troubles = _send(api, made.resource, events.warning_texts(plan.warnings, masker), now)
         else:
             troubles = _publish(api, replace(made, plan=plan), document, masker, now)
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
-    return Report(plan, document, plan.changes, warnings, requeue_after(document["conditions"], now))
+    requeue = requeue_after(document["conditions"], now)
+    return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, troubles)), is_gone)
 
 
 def _masker(resource: Manifest, observed: Observed) -> Masker:

@@ -1,0 +1,43 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tell ansible-operator's metrics endpoint what came of a pass."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run, posts, values
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_post import NotPosted, post
+from ansible_collections.druidops.druid.plugins.plugin_utils._turn import NoTurn, turn
+
+TURN_SECONDS = 0.2
+# All resources are counted by each pass that has written, and by the others this often at most.
+CENSUS_PAUSE_SECONDS = 10
+
+Census = Callable[[], Mapping[str, float] | None]
+
+
+def tell(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:
+    """Post the metrics of a run, in less than a second; return why not all were, None when they were.
+
+    Runs take turns: ansible-operator (v1.42) puts a metric that it does not know yet into a map without a lock, and two
+    at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the resources, which is
+    ``is_news`` after a write.
+    """
+    file = Path(tempfile.gettempdir(), f"druidops-{kind}-metrics-{urlsplit(url).netloc.replace('/', '-')}")
+    try:
+        with turn(file, TURN_SECONDS) as mine:
+            census = count() if is_news or mine.is_due(CENSUS_PAUSE_SECONDS) else None
+            post(url, posts(kind, values(replace(run, census=census), time.time())))
+            if census is not None:
+                mine.note()
+    except (NoTurn, NotPosted) as error:
+        return str(error)
+    return None

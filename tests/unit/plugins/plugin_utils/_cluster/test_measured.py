@@ -1,0 +1,87 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What there is to tell of a task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.measured import of_error, of_outcome, status_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
+
+OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
+FAILED = Finding(reasons.WRITE_FAILED, "It failed.")
+WISH = Finding(reasons.PAUSED, "As you like.", is_problem=False)
+NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
+
+
+def outcome(*operations: Any, findings: tuple[Finding, ...] = (), **report: Any) -> Outcome:
+    plan = Plan(tuple(Step(each, OBJECT) for each in operations), findings)
+    return Outcome(plan, bool(operations), Report(plan, {"conditions": []}, bool(operations), **report))
+
+
+ROWS: list[tuple[str, Outcome, Run]] = [
+    ("nothing to do", outcome(), NOTHING),
+    ("not even a report", Outcome(), NOTHING),
+    ("as the user wishes", outcome(findings=(WISH,)), NOTHING),
+    (
+        "objects",
+        outcome("create", "update", "recreate", "delete", "patch"),
+        replace(NOTHING, outcome="changed", applied=3, removed=1),
+    ),
+    (
+        "in part",
+        outcome("create", findings=(FAILED, FAILED)),
+        replace(NOTHING, outcome="with_problems", applied=1, errors={"act": 2, "report": 0}),
+    ),
+    ("untold", outcome(troubles=("x",)), replace(NOTHING, errors={"act": 0, "report": 1})),
+    (
+        "a deletion that failed",
+        Outcome(Plan(findings=(FAILED,))),
+        replace(NOTHING, outcome="with_problems", errors={"act": 1, "report": 0}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("made", "run"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_outcome(made: Outcome, run: Run) -> None:
+    assert of_outcome(made, Meter(), 1.0) == run
+
+
+def test_what_was_measured_is_told() -> None:
+    meter = Meter()
+    meter.requests["kubernetes_reads"] = 2
+    meter.phases.seconds["observe"] = 0.5
+    told = of_outcome(outcome(), meter, 1.0)
+    assert (told.requests, told.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})
+
+
+@pytest.mark.parametrize("phase", ["observe", "decide"])
+def test_an_error_is_that_of_the_phase_in_which_it_happened(phase: str) -> None:
+    meter = Meter()
+    with meter.phases(phase):
+        pass
+    told = of_error(KubernetesError("x"), meter, 1.0)
+    assert (told.outcome, told.errors) == ("failed", {phase: 1})
+
+
+def test_a_resource_that_has_gone_is_no_failure() -> None:
+    told = of_error(NotThere("x"), Meter(), 1.0)
+    assert (told.outcome, told.errors) == ("unchanged", {})
+
+
+def test_the_status_that_is_left() -> None:
+    assert status_of(outcome()) == {"conditions": []}
+    assert status_of(outcome(is_gone=True)) is None
+    assert status_of(Outcome()) is None
