@@ -178,6 +178,7 @@ lint-other: $(TOOLS)/.complete
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
 	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
+	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 
 .PHONY: sanity
 sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity on the newest and the oldest ansible-core
@@ -257,6 +258,11 @@ crds: $(CORE_2_19)/.complete ## Generate the CRDs, the schema in plugins/ and do
 	@directory=$$(mktemp -d); trap '$(TESTBED) down --dir "$$directory"' EXIT; \
 	$(TESTBED) up --dir "$$directory"; \
 	$(CORE_2_19)/bin/python -m tools.crd.generate --openapi "$$directory/admin.kubeconfig"
+	@$(CORE_2_19)/bin/python tools/chart/generate.py
+
+.PHONY: chart
+chart: ## Copy the CRDs and the operator's rights from config/ into the Helm chart
+	@$(PYTHON) tools/chart/generate.py
 
 .PHONY: docs
 docs: crds ## Generate the reference in docs/ and the variables in the roles' READMEs

@@ -1,0 +1,61 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copy into the Helm chart what it has in common with config/: a chart can refer to nothing outside of itself.
+
+Usage: generate.py [--check]   (--check writes nothing and fails when a copy is not up to date)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+CONFIG = Path("config")
+FILES = Path("charts/druid-operator/files")
+
+
+def main() -> None:
+    """Bring every copy up to date, or say which are not."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when something would be written")
+    check = parser.parse_args().check
+    wanted = copies()
+    stale = [path for path in sorted(wanted.keys() | present()) if content(path) != wanted.get(path)]
+    if stale and check:
+        sys.exit(f"not up to date, run `make chart`: {', '.join(map(str, stale))}")
+    for path in stale:
+        write(path, wanted.get(path))
+
+
+def copies() -> dict[Path, bytes]:
+    """Return what the files of the chart should hold: the CRDs and the operator's rights."""
+    crds = (file for file in (CONFIG / "crd").glob("*.yaml") if file.name != "kustomization.yaml")
+    return {
+        FILES / "role.yaml": (CONFIG / "rbac" / "role.yaml").read_bytes(),
+        **{FILES / "crds" / crd.name: crd.read_bytes() for crd in crds},
+    }
+
+
+def present() -> set[Path]:
+    """Return the files that there are."""
+    return {path for path in FILES.rglob("*") if path.is_file()}
+
+
+def content(path: Path) -> bytes | None:
+    """Return what is in a file, None if there is none."""
+    return path.read_bytes() if path.exists() else None
+
+
+def write(path: Path, wanted: bytes | None) -> None:
+    """Write the file, or remove it if none is wanted."""
+    if wanted is None:
+        path.unlink()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(wanted)
+
+
+if __name__ == "__main__":
+    main()
