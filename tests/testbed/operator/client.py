@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,6 +66,13 @@ class Client:
         self._pool = urllib3.PoolManager(ca_cert_data=whose.authority, maxsize=64, retries=False)
         # client-go's default in controller-runtime
         self._bucket = TokenBucket(20, 30)
+        # by code and method, those of the proxy left out
+        self.requests: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def host(self) -> str:
+        """Host and port of the API server."""
+        return urllib3.util.parse_url(self._whose.server).netloc or ""
 
     def request(self, method: str, path: str, body: Json | None = None, *, timeout: float = _ANSWER) -> Json:
         """The decoded answer; an ApiError if it is an error, Unanswered if there is none."""
@@ -74,6 +82,7 @@ class Client:
         answer = self.forward(method, path, headers, content, urllib3.Timeout(connect=_CONNECT, read=timeout))
         data = json.loads(answer.read() or b"{}")
         answer.release_conn()
+        self.requests[str(answer.status), method] += 1
         if answer.status >= 400:
             raise ApiError(method, path, answer.status, str(data.get("message")))
         return dict(data)
@@ -83,6 +92,7 @@ class Client:
         headers = {"User-Agent": "ansible-operator"}
         timeout = urllib3.Timeout(connect=_CONNECT, read=seconds + 30)
         answer = self.forward("GET", f"{path}&watch=true&timeoutSeconds={seconds}", headers, None, timeout)
+        self.requests[str(answer.status), "GET"] += 1
         try:
             if answer.status == 410:
                 raise GoneError(path)

@@ -15,6 +15,7 @@ from .client import Unanswered
 from .dependents import Dependents
 from .informer import Change
 from .kinds import Key, key_of
+from .own_metrics import ControllerMetrics
 from .predicates import of_primary
 from .reconciler import ReconcileError, Reconciler
 from .verdict import BadPeriodError
@@ -34,9 +35,11 @@ class Controller:
         self.dependents = dependents
         self._queue = queue
         self._reconciler = reconciler
+        workers = watch.max_concurrent_reconciles
+        self.metrics = ControllerMetrics(watch.kind, workers, lambda: queue.depth, lambda: queue.adds)
         self._workers = [
             threading.Thread(target=self._work, name=f"{watch.kind.kind}-{number}", daemon=True)
-            for number in range(watch.max_concurrent_reconciles)
+            for number in range(workers)
         ]
 
     def start(self) -> None:
@@ -68,12 +71,19 @@ class Controller:
                 self._queue.done(key)
 
     def _reconcile(self, key: Key) -> None:
+        with self.metrics.reconcile() as ended_in:
+            ended_in(self._result(key))
+
+    def _result(self, key: Key) -> str:
+        """Reconcile; what came of it, as the metrics name it."""
         try:
             delay = self._reconciler.reconcile(key)
         except _ERRORS as error:
             _LOG.error("Reconciler error kind=%s resource=%s: %s", self.watch.kind.kind, key, error)
             self._queue.add_failed(key)
+            return "error"
         else:
             self._queue.forget(key)
             if delay > 0:
                 self._queue.add_after(key, delay)
+            return "requeue_after" if delay > 0 else "success"

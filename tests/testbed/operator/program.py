@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..api import ApiError
-from . import api_proxy, probes
+from . import api_proxy, metrics_endpoints, own_metrics, probes
 from .cache import Cache
 from .client import Client, Unanswered, credentials
 from .controller import Controller
@@ -24,9 +24,10 @@ from .dependents import Dependents
 from .kinds import Resource
 from .launch import Launcher
 from .leader import Candidate, LostError
+from .metrics import UserMetrics, exposition
 from .reconciler import Reconciler
 from .resources import NoSuchResourceError, Resources
-from .settings import PROXY_PORT, Settings, settings
+from .settings import METRICS_PORT, PROXY_PORT, Settings, settings
 from .watches import Watch, load
 from .work_queue import WorkQueue
 
@@ -35,6 +36,8 @@ _LOG = logging.getLogger("program")
 _KIND_PAUSE_SECONDS = 10
 # The real program's runs always go to 8888; with this variable, which only the stand-in knows, several can run at once.
 _PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
+# The same for the port to which they post metrics.
+_METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,6 +75,8 @@ class _Program:
         }
         self._ended = threading.Event()
         self._lost = False
+        self._is_leader = False
+        self._posted = UserMetrics()
         self._controllers: list[Controller] = []
 
     def run(self) -> int:
@@ -87,9 +92,26 @@ class _Program:
         )
         if self._asked.probe_address:
             probes.serve(self._asked.probe_address)
+        metrics_endpoints.serve_posts(int(self._environment.get(_METRICS_PORT, METRICS_PORT)), self._posted.post)
+        if self._asked.metrics_address:
+            metrics_endpoints.serve_scrapes(self._asked.metrics_address, self._metrics)
         threading.Thread(target=self._lead, daemon=True).start()
         self._ended.wait()
         return self._end()
+
+    def _metrics(self) -> str:
+        """What is answered to a scrape."""
+        own = [
+            *own_metrics.of_process(),
+            own_metrics.of_requests(self._client.requests, self._client.host),
+            *(family for controller in self._controllers for family in controller.metrics.families()),
+        ]
+        if self._asked.election:
+            own.append(own_metrics.of_election(self._asked.election.id, self._is_leader))
+        names = {each.name for each in own}
+        # a name that is taken cannot be registered
+        posted = [each for each in self._posted.families() if each.name not in names]
+        return exposition([*own_metrics.merged(own), *posted])
 
     def _told_to_end(self, *_signal: object) -> None:
         if self._ended.is_set():
@@ -103,6 +125,7 @@ class _Program:
             return
         candidate = Candidate(self._client, self._asked.election)
         candidate.acquire()
+        self._is_leader = True
         self._start()
         try:
             candidate.keep()

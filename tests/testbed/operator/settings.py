@@ -16,6 +16,8 @@ from typing import Any
 from .go_duration import seconds
 
 PROXY_PORT = 8888
+# Where the runs post their metrics.
+METRICS_PORT = 5050
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Settings:
     inject_owner_ref: bool
     proxy_port: int
     probe_address: tuple[str, int] | None
+    metrics_address: tuple[str, int] | None
     graceful_shutdown_timeout: float
     election: Election | None
 
@@ -70,6 +73,7 @@ def settings(arguments: Sequence[str], environment: Mapping[str, str]) -> Settin
         inject_owner_ref=given.inject_owner_ref,
         proxy_port=given.proxy_port,
         probe_address=_address(given.health_probe_bind_address),
+        metrics_address=_address(given.metrics_bind_address),
         graceful_shutdown_timeout=given.graceful_shutdown_timeout,
         election=election if given.leader_elect else None,
     )
@@ -106,8 +110,8 @@ _FLAGS: dict[str, tuple[Any, Any]] = {
     "leader-election-namespace": (str, ""),
     "leader-elect-lease-duration": (seconds, 15.0),
     "leader-elect-renew-deadline": (seconds, 10.0),
-    # taken, and without effect: the stand-in has no metrics, and one way to log
     "metrics-bind-address": (str, ":8443"),
+    # taken, and without effect: the stand-in has no TLS, and one way to log
     "metrics-secure": (_boolean, False),
     "metrics-require-rbac": (_boolean, False),
     "enable-http2": (_boolean, False),

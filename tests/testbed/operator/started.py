@@ -26,6 +26,7 @@ from .runs import RUNNER, Run, read_runs, write_recorder
 PROGRAM = "ansible-operator"
 # Two of the real program's ports are fixed. Only the stand-in, which has a variable for it, can run beside others.
 PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
+METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
 # For tests that break the stand-in on purpose: the directory of the package testbed that it is to run from.
 STAND_IN = "DRUIDOPS_OPERATOR_STAND_IN"
 _NAME = "operator"
@@ -205,6 +206,8 @@ class Operator:
             # what a pod knows of itself
             "HOSTNAME": socket.gethostname(),
             PROXY_PORT: str(self._proxy_port),
+            # any one, unless a test names it
+            METRICS_PORT: "0",
             **self._setting.environment,
         }
         return {name: value for name, value in variables.items() if value is not None}

@@ -34,6 +34,7 @@ class WorkQueue:
         self._failures: dict[Key, int] = {}
         self._bucket = TokenBucket(10, 100)
         self._closed = False
+        self._adds = 0
 
     def add(self, key: Key) -> None:
         """Let the key be worked on as soon as no other worker does."""
@@ -81,6 +82,16 @@ class WorkQueue:
                 self._ready.append(key)
                 self._changed.notify()
 
+    @property
+    def depth(self) -> int:
+        """How many keys could be worked on at once."""
+        return len(self._ready)
+
+    @property
+    def adds(self) -> int:
+        """How many have been added since the start; what waits already is not added again."""
+        return self._adds
+
     def close(self) -> None:
         """Hand out no more keys."""
         with self._changed:
@@ -90,6 +101,7 @@ class WorkQueue:
     def _add(self, key: Key) -> None:
         if key not in self._dirty:
             self._dirty.add(key)
+            self._adds += 1
             if key not in self._processing:
                 self._ready.append(key)
 
