@@ -16,9 +16,9 @@ from typing import Any
 from ansible.errors import AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import measured, names, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, CONSTRAINTS, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec, connect

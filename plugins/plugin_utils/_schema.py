@@ -22,7 +22,8 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 
-_DRUID_SPEC = Path(__file__).parent / "_cluster" / "schema.json"
+_HERE = Path(__file__).parent
+_FILES = {"Druid": _HERE / "_cluster" / "schema.json", "DruidIngestion": _HERE / "_ingestion" / "schema.json"}
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _TRUE = frozenset({"true", "yes", "on"})
@@ -52,9 +53,9 @@ class Result:
 
 
 @cache
-def druid_spec() -> Schema:
-    """The schema of the spec of a Druid resource, the same as in the CRD."""
-    schema: Schema = json.loads(_DRUID_SPEC.read_text(encoding="utf-8"))
+def spec_of(kind: str) -> Schema:
+    """The schema of the spec of a kind, the same as in its CRD."""
+    schema: Schema = json.loads(_FILES[kind].read_text(encoding="utf-8"))
     return schema
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome

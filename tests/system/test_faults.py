@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request

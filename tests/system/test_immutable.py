@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.tests.system import full_cluster

@@ -26,10 +26,12 @@ from .table import Schemas, Table, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]
-_SCHEMA = "plugins/plugin_utils/_cluster/schema.json"
+# By the name of a table: the schema of the spec, for what is described by variables.
+_SCHEMAS = {
+    "druid": "plugins/plugin_utils/_cluster/schema.json",
+    "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
+}
 _STRUCTURE = "plugins/plugin_utils/structure.json"
-_DRUID = "druid"
-_KINDS = (_DRUID, "druid_ingestion")
 
 
 def main() -> int:
@@ -49,13 +51,12 @@ def generated(openapi: dict[str, Any]) -> dict[str, str]:
     """The text of every file by its path in the project."""
     embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
     texts = {_STRUCTURE: json.dumps(structure(openapi), indent=1, sort_keys=True) + "\n"}
-    for name in _KINDS:
+    for name, schema in _SCHEMAS.items():
         table = Table.load(_FIELDS / f"{name}.yml")
         schemas = Schemas(table, embedded)
         texts[f"config/crd/{table['plural']}.yaml"] = as_yaml(definition(table, schemas))
         texts[f"docs/reference/{name}.md"] = reference(table)
-        if name == _DRUID:
-            texts[_SCHEMA] = _compact(without(schemas.type(table["spec"]), "description", "x-kubernetes-validations"))
+        texts[schema] = _compact(without(schemas.type(table["spec"]), "description", "x-kubernetes-validations"))
     return texts
 
 

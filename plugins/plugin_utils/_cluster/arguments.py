@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_document, read_file
+from ansible_collections.druidops.druid.plugins.plugin_utils._given import (
+    from_document,
+    plain,
+    read_file,
+    stated_namespace,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
 
 DEFAULT_NAMESPACE = "default"
@@ -45,12 +50,12 @@ def to_request(
     arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], phases: Phases | None = None
 ) -> Request:
     """Return what the task asks for; BadResource when the resource given is none. `phases` takes the time of passes."""
-    resource, spec = _plain(arguments["resource"]), _plain(arguments["spec"])
+    resource, spec = plain(arguments["resource"]), plain(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
     if resource is not None:
-        namespace = arguments["namespace"] or _stated_namespace(resource) or DEFAULT_NAMESPACE
-        resource = from_document(resource, arguments["name"], namespace)
+        namespace = arguments["namespace"] or stated_namespace(resource) or DEFAULT_NAMESPACE
+        resource = from_document(names.KIND, resource, arguments["name"], namespace)
     return Request(
         name=resource["metadata"]["name"] if resource else arguments["name"],
         namespace=resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
@@ -65,13 +70,3 @@ def to_request(
             check_mode, tuple(arguments["reference_namespaces"]), arguments["keep_finalizer"], phases or Phases()
         ),
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return what a playbook states as JSON knows it: Ansible marks values with their origin, and YAML has dates."""
-    return json.loads(json.dumps(value, default=str))
-
-
-def _stated_namespace(resource: Any) -> str | None:
-    metadata = resource.get("metadata") if isinstance(resource, Mapping) else None
-    return metadata.get("namespace") if isinstance(metadata, Mapping) else None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain, takewhile
 from typing import TypeVar
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence import (
     Absence,
@@ -17,16 +18,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence im
     variable_removal,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removal import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import BadResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._given import BadResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 
 _Found = TypeVar("_Found")

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
 
 MAX_CHANGES = 5
@@ -26,18 +28,23 @@ _REASONS = {
 }
 
 
-def texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
-    """Return one event per write that was tried; the finalizer's coming and going is no news."""
-    tried = (result for result in results if result.was_tried and result.step.patch is None)
-    return tuple(_text(result, masker) for result in tried)
+def done_texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
+    """Return one event per write that has succeeded; the finalizer's coming and going is no news."""
+    return tuple(_done(result.step, masker) for result in results if result.is_done and result.step.patch is None)
 
 
-def finding_texts(findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
-    """Return a warning for each problem, once it has become one."""
-    return tuple(
-        EventText("Warning", f"DruidOperator{finding.reason}", masker.text(finding.message))
-        for finding in findings
-        if finding.is_problem
+def trouble_texts(
+    results: Iterable[Result], findings: Iterable[Finding], masker: Masker
+) -> tuple[EventText, ...]:
+    """Return a warning for each write that has failed, and for each problem besides: what followed from those fails."""
+    failed = (result for result in results if result.error and result.was_tried and result.step.patch is None)
+    problems = (each for each in findings if each.is_problem and each.reason != reasons.WRITE_FAILED)
+    return (
+        *(
+            EventText("Warning", f"{_REASONS[each.step.operation]}Fail", masker.text(each.error or ""))
+            for each in failed
+        ),
+        *(EventText("Warning", f"DruidOperator{each.reason}", masker.text(each.message)) for each in problems),
     )
 
 
@@ -46,11 +53,8 @@ def warning_texts(warnings: Iterable[str], masker: Masker) -> tuple[EventText, .
     return tuple(EventText("Warning", "DruidOperatorClaimsKept", masker.text(text)) for text in warnings)
 
 
-def _text(result: Result, masker: Masker) -> EventText:
-    step = result.step
+def _done(step: Step, masker: Masker) -> EventText:
     kind, name = step.key
-    if result.error is not None:
-        return EventText("Warning", f"{_REASONS[step.operation]}Fail", masker.text(result.error))
     namespace = step.manifest["metadata"]["namespace"]
     words = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",

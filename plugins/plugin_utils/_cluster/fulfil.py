@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.deletion import (
     delete_by_variable,
     delete_resource,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.passes import passes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.resource import from_spec, submit
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._given import Submitted, from_spec, submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
 
 def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
@@ -30,11 +31,19 @@ def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Cloc
     if request.resource is None:
         return passes(api, request, Outcome(), progress, clock)
     # In check mode by dry run: what that returns is what is planned for.
-    stored, steps = submit(api, request.resource, request.settings.check_mode)
-    return passes(api, request, Outcome(Plan(steps), changed=bool(steps)), progress, clock, first=stored)
+    submitted = submit(api, request.resource, request.settings.check_mode)
+    plan = Plan(_steps(request.resource, submitted))
+    return passes(api, request, Outcome(plan, changed=plan.changes), progress, clock, first=submitted.stored)
+
+
+def _steps(resource: Manifest, submitted: Submitted) -> tuple[Step, ...]:
+    """Return what was done to the resource itself."""
+    if submitted.operation is None:
+        return ()
+    return (Step(submitted.operation, resource, live=submitted.live, after=submitted.stored),)
 
 
 def _by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
-    resource, warnings = from_spec(request.spec or {}, request.name, request.namespace)
+    resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
     described = replace(request, resource=resource)
     return passes(api, described, Outcome(warnings=warnings), progress, clock)

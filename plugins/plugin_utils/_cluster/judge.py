@@ -13,9 +13,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import quota_sum
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, stays
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import INITIAL_MANAGER, VERBATIM_MANAGER

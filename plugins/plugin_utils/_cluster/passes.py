@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
 # A write that failed may succeed in the next pass, and then what was to follow it follows.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 Operation = Literal["create", "update", "recreate", "delete", "patch"]
@@ -55,19 +56,6 @@ class Step:
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that stands in the way: a reason (constant), words for a person, and what is held back by it.
-
-    `group` None means that the whole cluster is held back; `is_problem` False that it is as the user wants it.
-    """
-
-    reason: str
-    message: str
-    group: str | None = None
-    is_problem: bool = True
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
     observe,
     replica_sets,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
     Pass,
@@ -38,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
 

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._masking import Mas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
@@ -24,8 +24,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
     status,
     unreadable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText, event
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of
 
@@ -125,9 +127,10 @@ def _publish(
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
     previous = made.resource.get("status") or {}
-    news = events.texts(made.results, masker)
+    news = events.done_texts(made.results, masker)
+    # While it lasts it is in the conditions.
     if _troubles(previous) != _troubles(document):
-        news = (*news, *events.finding_texts(made.plan.findings, masker))
+        news = (*news, *events.trouble_texts(made.results, made.plan.findings, masker))
     try:
         if document != previous:
             _write_status(api, made.resource, document)
@@ -139,8 +142,7 @@ def _publish(
 def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> tuple[str, ...]:
     """Write the events; return what went wrong with that."""
     try:
-        for text in news:
-            api.create(event(resource, text, now))
+        send(api, resource, news, now)
     except KubernetesError as error:
         return _trouble(error)
     return ()

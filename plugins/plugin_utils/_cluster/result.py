@@ -11,8 +11,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import des
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import UNKNOWN_AGE_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._pause import UNKNOWN_AGE_SECONDS
 
 
 def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dict[str, Any]:

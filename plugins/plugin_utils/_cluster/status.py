@@ -12,9 +12,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, settle
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})

@@ -10,9 +10,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils import _ownership
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import below
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 

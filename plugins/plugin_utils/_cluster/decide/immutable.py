@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import same
 from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of

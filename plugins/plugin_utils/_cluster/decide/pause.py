@@ -9,8 +9,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 
 _MAX_SHOWN = 5
 

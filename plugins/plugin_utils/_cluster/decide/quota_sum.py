@@ -14,7 +14,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import stays
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS, Manifest
 
 # By the names that a ResourceQuota has for them.

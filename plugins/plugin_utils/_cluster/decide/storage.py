@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 
 
 class _Size(NamedTuple):

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     Cluster,
     ReferenceKey,
@@ -17,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     missing_references,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 ALL_NAMESPACES = "*"
@@ -44,7 +44,7 @@ def _refusal(key: ReferenceKey) -> str:
 
 def misshapen(resource: Manifest) -> tuple[Finding, ...]:
     """Return a finding for each field whose value cannot even be read: the schema of another day has let it in."""
-    problems = _schema.misshapen(_schema.druid_spec(), resource.get("spec"))
+    problems = _schema.misshapen(_schema.spec_of("Druid"), resource.get("spec"))
     remedy = "Such a value is stored, and cannot be read as this version does. Change the field."
     return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
 

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 from hypothesis import given
 from hypothesis import strategies as st
 
-SPEC = _schema.druid_spec()
+SPEC = _schema.spec_of("Druid")
 BROKER = {"nodeType": "broker", "druid.port": 8082, "nodeConfigMountPath": "/conf", "runtime.properties": ""}
 DEFAULTS = {
     "commonConfigMountPath": "/opt/druid/conf/druid/cluster/_common",

@@ -75,9 +75,10 @@ def test_the_reference_is_that_of_the_table(name: str) -> None:
     assert (ROOT / "docs/reference" / f"{KINDS[name]}.md").read_text() == reference(TABLES[name])
 
 
-def test_the_schema_for_variables_is_that_of_the_crd() -> None:
-    shipped = json.loads((ROOT / "plugins/plugin_utils/_cluster/schema.json").read_text())
-    spec = root("druids")["properties"]["spec"]
+@pytest.mark.parametrize(("name", "package"), [("druids", "_cluster"), ("druidingestions", "_ingestion")])
+def test_the_schema_for_variables_is_that_of_the_crd(name: str, package: str) -> None:
+    shipped = json.loads((ROOT / f"plugins/plugin_utils/{package}/schema.json").read_text())
+    spec = root(name)["properties"]["spec"]
     assert shipped == without(spec, "description", "x-kubernetes-validations")
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 

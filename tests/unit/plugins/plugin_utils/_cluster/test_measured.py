@@ -13,10 +13,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.measured import of_error, of_outcome, status_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 

@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_error, of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]

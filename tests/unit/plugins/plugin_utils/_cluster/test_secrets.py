@@ -16,9 +16,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, events
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import ALONE, SECRET, with_secret
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

@@ -19,10 +19,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pau
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Finding, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import union
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,
