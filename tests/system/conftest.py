@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system import small_cluster
 from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, fault_proxy
 from ansible_collections.druidops.druid.tests.system.go_operator import recorded_namespace
+from ansible_collections.druidops.druid.tests.system.image import lay_out, make_removable
 from ansible_collections.druidops.druid.tests.system.in_process import good, one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
@@ -73,6 +74,14 @@ def golden(control_plane: ControlPlane) -> Iterator[Live]:
     """The namespace of the Go operator's recordings, empty."""
     with recorded_namespace(control_plane) as live:
         yield live
+
+
+@pytest.fixture(scope="session")
+def image_layout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What the operator's image has in /opt/ansible."""
+    directory = lay_out(tmp_path_factory.mktemp("image") / "ansible")
+    yield directory
+    make_removable(directory)
 
 
 @pytest.fixture

@@ -178,12 +178,26 @@ SOURCES: dict[str, Callable[[Live, Ansible, Manifest], dict[str, Any]]] = {
 @pytest.mark.parametrize("source", SOURCES)
 def test_text_arrives_as_it_is_and_runs_nowhere(each_ansible: Ansible, live: Live, tmp_path: Path, source: str) -> None:
     marker = tmp_path / "executed"
-    document, every = resource(marker), texts(marker)
-    extra = {**dict(zip(KEYS, every, strict=False)), **{f"text-{index}": text for index, text in enumerate(every)}}
-    live.create({"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": extra})
+    document = resource(marker)
+    live.create(extra_configuration(marker))
     given = SOURCES[source](live, each_ansible, document)
     each_ansible.cluster(given.pop("name", None), "--diff", "-vvv", **given)
 
+    assert_arrived(live, document, marker)
+    assert not marker.exists()
+    assert not each_ansible.cluster("wiki", "--diff").changed
+
+
+def extra_configuration(marker: Path) -> Manifest:
+    """Return the ConfigMap that the resource refers to."""
+    every = texts(marker)
+    data = {**dict(zip(KEYS, every, strict=False)), **{f"text-{index}": text for index, text in enumerate(every)}}
+    return {"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": data}
+
+
+def assert_arrived(live: Live, document: Manifest, marker: Path) -> None:
+    """Each text is in the objects as it is in the resource."""
+    every, extra = texts(marker), extra_configuration(marker)["data"]
     stored = live.get("Druid", "wiki")
     assert stored["metadata"]["annotations"].items() >= document["metadata"]["annotations"].items()
     assert stored["spec"]["nodes"]["data"]["dynamicConfig"] == document["spec"]["nodes"]["data"]["dynamicConfig"]
@@ -199,8 +213,6 @@ def test_text_arrives_as_it_is_and_runs_nowhere(each_ansible: Ansible, live: Liv
         each["name"]: each.get("value", "") for each in workload["spec"]["template"]["spec"]["containers"][0]["env"]
     }
     assert variables.items() >= {each["name"]: each["value"] for each in document["spec"]["env"]}.items()
-    assert not marker.exists()
-    assert not each_ansible.cluster("wiki", "--diff").changed
 
 
 def test_text_in_a_message_runs_nowhere(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:

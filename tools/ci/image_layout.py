@@ -6,8 +6,8 @@
 
 Usage: python -m tools.ci.image_layout DIRECTORY VIRTUAL_ENVIRONMENT COLLECTIONS [--at DIRECTORY]
 
-The virtual environment of tests/requirements/operator.txt stands for the packages of the base image, the collections path
-for what the image's build downloads. The sources are what `docker build` would be given of a clean checkout.
+The virtual environment of tests/requirements/operator.txt stands for the packages of the base image, the collections
+path for what the image's build downloads. The sources are what `docker build` would be given of a clean checkout.
 """
 
 from __future__ import annotations

@@ -1,0 +1,96 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator as its image runs it: from the same files, in a read-only file system, as the same user."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.druidops.druid.tests.system import image, small_cluster
+from ansible_collections.druidops.druid.tests.system.image import ImageOperator
+from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+
+NAME = "c"
+MOST_ARTIFACTS = 20
+PREFIX = "ansible.sdk.operatorframework.io"
+
+
+@pytest.fixture
+def started(image_layout: Path, live: Live, tmp_path: Path) -> Iterator[ImageOperator]:
+    with image.started(image_layout, live, tmp_path) as operator:
+        yield operator
+
+
+def test_makes_a_cluster_and_finishes_what_is_under_way_when_it_is_told_to_end(
+    started: ImageOperator, live: Live
+) -> None:
+    live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
+    started.wait_until_settled(NAME)
+
+    before = set(started.artifacts)
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 2}}}})
+    eventually(lambda: set(started.artifacts) - before)
+    status = started.stop()
+
+    assert status == 0, started.log.read_text()
+    assert live.get("StatefulSet", f"druid-{NAME}-brokers")["spec"]["replicas"] == 2
+    (last,) = [line for line in started.lines() if line["generation"] == 2]
+    assert f"change StatefulSet druid-{NAME}-brokers" in last["done"]
+    assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
+
+
+def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Live) -> None:
+    left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
+    for number in range(2 * MOST_ARTIFACTS):
+        (left / f"earlier-{number}").mkdir(parents=True)
+    _give_to_user(started.tmp / "ansible-operator")
+    resource = small_cluster.resource(NAME)
+    resource["metadata"]["annotations"] = {f"{PREFIX}/verbosity": "7", f"{PREFIX}/max-runner-artifacts": "0"}
+    live.create(resource)
+
+    started.wait_until_ready(NAME)
+
+    eventually(lambda: len(started.artifacts) <= MOST_ARTIFACTS)
+    runs = [each for each in started.artifacts if (each / "command").exists()]
+    assert runs
+    for run in runs:
+        assert not [word for word in json.loads((run / "command").read_text())["command"] if word.startswith("-v")]
+        assert "config file" not in (run / "stdout").read_text()
+    assert "PLAY" not in started.log.read_text()
+    # nor is the resource, which may have secrets in it, left among the variables of a run
+    given = json.loads((left.parent / "env" / "extravars").read_text())
+    assert given == {"ansible_operator_meta": {"name": NAME, "namespace": live.namespace}}
+
+
+def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
+    """Not a file of Python's, Ansible's or our own that the import system reads."""
+    meta = json.dumps({"ansible_operator_meta": {"name": "c", "namespace": "d"}})
+    where = image.container(image_layout, tmp_path, {"PYTHONVERBOSE": "1", "K8S_AUTH_KUBECONFIG": "/none"}, {})
+    command = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", meta, "playbooks/operator_druid.yml"]
+    done = subprocess.run(where.command(command), capture_output=True, text=True, check=False)
+
+    assert "Look again soon" in done.stdout, done.stdout
+    loaded = set(re.findall(r"^# code object from '?([^'\n]+)'?$", done.stderr, re.MULTILINE))
+    assert {each for each in loaded if each.endswith(".py")} == set()
+    for part in (
+        "/ansible/plugins/action/",
+        "/kubernetes/client/",
+        "/druidops/druid/plugins/action/__pycache__/cluster.",
+    ):
+        assert {each for each in loaded if part in each}, part
+
+
+def _give_to_user(directory: Path) -> None:
+    user = int(image.DOCKERFILE.final.all("USER")[-1])
+    if os.geteuid() == 0:
+        for each in (directory, *directory.rglob("*")):
+            os.chown(each, user, 0)
