@@ -16,8 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 
 COMPONENT = "druid-operator"
 MAX_MESSAGE_CHARACTERS = 4096
-# The limit of Event.message (core/v1 validation is 1024 bytes for events.k8s.io's note; both stay readable).
-MAX_EVENT_CHARACTERS = 1000
+# An event's note has at most 1024 (events.k8s.io/v1), counted in bytes.
+MAX_EVENT_BYTES = 1000
 # An object's name has at most 253 characters, and an event's name goes on with a point and sixteen more.
 MAX_EVENT_STEM = 253 - 17
 
@@ -71,12 +71,17 @@ def event(resource: Manifest, text: EventText, now: datetime) -> Manifest:
         "involvedObject": _reference(resource),
         "type": text.kind,
         "reason": text.reason,
-        "message": text.message[:MAX_EVENT_CHARACTERS],
+        "message": _shortened(text.message),
         "source": {"component": COMPONENT},
         "firstTimestamp": timestamp(now),
         "lastTimestamp": timestamp(now),
         "count": 1,
     }
+
+
+def _shortened(text: str) -> str:
+    encoded = text.encode("utf-8", "replace")
+    return text if len(encoded) <= MAX_EVENT_BYTES else encoded[: MAX_EVENT_BYTES - 3].decode("utf-8", "ignore") + "..."
 
 
 def _reference(resource: Manifest) -> Mapping[str, Any]:

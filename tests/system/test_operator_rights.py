@@ -28,6 +28,7 @@ def test_each_right_is_needed_and_none_is_missing(operator: StartOperator, golde
     create_one_of_every_kind(live)
     started.wait_until_settled(full_cluster.NAME)
 
+    edit_twice(live)
     leave_pods_behind(live)
     started.wait_until_settled(full_cluster.NAME)
     remove_groups(live, NAME)
@@ -59,6 +60,15 @@ def create_one_of_every_kind(live: Live) -> None:
     }
     resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
     live.create(resource)
+
+
+def edit_twice(live: Live) -> None:
+    """Somebody makes the same edit twice, which is the same event twice."""
+    name = min(live.names("PodDisruptionBudget"))
+    allowed = live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"]
+    for _edit in range(2):
+        live.merge("PodDisruptionBudget", name, {"spec": {"maxUnavailable": 77}})
+        eventually(lambda: live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"] == allowed)
 
 
 def leave_pods_behind(live: Live) -> None:

@@ -93,4 +93,17 @@ def test_events_are_bounded_and_differ() -> None:
     first, second = (event(resource("n" * 253), text, NOW) for _time in range(2))
     assert len(first["metadata"]["name"]) == 253
     assert first["metadata"]["name"] != second["metadata"]["name"]
-    assert len(first["message"]) == 1000
+    assert first["message"] == "x" * 997 + "..."
+
+
+@pytest.mark.parametrize("text", ["ä" * 500, "x" * 1000, "ok"])
+def test_event_says_all_that_fits(text: str) -> None:
+    assert event(resource(), EventText("Normal", "R", text), NOW)["message"] == text
+
+
+@pytest.mark.parametrize("text", ["ä" * 501, "€" * 400, "x" * 1001])
+def test_event_is_cut_between_characters(text: str) -> None:
+    message = event(resource(), EventText("Normal", "R", text), NOW)["message"]
+    assert message.endswith("...")
+    assert text.startswith(message[:-3])
+    assert 990 < len(message.encode()) <= 1000

@@ -15,8 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import (
     MAX_CHANGES,
     changed_fields,
-    finding_texts,
-    texts,
+    done_texts,
+    trouble_texts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
@@ -63,7 +63,8 @@ DONE = [
 
 @pytest.mark.parametrize(("result", "reason", "message"), DONE)
 def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
-    assert texts([result], Masker()) == (EventText("Normal", reason, message),)
+    assert done_texts([result], Masker()) == (EventText("Normal", reason, message),)
+    assert trouble_texts([result], (), Masker()) == ()
 
 
 @pytest.mark.parametrize(
@@ -77,24 +78,29 @@ def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
 )
 def test_tells_what_failed(operation: Any, reason: str) -> None:
     result = Result(Step(operation, config_map()), error="It is hunter2.")
-    assert texts([result], Masker(("hunter2",))) == (EventText("Warning", reason, "It is ********."),)
+    assert trouble_texts([result], (), Masker(("hunter2",))) == (EventText("Warning", reason, "It is ********."),)
+    assert done_texts([result], Masker()) == ()
 
 
 def test_is_silent_about_what_was_not_tried_and_about_the_finalizer() -> None:
     not_tried = Result(Step("create", config_map()), error="x", was_tried=False)
     finalizer = Result(Step("patch", druid.resource(), patch=[]))
-    assert texts([not_tried, finalizer], Masker()) == ()
+    stuck = Result(Step("patch", druid.resource(), patch=[]), error="x")
+    assert done_texts([not_tried, finalizer, stuck], Masker()) == ()
+    assert trouble_texts([not_tried, finalizer, stuck], (), Masker()) == ()
 
 
 def test_tells_problems() -> None:
     findings = [Finding("InvalidSpec", "It is hunter2."), Finding("Paused", "As you like.", is_problem=False)]
-    assert finding_texts(findings, Masker(("hunter2",))) == (
+    # The write that has failed says it itself.
+    findings.append(Finding("WriteFailed", "It was not written."))
+    assert trouble_texts((), findings, Masker(("hunter2",))) == (
         EventText("Warning", "DruidOperatorInvalidSpec", "It is ********."),
     )
 
 
 def test_bounds_the_number_of_changes() -> None:
-    [text] = texts([Result(update(**{str(index): "x" for index in range(9)}))], Masker())
+    [text] = done_texts([Result(update(**{str(index): "x" for index in range(9)}))], Masker())
     assert text.message.count("->") == MAX_CHANGES
     assert text.message.endswith(" and 5 more")
 

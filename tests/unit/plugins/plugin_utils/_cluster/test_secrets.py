@@ -58,7 +58,7 @@ def test_diff_and_lines(value: Any) -> None:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
-    words = repr(events.texts([Result(step) for step in steps(value)], Masker()))
+    words = repr(events.done_texts([Result(step) for step in steps(value)], Masker()))
     assert SECRET not in words
     assert OTHER not in words
 
