@@ -33,9 +33,7 @@ def done_texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ..
     return tuple(_done(result.step, masker) for result in results if result.is_done and result.step.patch is None)
 
 
-def trouble_texts(
-    results: Iterable[Result], findings: Iterable[Finding], masker: Masker
-) -> tuple[EventText, ...]:
+def trouble_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
     """Return a warning for each write that has failed, and for each problem besides: what followed from those fails."""
     failed = (result for result in results if result.error and result.was_tried and result.step.patch is None)
     problems = (each for each in findings if each.is_problem and each.reason != reasons.WRITE_FAILED)
