@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.druidops.druid.build.layout import write_runner
 from ansible_collections.druidops.druid.tests.system.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.operator_account import Account, account
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
@@ -87,5 +88,17 @@ def start(operator: StartOperator, live: Live, directory: Path, **environment: s
         "RECONCILE_WAIT": "1h",
         **environment,
     }
-    program = operator(watches(), namespaces=[live.namespace], environment=settings, kubeconfig=login.kubeconfig)
+    program = operator(
+        watches(),
+        programs=[_runner(directory)],
+        namespaces=[live.namespace],
+        environment=settings,
+        kubeconfig=login.kubeconfig,
+    )
     return DruidOperator(program, live, login)
+
+
+def _runner(directory: Path) -> Path:
+    """Return where the image's program in front of ansible-runner is."""
+    found = directory / "runner"
+    return found if found.exists() else write_runner(found, f"{os.environ['DRUIDOPS_OPERATOR']}/bin/python")
