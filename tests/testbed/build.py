@@ -44,6 +44,11 @@ class _Program:
     minutes: int
     # the module's own, or one of a module that it requires
     package: str = "."
+    tags: tuple[str, ...] = ()
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return tuple(",".join([flag, *self.tags]) if flag == "grpcnotrace" else flag for flag in _FLAGS)
 
     @property
     def files(self) -> list[Path]:
@@ -64,13 +69,13 @@ def build(kubernetes: Version) -> Programs:
     )
 
 
-def build_tool(name: str, module: Path, package: str = ".", *, minutes: int) -> Path:
+def build_tool(name: str, module: Path, package: str = ".", *, minutes: int, tags: tuple[str, ...] = ()) -> Path:
     """The program of a main package, of the version in the go.mod of the directory `module`: from the cache, or built.
 
     package: one of a module that it requires, such as helm.sh/helm/v3/cmd/helm, or what lies in the directory itself.
-    minutes: how long that takes at most on two cores.
+    minutes: how long that takes at most on two cores. tags: more of those that choose what is built in.
     """
-    return _built(_Program(name, module, (), None, minutes, package))
+    return _built(_Program(name, module, (), None, minutes, package, tags))
 
 
 def _built(program: _Program) -> Path:
@@ -84,7 +89,8 @@ def _built(program: _Program) -> Path:
 
 
 def _key(program: _Program) -> str:
-    digest = hashlib.sha256(repr((_go("env", "GOVERSION", "GOOS", "GOARCH", cwd=program.module), _FLAGS)).encode())
+    compiler = _go("env", "GOVERSION", "GOOS", "GOARCH", cwd=program.module)
+    digest = hashlib.sha256(repr((compiler, program.flags)).encode())
     for file in program.files:
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
@@ -115,7 +121,7 @@ def _compile(program: _Program, target: Path) -> None:
 
 def _command(program: _Program) -> list[str]:
     flags = " ".join(["-s", "-w", *_stamps(program.release)])
-    return ["go", "build", *_FLAGS, "-ldflags", flags, "-o", "program", program.package]
+    return ["go", "build", *program.flags, "-ldflags", flags, "-o", "program", program.package]
 
 
 def _stamps(release: str | None) -> list[str]:

@@ -86,6 +86,14 @@ def test_tool_is_built_from_a_package_that_a_module_requires(calls: Path, tmp_pa
     assert build_tool("tool", module, "example.com/tool/cmd/tool", minutes=1) != first
 
 
+def test_tags_of_a_tool_make_another_program(calls: Path, tmp_path: Path) -> None:
+    for name in ("go.mod", "go.sum"):
+        (tmp_path / name).touch()
+    first = build_tool("tool", tmp_path, minutes=1)
+    assert build_tool("tool", tmp_path, minutes=1, tags=("small",)) != first
+    assert "-tags grpcnotrace,small " in calls.read_text()
+
+
 def test_failed_build_shows_the_output_and_caches_nothing(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_FAILS", "something")
     with pytest.raises(BuildError, match=r"(?s)kubernetes-v1\.34.* failed \(1\).*undefined: something"):
