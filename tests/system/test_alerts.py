@@ -1,0 +1,33 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The alert rules of config/prometheus, tried with data by Prometheus' own tool."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from ansible_collections.druidops.druid.tests.system.prometheus_files import DATA, alerts, data, rules
+from testbed.promtool import promtool
+
+
+def test_fire_when_they_should_and_only_then(tmp_path: Path) -> None:
+    shutil.copy(DATA, tmp_path / "alerts.yml")
+    (tmp_path / "rules.yml").write_text(json.dumps(rules(annotated=False)), encoding="utf-8")
+    promtool("test", "rules", str(tmp_path / "alerts.yml"))
+
+
+def test_each_is_seen_to_fire_and_not_to_fire() -> None:
+    tried = [each for test in data()["tests"] for each in test["alert_rule_test"]]
+    names = {rule["alert"] for rule in alerts()}
+    assert {each["alertname"] for each in tried if each.get("exp_alerts")} == names
+    assert {each["alertname"] for each in tried if not each.get("exp_alerts")} == names
+
+
+def test_are_what_prometheus_takes(tmp_path: Path) -> None:
+    file = tmp_path / "rules.yml"
+    file.write_text(json.dumps(rules()), encoding="utf-8")
+    promtool("check", "rules", "--lint=all", "--lint-fatal", str(file))
