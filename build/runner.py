@@ -16,6 +16,11 @@ import os
 import re
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # an import of 10 ms
+    from typing import Any
+
 NAME = "ansible-runner"
 # The variables that a run keeps: which resource it is for, and what watches.yaml says under names of this kind.
 META = "ansible_operator_meta"
@@ -23,9 +28,15 @@ OURS = "druidops_"
 # How many runs of a resource leave their artifacts. With fewer ansible-runner trips over the operator's link `latest`.
 FEWEST_ARTIFACTS = 6
 MOST_ARTIFACTS = 20
+# How many seconds lie between two runs of a resource whose author asks for less. Nobody is asked for less, or for none.
+LEAST_PERIOD = 10
+PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
+# A duration as Go writes it, and the seconds of each of its units.
+_DURATION = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)")
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _CANNOT_RUN = 2
 _NOT_FOUND = 127
 
@@ -36,7 +47,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1:
         arguments = bounded(arguments, most_verbose(arguments[1], dict(os.environ)))
-        _take_away_text(os.path.join(arguments[1], "env", "extravars"))
+        _take_away_text(arguments[1])
     program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
     if program is None:
         raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
@@ -67,32 +78,46 @@ def _artifacts(number: str) -> str:
 
 
 def most_verbose(directory: str, environment: dict[str, str]) -> int:
-    """How many v the administrator allows the runs of a kind: ansible-operator's own variable for it, 0 without.
-
-    The directory ends in GROUP/VERSION/KIND/NAMESPACE/NAME.
-    """
-    parts = directory.rstrip("/").split("/")
-    if len(parts) < 5:
-        return 0
-    variable = f"ANSIBLE_VERBOSITY_{parts[-3]}_{parts[-5]}".replace(".", "_").upper()
-    value = environment.get(variable, "")
+    """How many v the administrator allows the runs of a kind: ansible-operator's own variable for it, 0 without."""
+    group, kind = _kind(directory)
+    value = environment.get(f"ANSIBLE_VERBOSITY_{kind}_{group}".replace(".", "_").upper(), "")
     return int(value) if value.isdecimal() else 0
 
 
-def _take_away_text(file: str) -> None:
+def _kind(directory: str) -> tuple[str, str]:
+    """Group and kind of the resource: the directory ends in GROUP/VERSION/KIND/NAMESPACE/NAME."""
+    parts = ["", *directory.rstrip("/").split("/")]
+    return (parts[-5], parts[-3]) if len(parts) > 5 else ("", "")
+
+
+def _take_away_text(directory: str) -> None:
     """Leave in the file of variables what the run is to know; the resource's text goes nowhere, and not to the disk."""
+    file = os.path.join(directory, "env", "extravars")
     try:
         with open(file, encoding="utf-8") as given:
-            variables = kept(json.load(given))
+            variables = kept(json.load(given), *_kind(directory))
         with open(file, "w", encoding="utf-8") as given:
             json.dump(variables, given)
     except (OSError, ValueError, RecursionError) as error:
         raise _refused(f"{file}: the run's variables cannot be read: {error}. Nothing was run", _CANNOT_RUN) from error
 
 
-def kept(variables: dict[str, object]) -> dict[str, object]:
-    """The variables that are not the resource's text."""
-    return {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
+def kept(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
+    """The variables that are not the resource's text, and the least period where its author wants a smaller one."""
+    found = {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
+    resource = variables.get(f"_{group}_{kind.lower()}".replace(".", "_").replace("-", "_")) or {}
+    asked = (resource.get("metadata", {}).get("annotations") or {}).get(PERIOD)
+    # a text is marked where watches.yaml says markUnsafe
+    text = asked.get("__ansible_unsafe") if isinstance(asked, dict) else asked
+    return {**found, "druidops_least_period": LEAST_PERIOD} if 0 < seconds(text or "") < LEAST_PERIOD else found
+
+
+def seconds(duration: str) -> float:
+    """The seconds of a duration as Go writes it; 0 for what is none: ansible-operator runs nothing then."""
+    parts = _DURATION.findall(duration)
+    if "".join(parts) != duration.removeprefix("+"):
+        return 0
+    return sum(float(part.rstrip("nuµμmsh")) * _UNITS[part.lstrip("0123456789.")] for part in parts)
 
 
 def behind(own: str, path: str) -> str | None:

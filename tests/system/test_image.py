@@ -52,12 +52,14 @@ def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Liv
     left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
     for number in range(2 * MOST_ARTIFACTS):
         (left / f"earlier-{number}").mkdir(parents=True)
+        (left / f"earlier-{number}" / "rc").write_text("0")
     _give_to_user(started.tmp / "ansible-operator")
     resource = small_cluster.resource(NAME)
-    resource["metadata"]["annotations"] = {f"{PREFIX}/verbosity": "7", f"{PREFIX}/max-runner-artifacts": "0"}
+    asked = {"verbosity": "7", "max-runner-artifacts": "0", "reconcile-period": "1ms"}
+    resource["metadata"]["annotations"] = {f"{PREFIX}/{name}": value for name, value in asked.items()}
     live.create(resource)
 
-    started.wait_until_ready(NAME)
+    started.wait_until_settled(NAME)
 
     eventually(lambda: len(started.artifacts) <= MOST_ARTIFACTS)
     runs = [each for each in started.artifacts if (each / "command").exists()]
@@ -68,7 +70,10 @@ def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Liv
     assert "PLAY" not in started.log.read_text()
     # nor is the resource, which may have secrets in it, left among the variables of a run
     given = json.loads((left.parent / "env" / "extravars").read_text())
-    assert given == {"ansible_operator_meta": {"name": NAME, "namespace": live.namespace}}
+    meta = {"name": NAME, "namespace": live.namespace}
+    assert given == {"ansible_operator_meta": meta, "druidops_least_period": 10}
+    # the next one is due when we say so, not when the author does
+    assert "10s" in {_asked_for(run) for run in runs}
 
 
 def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
@@ -87,6 +92,13 @@ def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
         "/druidops/druid/plugins/action/__pycache__/cluster.",
     ):
         assert {each for each in loaded if part in each}, part
+
+
+def _asked_for(run: Path) -> str | None:
+    """The period after which a run wants to be run again."""
+    events = [json.loads(file.read_text())["event_data"] for file in (run / "job_events").glob("*-*.json")]
+    told = [event for event in events if event.get("task_action", "").endswith("requeue_after") and "res" in event]
+    return told[-1]["res"].get("period") if told else None
 
 
 def _give_to_user(directory: Path) -> None:

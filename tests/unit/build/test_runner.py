@@ -18,12 +18,14 @@ import hypothesis
 import pytest
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_runner
-from ansible_collections.druidops.druid.build.runner import behind, bounded, kept, most_verbose
+from ansible_collections.druidops.druid.build.runner import behind, bounded, kept, most_verbose, seconds
+from ansible_collections.druidops.druid.tests.testbed.operator import go_duration
 from hypothesis import strategies as st
 
 COLLECTION = Path(__file__).parents[3]
 DIRECTORY = "/tmp/ansible-operator/runner/druid.apache.org/v1alpha1/Druid/namespace/name"
 PLAYBOOK = "/opt/ansible/playbooks/operator_druid.yml"
+KIND = ("druid.apache.org", "Druid")
 VARIABLE = "ANSIBLE_VERBOSITY_DRUID_DRUID_APACHE_ORG"
 # As ansible-operator gives them for a playbook and for a role.
 OF_PLAYBOOK = ["run", DIRECTORY, "--rotate-artifacts", "6", "-p", PLAYBOOK, "-i", "123"]
@@ -111,7 +113,51 @@ def test_the_text_of_a_resource_is_not_kept() -> None:
         "_druid_apache_org_druid_spec": {},
         "druidops_of_watches": "{{ 1 }}",
     }
-    assert kept(variables) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
+    assert kept(variables, *KIND) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "bounded"),
+    [("1ns", True), ("1ms", True), ("9.9s", True), ("10s", False), ("1h", False), ("0s", False), ("soon", False)],
+)
+def test_the_period_is_bounded(asked: str, bounded: bool) -> None:
+    name = "ansible.sdk.operatorframework.io/reconcile-period"
+    for text in (asked, {"__ansible_unsafe": asked}):
+        variables = {"_druid_apache_org_druid": {"metadata": {"annotations": {name: text}}}}
+        assert kept(variables, *KIND) == ({"druidops_least_period": 10} if bounded else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1ns", 1e-9),
+        ("1us", 1e-6),
+        ("1µs", 1e-6),
+        ("1μs", 1e-6),
+        ("2ms", 2e-3),
+        ("5s", 5),
+        ("+5s", 5),
+        ("1h1m1.5s", 3661.5),
+        (".5s", 0.5),
+        ("1.s", 1),
+        ("0s", 0),
+        ("0", 0),
+        ("-5s", 0),
+        ("5", 0),
+        ("5 s", 0),
+        ("s", 0),
+        (".s", 0),
+        ("", 0),
+    ],
+)
+def test_durations_are_those_of_go(text: str, expected: float) -> None:
+    assert seconds(text) == pytest.approx(expected)
+
+
+@hypothesis.given(st.integers(1, 10**9))
+def test_the_seconds_of_a_duration_that_the_test_bed_reads_are_the_same(nanoseconds: int) -> None:
+    text = f"{nanoseconds}ns"
+    assert seconds(text) == pytest.approx(go_duration.seconds(text))
 
 
 def test_no_field_of_a_resource_is_taken_for_a_variable_of_watches() -> None:
