@@ -185,7 +185,7 @@ FOREIGN = {
         "PodDisruptionBudget", STATEFUL, _set("mine", "x", _metadata("annotations"))
     ),
     "unstated field of a Service": Edit("Service", STATELESS, _set("sessionAffinity", "ClientIP", _spec)),
-    "unstated field of a workload": Edit("StatefulSet", STATEFUL, _set("revisionHistoryLimit", 3, _spec)),
+    "unstated field of a workload": Edit("StatefulSet", STATEFUL, _set("minReadySeconds", 1, _spec)),
 }
 
 

@@ -85,7 +85,7 @@ def render(
 
 def _template(group: Group, inherited: Inherited, keep_duplicates: bool) -> tuple[Manifest, tuple[str, ...]]:
     live_hash = configuration_hash(group, inherited.configuration_hash)
-    template = pod_template(group, template_labels(group, inherited), live_hash)
+    template = pod_template(group, template_labels(group, inherited), live_hash, inherited.has_empty_affinity)
     return (template, ()) if keep_duplicates else without_duplicates(template, named_target_ports(group))
 
 

@@ -27,11 +27,15 @@ _LABELS_OF_CONTROLLERS = frozenset(
 
 @dataclass(frozen=True)
 class Inherited:
-    """What the live workload of a group has: matchLabels of its selector, labels of its template, its hash."""
+    """What the live workload of a group has: matchLabels of its selector, labels of its template, its hash.
+
+    `has_empty_affinity`: where no affinity is wanted its pods have an empty one, as the Go operator has given them.
+    """
 
     selector: Mapping[str, str] | None = None
     template_labels: Mapping[str, str] | None = None
     configuration_hash: str | None = None
+    has_empty_affinity: bool = True
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Inherited:
@@ -41,6 +45,7 @@ class Inherited:
             selector=spec.get("selector", {}).get("matchLabels"),
             template_labels=spec["template"].get("metadata", {}).get("labels"),
             configuration_hash=_configuration_hash(workload),
+            has_empty_affinity=spec["template"]["spec"].get("affinity") == {},
         )
 
 
@@ -48,7 +53,11 @@ def from_pod(pod: Mapping[str, Any], unique_name: str) -> Inherited:
     """Return what an orphaned pod hands down to the workload that shall adopt it."""
     labels = pod["metadata"].get("labels") or {}
     own = {name: value for name, value in labels.items() if name not in _LABELS_OF_CONTROLLERS}
-    return Inherited(template_labels=own, configuration_hash=_hash_in(pod["spec"], unique_name))
+    return Inherited(
+        template_labels=own,
+        configuration_hash=_hash_in(pod["spec"], unique_name),
+        has_empty_affinity=pod["spec"].get("affinity") == {},
+    )
 
 
 def template_labels(group: Group, inherited: Inherited) -> dict[str, str]:

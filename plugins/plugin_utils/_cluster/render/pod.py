@@ -23,9 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.man
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 
-def pod_template(group: Group, labels: Mapping[str, str], configuration_hash: str) -> dict[str, Any]:
+def pod_template(
+    group: Group, labels: Mapping[str, str], configuration_hash: str, has_empty_affinity: bool = True
+) -> dict[str, Any]:
     """Return the template of the group's pods, the user's overlay laid over it."""
-    template = stated({"metadata": {"annotations": _annotations(group)}, "spec": _spec(group, configuration_hash)})
+    spec = {**_spec(group, configuration_hash), "affinity": _affinity(group, has_empty_affinity)}
+    template = stated({"metadata": {"annotations": _annotations(group)}, "spec": spec})
     complete = overlay(template, group.node.get("podTemplate") or {})
     # Which labels a pod can have is decided together with the selector.
     metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
@@ -77,17 +80,17 @@ def _spec(group: Group, configuration_hash: str) -> dict[str, Any]:
         "serviceAccountName": group.first_non_empty("serviceAccountName", "serviceAccount") or None,
         "securityContext": group.first_present("securityContext"),
         "imagePullSecrets": group.first_present("imagePullSecrets") or None,
-        "affinity": _affinity(group),
         "tolerations": group.concatenated("tolerations") or None,
         "topologySpreadConstraints": group.first_present("topologySpreadConstraints") or None,
         "priorityClassName": group.first_non_empty("priorityClassName") or None,
     }
 
 
-def _affinity(group: Group) -> Mapping[str, Any]:
-    # An empty affinity is not the same as none: it is part of the template that running pods were made from.
-    affinity: Mapping[str, Any] = group.first_present("affinity") or {}
-    return affinity
+def _affinity(group: Group, has_empty_one: bool) -> Mapping[str, Any] | None:
+    # An empty affinity is not the same as none: it is part of the template that running pods were made from. One that
+    # has become empty goes: Kubernetes 1.30 drops it in one apply, and takes it in the next one, with a restart for each.
+    affinity: Mapping[str, Any] | None = group.first_present("affinity")
+    return affinity or ({} if has_empty_one else None)
 
 
 def _volumes(group: Group) -> list[Mapping[str, Any]]:

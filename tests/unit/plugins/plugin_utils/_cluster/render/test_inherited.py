@@ -96,7 +96,25 @@ def test_reads_what_a_live_workload_hands_down() -> None:
 
 def test_a_workload_without_our_container_hands_down_no_hash() -> None:
     foreign = {"metadata": {"name": "x"}, "spec": {"template": {"spec": {"containers": [{"name": "y"}]}}}}
-    assert Inherited.from_workload(foreign) == Inherited(None, None, None)
+    assert Inherited.from_workload(foreign) == Inherited(None, None, None, has_empty_affinity=False)
+
+
+@pytest.mark.parametrize(
+    ("live", "wanted", "stated"),
+    [
+        ({}, None, {}),
+        (None, None, None),
+        ({"podAffinity": {}}, None, None),
+        ({"podAffinity": {}}, {}, None),
+        (None, {"podAffinity": {}}, {"podAffinity": {}}),
+    ],
+)
+def test_an_affinity_that_has_become_empty_goes(live: Any, wanted: Any, stated: Any) -> None:
+    template = {"containers": [], **({} if live is None else {"affinity": live})}
+    inherited = Inherited.from_workload({"metadata": {"name": "x"}, "spec": {"template": {"spec": template}}})
+    node = {} if wanted is None else {"affinity": wanted}
+    workload = objects(inherited, node)["StatefulSet"]
+    assert workload["spec"]["template"]["spec"].get("affinity") == stated
 
 
 def test_what_we_make_ourselves_is_kept_as_it_is() -> None:
