@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible_collections.druidops.druid.tests.system import image, small_cluster
 from ansible_collections.druidops.druid.tests.system.image import ImageOperator
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from testbed.api import ApiError
 
 NAME = "c"
 MOST_ARTIFACTS = 20
@@ -74,6 +78,31 @@ def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Liv
     assert given == {"ansible_operator_meta": meta, "druidops_least_period": 10}
     # the next one is due when we say so, not when the author does
     assert "10s" in {_asked_for(run) for run in runs}
+
+
+def test_the_documented_policy_refuses_what_ends_the_operator(live: Live) -> None:
+    text = (image.COLLECTION / "docs" / "image.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    policy, binding = yaml.safe_load_all(block)
+    with ExitStack() as stack:
+        for each, plural in ((policy, "policies"), (binding, "policybindings")):
+            path = f"/apis/admissionregistration.k8s.io/v1/validatingadmission{plural}"
+            live.plane.request("POST", path, each)
+            stack.callback(live.plane.request, "DELETE", f"{path}/{each['metadata']['name']}")
+        assert eventually(lambda: _refused(live, "99999999999")).status == 422
+        assert [each for each in ("-1", "8", "", "x", "0x7") if not _refused(live, each)] == []
+        assert [each for each in ("0", "7", None) if _refused(live, each)] == []
+
+
+def _refused(live: Live, verbosity: str | None) -> ApiError | None:
+    resource = small_cluster.resource(f"c-{secrets.token_hex(4)}")
+    if verbosity is not None:
+        resource["metadata"]["annotations"] = {f"{PREFIX}/verbosity": verbosity}
+    try:
+        live.create(resource)
+    except ApiError as error:
+        return error
+    return None
 
 
 def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
