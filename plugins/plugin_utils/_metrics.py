@@ -95,7 +95,7 @@ def values(run: Run, now: float) -> dict[str, float]:
 
     Counters that stay as they are come with the census only: that makes them known, as 0, soon after the start.
     """
-    counted: dict[str, float] = {f"reconciles_{outcome}_total": outcome == run.outcome for outcome in OUTCOMES}
+    counted: dict[str, float] = {f"reconciles_{outcome}_total": int(outcome == run.outcome) for outcome in OUTCOMES}
     counted |= {f"{phase}_errors_total": run.errors.get(phase, 0) for phase in PHASES}
     counted |= {f"{request}_total": run.requests.get(request, 0) for request in REQUESTS}
     counted |= {"objects_applied_total": run.applied, "objects_removed_total": run.removed}

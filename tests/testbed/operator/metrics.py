@@ -56,9 +56,14 @@ def exposition(families: Iterable[Family]) -> str:
 
 def _lines(family: Family) -> str:
     samples = "".join(
-        f"{family.name}{suffix}{_labels(labels)} {float(value)!r}\n" for suffix, labels, value in family.samples()
+        f"{family.name}{suffix}{_labels(labels)} {_number(value)}\n" for suffix, labels, value in family.samples()
     )
     return f"# HELP {family.name} {family.help}\n# TYPE {family.name} {family.type}\n{samples}" if samples else ""
+
+
+def _number(value: float) -> str:
+    """As Go writes it."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def _labels(labels: Labels) -> str:

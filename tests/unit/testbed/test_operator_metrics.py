@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import METRICS, PHASES, Run, posts, values
 from ansible_collections.druidops.druid.tests.testbed.operator.metrics import (
     Family,
     RefusedError,
@@ -28,14 +29,14 @@ def after(*posted: Any) -> str:
 
 
 TAKEN: list[tuple[str, list[Any], str]] = [
-    ("a counter is known as 0", [("counter", {})], "m 0.0"),
-    ("adds", [("counter", {"add": 2}), ("counter", {"increment": True, "add": 5}), ("counter", {"add": 0})], "m 3.0"),
-    ("cannot set to 0", [("gauge", {"set": 3}), ("gauge", {"set": 0})], "m 3.0"),
-    ("gets to 0", [("gauge", {"set": 1e-9}), ("gauge", {"subtract": 1e-9})], "m 0.0"),
-    ("the first counts", [("gauge", {"increment": True, "decrement": True, "set": 7})], "m 1.0"),
-    ("decrements", [("gauge", {"set": 7}), ("gauge", {"decrement": True})], "m 6.0"),
-    ("summary", [("summary", {"observe": 2}), ("histogram", {"observe": 1})], "m_sum 3.0 m_count 2.0"),
-    ("null is nothing", [b'{"name": "m", "counter": null, "gauge": {"add": 1}} and what comes after it'], "m 1.0"),
+    ("a counter is known as 0", [("counter", {})], "m 0"),
+    ("adds", [("counter", {"add": 2}), ("counter", {"increment": True, "add": 5}), ("counter", {"add": 0})], "m 3"),
+    ("cannot set to 0", [("gauge", {"set": 3}), ("gauge", {"set": 0})], "m 3"),
+    ("gets to 0", [("gauge", {"set": 1e-9}), ("gauge", {"subtract": 1e-9})], "m 0"),
+    ("the first counts", [("gauge", {"increment": True, "decrement": True, "set": 7})], "m 1"),
+    ("decrements", [("gauge", {"set": 7}), ("gauge", {"decrement": True})], "m 6"),
+    ("summary", [("summary", {"observe": 2}), ("histogram", {"observe": 1})], "m_sum 3 m_count 2"),
+    ("null is nothing", [b'{"name": "m", "counter": null, "gauge": {"add": 1}} and what comes after it'], "m 1"),
     ("no name, no metric", [b'{"counter": {"add": 1}}'], ""),
 ]
 
@@ -48,8 +49,8 @@ def test_takes(posted: list[Any], exposed: str) -> None:
 def test_buckets_are_those_of_the_go_client() -> None:
     exposed = after(("histogram", {"observe": 0.3}), ("histogram", {}))
     bounds = ("0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf")
-    counts = [f'm_bucket{{le="{bound}"}} {1.0 if index < 6 else 2.0}' for index, bound in enumerate(bounds)]
-    assert exposed == " ".join([*counts, "m_sum 0.3", "m_count 2.0"])
+    counts = [f'm_bucket{{le="{bound}"}} {1 if index < 6 else 2}' for index, bound in enumerate(bounds)]
+    assert exposed == " ".join([*counts, "m_sum 0.3", "m_count 2"])
 
 
 REFUSED: list[tuple[str, list[Any], str]] = [
@@ -74,4 +75,20 @@ def test_refuses(posted: list[Any], why: str) -> None:
 def test_exposition() -> None:
     samples = [("", {"a": 'x"\\'}, 1.0)]
     families = [Family("z", "gauge", "Z.", lambda: samples), Family("a", "counter", "A.", list)]
-    assert exposition(families) == '# HELP z Z.\n# TYPE z gauge\nz{a="x\\"\\\\"} 1.0\n'
+    assert exposition(families) == '# HELP z Z.\n# TYPE z gauge\nz{a="x\\"\\\\"} 1\n'
+
+
+@pytest.mark.parametrize("outcome", ["unchanged", "changed", "with_problems", "failed"])
+def test_takes_what_the_passes_post(outcome: Any) -> None:
+    census = {metric.name: 0.0 for metric in METRICS if metric.type == "gauge"}
+    phases = dict.fromkeys(PHASES, 0.5)
+    run = Run(0.5, outcome, phases, {"act": 1}, {"cache_requests": 2}, 1, 1, census)
+    metrics = UserMetrics()
+    for body in posts("druid", values(run, 7.0)):
+        metrics.post(json.dumps(body).encode())
+    assert {each.name: each.type for each in metrics.families()} == {
+        f"druidops_druid_{metric.name}": metric.type for metric in METRICS
+    }
+    exposed = exposition(metrics.families())
+    assert f"\ndruidops_druid_reconciles_{outcome}_total 1\n" in exposed
+    assert "\ndruidops_druid_clusters 0\n" in exposed
