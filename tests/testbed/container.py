@@ -73,7 +73,7 @@ class Container:
 
     @property
     def _user(self) -> str:
-        return f"--reuid={self.user} --regid=0 --clear-groups" if _is_root() else "--regid=0"
+        return f"--reuid={self.user} --regid=0 --clear-groups" if _is_root() else ""
 
 
 def _is_root() -> bool:
