@@ -57,7 +57,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("objects_applied_total", "counter", "Objects that were created, updated or made again."),
     Metric("objects_removed_total", "counter", "Objects that were deleted."),
     Metric("last_reconcile_timestamp_seconds", "gauge", "When the last pass ended."),
-    Metric("clusters", "gauge", "Resources in the watched namespaces."),
+    Metric("clusters", "gauge", "Resources in the watched namespaces that are not being deleted."),
     Metric("clusters_ready", "gauge", "Resources with the condition Ready."),
     Metric("clusters_progressing", "gauge", "Resources with the condition Progressing."),
     Metric("clusters_degraded", "gauge", "Resources with the condition Degraded."),

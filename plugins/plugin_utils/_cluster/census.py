@@ -31,23 +31,22 @@ def with_own(
     resources: Iterable[Manifest], namespace: str, name: str, status: Mapping[str, Any] | None
 ) -> list[Manifest]:
     """Return the resources as a pass has left its own: with this status, or (None) gone. A cache may be behind."""
-    found = [each for each in resources if not _is(each, namespace, name)]
-    own = {"metadata": {"namespace": namespace, "name": name}, "status": status}
-    return found if status is None else [*found, own]
+    found = {(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in resources}
+    own = found.pop((namespace, name), {"metadata": {"namespace": namespace, "name": name}})
+    return [*found.values(), *([] if status is None else [{**own, "status": status}])]
 
 
-def _is(resource: Manifest, namespace: str, name: str) -> bool:
-    return (resource["metadata"]["namespace"], resource["metadata"]["name"]) == (namespace, name)
+def census(resources: Iterable[Manifest]) -> dict[str, float]:
+    """Return the gauges about all clusters; moments in seconds since 1970, 0 for never.
 
-
-def census(resources: Sequence[Manifest]) -> dict[str, float]:
-    """Return the gauges about all clusters; moments in seconds since 1970, 0 for never."""
-    found = [_conditions(each) for each in resources]
+    One that is being deleted counts no more: nobody may be left to take it out of the count when it has gone.
+    """
+    found = [_conditions(each) for each in resources if not each["metadata"].get("deletionTimestamp")]
     counts = {f"clusters_{kind.lower()}": float(sum(_is_true(each, kind) for each in found)) for kind in CONDITIONS}
     waiting = (each["Ready"] for each in found if "Ready" in each and not _is_as_wanted(each))
     degraded = (each["Degraded"] for each in found if _is_true(each, "Degraded"))
     return {
-        "clusters": float(len(resources)),
+        "clusters": float(len(found)),
         **counts,
         "not_ready_since_timestamp_seconds": _earliest(waiting),
         "degraded_since_timestamp_seconds": _earliest(degraded),

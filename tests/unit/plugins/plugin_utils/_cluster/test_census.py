@@ -31,6 +31,7 @@ DEGRADED = resource(Ready=("False", "NodesNotReady", LATE), Degraded=("True", "R
 STOPPED = resource(Ready=("False", "Stopped", EARLY))
 PAUSED = resource(Ready=("False", "NodesNotReady", EARLY), Paused=("True", "Paused", EARLY))
 NEW = {"metadata": {"namespace": "ns", "name": "a"}}
+GOING = {**DEGRADED, "metadata": {**DEGRADED["metadata"], "deletionTimestamp": LATE}}
 BAD_TIME = resource(Ready=("False", "NodesNotReady", "soon"))
 NO_ZONE = resource(Ready=("False", "NodesNotReady", "2026-01-01T00:00:00"))
 
@@ -65,6 +66,7 @@ ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
         [WAITING, NO_ZONE],
         {"clusters": 2, "clusters_progressing": 1, "not_ready_since_timestamp_seconds": EARLY_SECONDS},
     ),
+    ("being deleted", [GOING, READY], {"clusters": 1, "clusters_ready": 1}),
     ("no time at all", [BAD_TIME], {"clusters": 1}),
 ]
 
@@ -78,5 +80,6 @@ def test_census(resources: list[dict[str, Any]], found: dict[str, float]) -> Non
 def test_knows_its_own_resource_better_than_the_cache() -> None:
     known = [resource("a"), resource("b")]
     assert with_own(known, "ns", "a", READY["status"]) == [known[1], READY]
+    assert with_own(known, "ns", "c", READY["status"]) == [*known, resource("c") | {"status": READY["status"]}]
     assert with_own(known, "ns", "a", None) == [known[1]]
     assert with_own(known, "other", "a", None) == known
