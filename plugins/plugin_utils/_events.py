@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import (
     MAX_EVENT_STEM,
@@ -46,8 +47,8 @@ def bounded(news: Iterable[EventText]) -> tuple[EventText, ...]:
     said, left = found[: MOST - 1], found[MOST - 1 :]
     reasons = [text.reason for text in left]
     numbers = ", ".join(f"{reason}: {reasons.count(reason)}" for reason in dict.fromkeys(reasons))
-    kind = "Warning" if any(text.kind == "Warning" for text in left) else "Normal"
-    return (*said, EventText(kind, MORE, f"and {len(left)} more events ({numbers})"))
+    # The first of them is a warning if any is.
+    return (*said, EventText(left[0].kind, MORE, f"and {len(left)} more events ({numbers})"))
 
 
 def name(resource: Manifest, text: EventText) -> str:
@@ -65,7 +66,7 @@ def _count(api: KubernetesApi, manifest: Manifest, now: datetime) -> None:
         live = api.get("Event", namespace, title)
         if live is None:
             return
-        operations = [
+        operations: list[dict[str, Any]] = [
             {"op": "add", "path": "/count", "value": (live.get("count") or 1) + 1},
             {"op": "add", "path": "/lastTimestamp", "value": timestamp(now)},
         ]
