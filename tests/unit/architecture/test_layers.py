@@ -106,6 +106,13 @@ PURE = (
     "plugins/plugin_utils/_cluster/plan.py",
     "plugins/plugin_utils/_cluster/validate.py",
     "plugins/plugin_utils/_compare.py",
+    *(
+        f"plugins/plugin_utils/_ingestion/{name}.py"
+        for name in (
+            *("batch", "decide", "names", "plan", "reasons", "record", "router", "seen", "siblings", "spec"),
+            *("status", "supervision", "trouble", "validate"),
+        )
+    ),
 )
 IMPURE = (
     "kubernetes",
@@ -118,6 +125,10 @@ IMPURE = (
     f"{COLLECTION}{KUBERNETES}_kubernetes.KubernetesApi",
     f"{COLLECTION}{KUBERNETES}_cluster.act",
     f"{COLLECTION}{KUBERNETES}_cluster.reconcile",
+    f"{COLLECTION}{KUBERNETES}_ingestion.act",
+    f"{COLLECTION}{KUBERNETES}_ingestion.ask",
+    f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
+    f"{COLLECTION}{DRUID}_client",
 )
 
 

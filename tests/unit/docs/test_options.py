@@ -10,18 +10,39 @@ import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import INGESTION
 
 ROOT = Path(__file__).resolve().parents[3]
-ROLE = ROOT / "roles" / "druid_cluster"
-PREFIX = "druid_cluster_"
-# What the role does around the action.
-ONLY_IN_THE_ROLE = {"install_crds", "show"}
+
+
+class Role(NamedTuple):
+    """A role, the action that it calls with the options that it has, and what it does around that."""
+
+    name: str
+    action: str
+    options: Mapping[str, Any]
+    own: set[str]
+
+    @property
+    def path(self) -> Path:
+        return ROOT / "roles" / self.name
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.name}_"
+
+
+ROLES = [
+    Role("druid_cluster", "cluster", CLUSTER, {"install_crds", "show"}),
+    Role("druid_ingestion", "ingestion", INGESTION, {"show"}),
+]
+each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one stands for an option that is not stated.
 UNSTATED: Mapping[str, Any] = {"str": "", "raw": "", "dict": {}}
 
@@ -46,41 +67,48 @@ def documented(module: str) -> dict[str, Any]:
     return options
 
 
-def role_options() -> dict[str, Any]:
-    specification = yaml.safe_load((ROLE / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))
+def role_options(role: Role) -> dict[str, Any]:
+    specification = yaml.safe_load((role.path / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))
     options: dict[str, Any] = specification["argument_specs"]["main"]["options"]
     return options
 
 
-@pytest.mark.parametrize(("module", "options"), [("cluster", CLUSTER), ("cluster_info", CLUSTER_INFO)])
+@pytest.mark.parametrize(
+    ("module", "options"), [("cluster", CLUSTER), ("cluster_info", CLUSTER_INFO), ("ingestion", INGESTION)]
+)
 def test_the_module_documents_the_options_of_its_action(module: str, options: Mapping[str, Any]) -> None:
     expected = {name: essence(option) for name, option in options.items()}
     assert {name: essence(option) for name, option in documented(module).items()} == expected
 
 
-def test_the_role_has_the_options_of_the_action() -> None:
-    found = {name.removeprefix(PREFIX): essence(option) for name, option in role_options().items()}
-    assert {name: option for name, option in found.items() if name not in ONLY_IN_THE_ROLE} == {
-        name: essence(option) for name, option in CLUSTER.items()
+@each_role
+def test_the_role_has_the_options_of_the_action(role: Role) -> None:
+    found = {name.removeprefix(role.prefix): essence(option) for name, option in role_options(role).items()}
+    assert {name: option for name, option in found.items() if name not in role.own} == {
+        name: essence(option) for name, option in role.options.items()
     }
-    assert found.keys() - CLUSTER.keys() == ONLY_IN_THE_ROLE
+    assert found.keys() - role.options.keys() == role.own
 
 
-def test_an_option_that_is_not_stated_is_an_empty_variable() -> None:
-    options = role_options()
-    expected = {PREFIX + name: option.get("default", UNSTATED.get(option["type"])) for name, option in CLUSTER.items()}
-    assert {name: options[name]["default"] for name in expected} == expected
+@each_role
+def test_an_option_that_is_not_stated_is_an_empty_variable(role: Role) -> None:
+    found = role_options(role)
+    expected = {name: option.get("default", UNSTATED.get(option["type"])) for name, option in role.options.items()}
+    assert {name: found[role.prefix + name]["default"] for name in expected} == expected
 
 
-def test_the_defaults_of_the_role_are_those_of_its_specification() -> None:
-    defaults = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text(encoding="utf-8"))
-    assert defaults == {name: option["default"] for name, option in role_options().items()}
+@each_role
+def test_the_defaults_of_the_role_are_those_of_its_specification(role: Role) -> None:
+    defaults = yaml.safe_load((role.path / "defaults" / "main.yml").read_text(encoding="utf-8"))
+    assert defaults == {name: option["default"] for name, option in role_options(role).items()}
 
 
-def test_the_role_hands_every_option_to_the_action() -> None:
-    tasks = yaml.safe_load((ROLE / "tasks" / "main.yml").read_text(encoding="utf-8"))
+@each_role
+def test_the_role_hands_every_option_to_the_action(role: Role) -> None:
+    tasks = yaml.safe_load((role.path / "tasks" / "main.yml").read_text(encoding="utf-8"))
+    action = f"druidops.druid.{role.action}"
     steps = [step for task in tasks for step in task.get("block", [task])]
-    [arguments] = [step["druidops.druid.cluster"] for step in steps if "druidops.druid.cluster" in step]
-    assert arguments.keys() == CLUSTER.keys()
+    [arguments] = [step[action] for step in steps if action in step]
+    assert arguments.keys() == role.options.keys()
     for name, text in arguments.items():
-        assert re.fullmatch(rf"{{{{ {PREFIX}{name}( or omit)? }}}}", text)
+        assert re.fullmatch(rf"{{{{ {role.prefix}{name}( or omit)? }}}}", text)

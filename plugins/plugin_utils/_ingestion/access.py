@@ -1,0 +1,167 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""With what Druid is spoken to: credentials and certificates from the Secrets that a resource names."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
+CERTIFICATE, KEY = "tls.crt", "tls.key"
+BASIC = "basic-auth"
+ALL_NAMESPACES = "*"
+
+
+class SecretKey(NamedTuple):
+    """A Secret that a resource names, and the field that does so."""
+
+    namespace: str
+    name: str
+    field: str
+
+
+class NoAccess(Exception):
+    """What is needed to speak to Druid is not there."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.finding = Finding(reason, message)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long Druid is waited for, in seconds: for the whole of an answer, and with what may be repeated."""
+
+    read_timeout: float = 120
+    retry_timeout: float = 30
+
+
+@dataclass(frozen=True)
+class Access:
+    """An address, and what is shown there. The certificates and the key are PEM texts."""
+
+    url: str
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    authorities: str | None = field(default=None, repr=False)
+    certificate: str | None = field(default=None, repr=False)
+    key: str | None = field(default=None, repr=False)
+
+
+def secrets_of(ingestion: Ingestion) -> tuple[SecretKey, ...]:
+    """Return the Secrets that the resource names."""
+    endpoint, own = ingestion.endpoint, ingestion.namespace
+    reference = ingestion.auth.get("secretRef") or {}
+    found = (
+        (reference.get("namespace") or own, reference.get("name"), "spec.auth.secretRef"),
+        (own, (endpoint.get("caSecretRef") or {}).get("name"), "spec.endpoint.caSecretRef"),
+        (
+            own,
+            (endpoint.get("clientCertificateSecretRef") or {}).get("name"),
+            "spec.endpoint.clientCertificateSecretRef",
+        ),
+    )
+    return tuple(SecretKey(namespace, name, place) for namespace, name, place in found if name)
+
+
+def refused(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> Finding | None:
+    """Return why a Secret is not read: who may write a resource here may not therefore read there."""
+    if ALL_NAMESPACES in allowed:
+        return None
+    foreign = next((key for key in keys if key.namespace not in (own, *allowed)), None)
+    if foreign is None:
+        return None
+    return Finding(
+        reasons.REFERENCE_REFUSED,
+        f"{foreign.field}: Secret {foreign.name} is in namespace {foreign.namespace}. References to other namespaces "
+        "are refused unless whoever runs the reconcile allows it (druid_ingestion_reference_namespaces).",
+    )
+
+
+def access(ingestion: Ingestion, url: str, secrets: Mapping[SecretKey, Manifest | None]) -> Access:
+    """Return what Druid is spoken to with; NoAccess names the Secret, or the key in it, that is not there."""
+    contents = {key.field: _content(key, secret) for key, secret in secrets.items()}
+    kind = ingestion.auth.get("type")
+    if kind not in (None, BASIC):
+        raise NoAccess(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): {BASIC} is what there is.")
+    auth = contents.get("spec.auth.secretRef")
+    trust = contents.get("spec.endpoint.caSecretRef")
+    own = contents.get("spec.endpoint.clientCertificateSecretRef")
+    return Access(
+        url=url,
+        username=auth.value(ingestion.auth.get("usernameKey") or USER_NAME) if auth else None,
+        password=auth.value(ingestion.auth.get("passwordKey") or PASSWORD) if auth else None,
+        authorities=trust.value(ingestion.endpoint["caSecretRef"]["key"]) if trust else None,
+        certificate=own.value(CERTIFICATE) if own else None,
+        key=own.value(KEY) if own else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Content:
+    key: SecretKey
+    data: Mapping[str, str] = field(repr=False)
+
+    def value(self, name: str) -> str:
+        where = f"{self.key.field}: Secret {self.key.name} in namespace {self.key.namespace}"
+        if name not in self.data:
+            raise NoAccess(reasons.SECRET_NOT_FOUND, f"{where} has no key {name}. Add it.")
+        try:
+            return base64.b64decode(self.data[name], validate=True).decode("utf-8")
+        except (binascii.Error, UnicodeDecodeError):
+            raise NoAccess(reasons.SECRET_NOT_FOUND, f"{where}: the key {name} is no text in UTF-8. Mend it.") from None
+
+
+def _content(key: SecretKey, secret: Manifest | None) -> _Content:
+    if secret is None:
+        message = f"{key.field}: there is no Secret {key.name} in namespace {key.namespace}. Create it."
+        raise NoAccess(reasons.SECRET_NOT_FOUND, message)
+    return _Content(key, secret.get("data") or {})
+
+
+@contextmanager
+def connected(found: Access, patience: Patience) -> Iterator[DruidClient]:
+    """Speak to Druid; BadInput when a certificate cannot be used. Nothing is sent by this alone."""
+    if MISSING is not None:
+        needed = f"The Python library requests is needed where the playbook runs ({sys.executable}): {MISSING}."
+        raise DruidopsError(needed)
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(TemporaryDirectory(prefix="druidops-")))
+        connection = Connection(
+            urls=(found.url,),
+            username=found.username,
+            password=found.password,
+            ca_file=_file(directory / "ca.crt", found.authorities),
+            client_cert=_file(directory / CERTIFICATE, found.certificate),
+            client_key=_file(directory / KEY, found.key),
+            read_timeout=patience.read_timeout,
+            retry_timeout=patience.retry_timeout,
+        )
+        yield stack.enter_context(DruidClient(connection))
+
+
+def _file(path: Path, content: str | None) -> str | None:
+    """Write a file that nobody else can read; the library that checks certificates takes files only."""
+    if content is None:
+        return None
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write(content)
+    return str(path)

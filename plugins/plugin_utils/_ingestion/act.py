@@ -1,0 +1,126 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Carry out a plan, step by step: what fails stops what comes after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Converge,
+    End,
+    Finalizer,
+    Plan,
+    Remember,
+    Reset,
+    Step,
+    Submit,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+
+@dataclass(frozen=True)
+class Acted:
+    """The steps that were carried out, and what was in the way of the next one. `live` is the resource afterwards."""
+
+    done: tuple[Step, ...]
+    live: Manifest
+    failed: Step | None = None
+    finding: Finding | None = None
+
+    @property
+    def record(self) -> Record | None:
+        """What was put down last, None if nothing was."""
+        records = [step.record for step in self.done if isinstance(step, Remember)]
+        return records[-1] if records else None
+
+    def plan(self, planned: Plan) -> Plan:
+        """Return the plan as far as it was carried out."""
+        return replace(
+            planned, steps=self.done, findings=(*planned.findings, *([self.finding] if self.finding else []))
+        )
+
+
+def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: tuple[Step, ...]) -> Acted:
+    """Carry out the steps in their order. `client` may be None where none of them is about Druid."""
+    done: list[Step] = []
+    for step in steps:
+        try:
+            live = _carry_out(api, client, live, step)
+        except KubernetesError as error:
+            return Acted(tuple(done), live, step, Finding(reasons.WRITE_FAILED, str(error)))
+        except DruidError as error:
+            return Acted(tuple(done), live, step, trouble.finding(error))
+        done.append(step)
+    return Acted(tuple(done), live)
+
+
+def _carry_out(api: KubernetesApi, client: DruidClient | None, live: Manifest, step: Step) -> Manifest:
+    """Return the resource, which only the finalizer changes."""
+    if isinstance(step, Finalizer):
+        return _set_finalizer(api, live, step.is_set)
+    if isinstance(step, Remember):
+        _remember(api, Ingestion.from_resource(live), step)
+    elif client is not None:
+        _do_in_druid(client, step)
+    return live
+
+
+def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | End) -> None:
+    if isinstance(step, Converge):
+        step.resource.write(step.change.before, step.change.after)
+    elif isinstance(step, Reset):
+        reset(client, step.id, step.spec, None)
+    elif isinstance(step, Submit):
+        submit(client, step.job, step.attempt)
+    else:
+        _end(client, step)
+
+
+def _end(client: DruidClient, step: End) -> None:
+    """Terminate or shut down; what is not there needs no more."""
+    try:
+        if step.kind == "task":
+            shut_down(client, step.id)
+        else:
+            client.post(supervisor_path(step.id, "terminate"), idempotent=True)
+    except NotFound:
+        return
+
+
+def _remember(api: KubernetesApi, ingestion: Ingestion, step: Remember) -> None:
+    if step.record is not None:
+        api.apply(manifest(step.record, ingestion))
+        return
+    found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
+    if found is not None:
+        api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
+
+
+def _set_finalizer(api: KubernetesApi, live: Manifest, is_set: bool) -> Manifest:
+    """Return the resource with the finalizer, or without it; it may be gone then, and that is as good."""
+    metadata = live["metadata"]
+    others = [each for each in metadata.get("finalizers") or [] if each != names.FINALIZER]
+    operations: list[dict[str, Any]] = [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
+        {"op": "add", "path": "/metadata/finalizers", "value": [*others, names.FINALIZER] if is_set else others},
+    ]
+    try:
+        return api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
+    except ApiError as error:
+        if error.is_missing_object and not is_set:
+            return live
+        raise

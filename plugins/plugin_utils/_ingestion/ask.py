@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ask Druid how the supervisor or the task is. Only GETs are sent."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._converge import converge
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import status_of as how_it_is
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id import OWN_IDS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervision
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+
+
+def has_own_ids(client: DruidClient, ingestion: Ingestion) -> bool:
+    """Return whether supervisors have ids of their own; asked only where the answer matters."""
+    return supervision.asks_for_an_id(ingestion) and client.supports(*OWN_IDS)
+
+
+def see(client: DruidClient, ingestion: Ingestion, record: Record) -> Seen:
+    """Ask Druid. DruidError when it does not answer, or when the specification cannot be one."""
+    if ingestion.is_supervisor:
+        return see_supervisor(client, ingestion, record, has_own_ids(client, ingestion))
+    return see_batch(client, ingestion, record)
+
+
+def see_supervisor(client: DruidClient, ingestion: Ingestion, record: Record, own_ids: bool) -> SeenSupervisor:
+    """Read the supervisor, and how it is."""
+    wanted = supervision.wanted(ingestion, record, has_own_ids=own_ids)
+    resource = Supervisor(client, wanted)
+    change = converge(resource, check_mode=True)
+    payload = how_it_is(client, wanted.id).get("payload") if change.before is not None else None
+    return SeenSupervisor(wanted, resource, change, payload or {}, tuple(resource.warnings))
+
+
+def see_batch(client: DruidClient, ingestion: Ingestion, record: Record) -> SeenBatch:
+    """Read the status of the attempt that is on."""
+    job = batch.job(ingestion)
+    known = batch.current(ingestion, record)
+    if known is not None and known.status == batch.SUCCESS:
+        return SeenBatch(job, Attempt(known, "none"))
+    status = status_of(client, known.id if known else job.task_id(1))
+    attempt = batch.attempt(ingestion, job, known, status)
+    has_failed = status is not None and status.get("statusCode") == batch.FAILED and attempt.action != "submit"
+    why = failure(status, report_of(client, attempt.task.id)) if status and has_failed else ""
+    return SeenBatch(job, attempt, status, why)

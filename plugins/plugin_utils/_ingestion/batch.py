@@ -1,0 +1,93 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A batch: a task that runs once for each specification. Which attempt is on, and what is to be done now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job, native_job, query_job
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion, digest
+
+RUNNING, SUCCESS, FAILED = "RUNNING", "SUCCESS", "FAILED"
+_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The attempt that is on, and what is to be done about it.
+
+    `submit`: hand it to Druid, having put it down. `note`: put down what is known now. `none`: wait, or it is over.
+    `lost`: Druid has taken it, does not know it any more, and nobody has seen how it ended.
+    """
+
+    task: Task
+    action: Literal["submit", "note", "none", "lost"]
+
+
+def job(ingestion: Ingestion) -> Job:
+    """Return the job; its id is that of this resource and this specification alone. BadInput if it cannot be one."""
+    document = ingestion.document
+    if ingestion.type != SQL:
+        return native_job(document, document.get("id") or _id(ingestion))
+    context = dict(document.get("context") or {})
+    stated = context.pop("sqlQueryId", None)
+    return query_job(document["query"], context, document.get("parameters") or [], stated or _id(ingestion))
+
+
+def _id(ingestion: Ingestion) -> str:
+    identity = digest([ingestion.uid, ingestion.namespace, ingestion.name, ingestion.document])[:_DIGITS]
+    return "_".join(part for part in ("druidops", datasource_of(ingestion.document), identity) if part)
+
+
+def current(ingestion: Ingestion, record: Record) -> Task | None:
+    """Return the attempt that was put down for this specification, None if it has not come to that."""
+    is_same = record.stated.get("type") == ingestion.type and record.stated.get("spec") == ingestion.document
+    return record.task if is_same else None
+
+
+def attempt(ingestion: Ingestion, wanted: Job, known: Task | None, status: Mapping[str, Any] | None) -> Attempt:
+    """Return what to do, given what was put down and what Druid says of that task (None: it knows of none)."""
+    if known is None:
+        first = Task(wanted.task_id(1), 1, "submitting", "", ingestion.retry)
+        return Attempt(first, "submit") if status is None else _seen(ingestion, wanted, first, status)
+    if status is not None:
+        return _seen(ingestion, wanted, known, status)
+    if known.phase == "submitting":
+        return Attempt(known, "submit")
+    if known.phase == "submitted":
+        return Attempt(known, "lost") if not _asks(ingestion, known) else _next(ingestion, wanted, known)
+    return _ended(ingestion, wanted, known)
+
+
+def _seen(ingestion: Ingestion, wanted: Job, known: Task, status: Mapping[str, Any]) -> Attempt:
+    code = str(status.get("statusCode") or "")
+    phase: Literal["submitted", "ended"] = "ended" if code in (SUCCESS, FAILED) else "submitted"
+    seen = Task(known.id, known.attempt, phase, code if phase == "ended" else "", known.retry)
+    follow_up = _ended(ingestion, wanted, seen)
+    if follow_up.action == "submit":
+        return follow_up
+    return Attempt(seen, "none" if seen == known else "note")
+
+
+def _ended(ingestion: Ingestion, wanted: Job, task: Task) -> Attempt:
+    """A failed attempt is followed by another one while the resource asks for that."""
+    may_retry = task.attempt <= ingestion.retries or _asks(ingestion, task)
+    if task.phase == "ended" and task.status == FAILED and may_retry:
+        return _next(ingestion, wanted, task)
+    return Attempt(task, "none")
+
+
+def _asks(ingestion: Ingestion, task: Task) -> bool:
+    return bool(ingestion.retry) and ingestion.retry != task.retry
+
+
+def _next(ingestion: Ingestion, wanted: Job, task: Task) -> Attempt:
+    number = task.attempt + 1
+    return Attempt(Task(wanted.task_id(number), number, "submitting", "", ingestion.retry), "submit")

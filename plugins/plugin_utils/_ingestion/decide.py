@@ -1,0 +1,152 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is to be done, given what is described, what was put down, and what Druid says. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Converge,
+    End,
+    Finalizer,
+    Plan,
+    Remember,
+    Reset,
+    Step,
+    Submit,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, with_task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+
+_MOST_SHOWN = 5
+
+
+def decide(ingestion: Ingestion, record: Record, seen: Seen, extras: tuple[Converge, ...], is_recorded: bool) -> Plan:
+    """Return the plan. `extras` is what is kept about the datasource, `is_recorded` whether the record is there."""
+    is_drift = record.stated == ingestion.stated
+    of_this = (step for step in extras if step.change.changed)
+    if isinstance(seen, SeenSupervisor):
+        changes, after = _of_supervisor(ingestion, record, seen)
+    else:
+        changes, after = _of_batch(ingestion, record, seen)
+    changes = (*changes, *of_this)
+    findings: tuple[Finding, ...] = _findings(seen)
+    if is_drift and ingestion.reports_drift_only:
+        kept = tuple(step for step in changes if not isinstance(step, Converge))
+        findings = (*findings, *_drifted(step for step in changes if isinstance(step, Converge)))
+        changes = kept
+    ended = tuple(_former(ingestion, record, seen))
+    final = () if is_recorded and record == after else (Remember(after, is_new=not is_recorded),)
+    return Plan((*changes, *ended, *_once(changes, final)), findings)
+
+
+def finalizer(finalizers: list[str]) -> tuple[Step, ...]:
+    """Return the step that sets the finalizer: without it a supervisor would outlive its resource."""
+    return () if names.FINALIZER in finalizers else (Finalizer(is_set=True),)
+
+
+def paused(ingestion: Ingestion) -> Finding | None:
+    """Return why nothing is written: the annotation of the Go operator, or spec.paused."""
+    if ingestion.annotations.get(names.IGNORED_ANNOTATION) == "true":
+        message = f"The annotation {names.IGNORED_ANNOTATION} is set: nothing is changed until it is removed."
+        return Finding(reasons.IGNORED, message, is_problem=False)
+    if ingestion.spec.get("paused"):
+        return Finding(reasons.PAUSED, "spec.paused is set: nothing is changed until it is removed.", is_problem=False)
+    return None
+
+
+def held(plan: Plan, pause: Finding) -> Plan:
+    """Return the plan without its steps: what it would change waits."""
+    waiting = _waiting(plan)
+    return Plan((), (pause, *waiting, *(replace(each, is_problem=False) for each in plan.findings)), plan.warnings)
+
+
+def _waiting(plan: Plan) -> tuple[Finding, ...]:
+    if not plan.steps:
+        return ()
+    message = f"Paused. What waits: {_listed([step.title for step in plan.steps])}."
+    return (Finding(reasons.CHANGES_WAIT, message, is_problem=False),)
+
+
+def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -> tuple[tuple[Step, ...], Record]:
+    after = Record(ingestion.stated, seen.id)
+    change = Converge(f"supervisor {seen.id}", seen.resource, seen.change)
+    resets = seen.is_resumed and ingestion.resets_on_resume
+    before = replace(record, id=record.id or seen.id, resets=record.resets or resets)
+    # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, and a
+    # reset that is owed is carried out
+    put_down = () if before == record else (Remember(before, is_new=not record.id),)
+    changes = (change,) if seen.change.changed else ()
+    resetting = (_reset(seen),) if before.resets else ()
+    return (*put_down, *changes, *resetting), after
+
+
+def _reset(seen: SeenSupervisor) -> Reset:
+    return Reset(seen.id, seen.change.after or {})
+
+
+def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tuple[Step, ...], Record]:
+    attempt = seen.attempt
+    if attempt.action == "submit" and ingestion.suspend:
+        # nothing of it is put down, either: it has not begun
+        return (), record
+    before = Record(ingestion.stated, seen.job.task_id(1), attempt.task)
+    if attempt.action != "submit":
+        return (), before
+    submitted = with_task(before, phase="submitted")
+    put_down = () if record == before else (Remember(before, is_new=not record.stated),)
+    return (*put_down, Submit(seen.job, attempt.task.attempt)), submitted
+
+
+def _once(changes: tuple[Step, ...], final: tuple[Remember, ...]) -> tuple[Remember, ...]:
+    """The record is made once: what comes after that is an update of it."""
+    is_made = any(isinstance(step, Remember) for step in changes)
+    return tuple(replace(step, is_new=step.is_new and not is_made) for step in final)
+
+
+def _former(ingestion: Ingestion, record: Record, seen: Seen) -> Iterator[End]:
+    """Yield the supervisor that was described before, if the resource describes another one now."""
+    was_supervisor = bool(record.id) and record.task is None
+    if was_supervisor and not ingestion.retains and (isinstance(seen, SeenBatch) or record.id != seen.id):
+        yield End("supervisor", record.id)
+
+
+def _findings(seen: Seen) -> tuple[Finding, ...]:
+    if isinstance(seen, SeenBatch) and seen.attempt.action == "lost":
+        return (
+            Finding(
+                reasons.TASK_UNKNOWN,
+                f"Druid has taken task {seen.id}, and does not know it any more; whether it ended well was not seen. "
+                f"It is not submitted again unless the annotation {names.RETRY_ANNOTATION} gets a new value.",
+            ),
+        )
+    if isinstance(seen, SeenBatch) and seen.failure:
+        return (
+            Finding(
+                reasons.TASK_FAILED,
+                f"Task {seen.id} failed: {seen.failure}. Change the spec, or give the annotation "
+                f"{names.RETRY_ANNOTATION} a new value to have it submitted again.",
+            ),
+        )
+    return ()
+
+
+def _drifted(steps: Iterator[Converge]) -> Iterator[Finding]:
+    for step in steps:
+        before, after = step.change.before, step.change.after
+        what = "it is not there" if before is None else f"it differs in {_listed(sorted(differing(before, after)))}"
+        message = f"Somebody has changed {step.what} in Druid: {what}. driftPolicy Report leaves it so."
+        yield Finding(reasons.DRIFTED, message)
+
+
+def _listed(texts: list[str]) -> str:
+    shown = ", ".join(texts[:_MOST_SHOWN])
+    return shown if len(texts) <= _MOST_SHOWN else f"{shown} and {len(texts) - _MOST_SHOWN} more"

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A resource that is being deleted: what it describes is ended first, and nothing is waited for in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import (
+    NoAccess,
+    connected,
+    refused,
+    secrets_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Finalizer, Plan, Remember, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import other_owner
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+_DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+_LET_GO = (Finalizer(is_set=False),)
+
+
+def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
+    """End what the resource describes, and let it go. Its spec may be anything: nobody has to mend it first."""
+    if names.FINALIZER not in (resource["metadata"].get("finalizers") or ()):
+        return Pass(resource, Plan(findings=(_DELETING,)))
+    ingestion = Ingestion.from_resource(_readable(resource))
+    if ingestion.retains:
+        return _let_go(api, resource, settings, f"deletionPolicy Retain: {_what(ingestion)} is left to itself.")
+    keys = secrets_of(ingestion)
+    refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
+    if refusal is not None:
+        return _let_go(api, resource, settings, f"{refusal.message} So {_what(ingestion)} was not ended.")
+    found = observe(api, ingestion, keys)
+    record = read(found.record, resource)
+    if not record.id:
+        return _let_go(api, resource, settings)
+    return _end_in_druid(api, resource, found, record, settings)
+
+
+def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, record: Record, settings: Settings) -> Pass:
+    ingestion = Ingestion.from_resource(resource)
+    owner = other_owner(resource, found.siblings, record.id, has_own_ids=True)
+    if owner is not None and record.task is None:
+        return _let_go(
+            api, resource, settings, f"DruidIngestion {owner} describes supervisor {record.id}, too: it stays."
+        )
+    try:
+        with connected(reach(ingestion, found, settings), settings.patience) as client:
+            steps = tuple(_ends(client, record))
+            return _carried_out(
+                api, client, Pass(resource, Plan((*steps, *_LET_GO), (_DELETING,)), None, found), settings
+            )
+    except NoAccess as error:
+        return _let_go(api, resource, settings, f"{error} So {_what(ingestion)} was not ended: {record.id} may run on.")
+    except DruidError as error:
+        return _unreachable(api, resource, found, record, error, settings)
+
+
+def _ends(client: DruidClient, record: Record) -> Iterator[Step]:
+    """Yield what is to be ended: the supervisor, or the task while it runs."""
+    if record.task is None:
+        yield End("supervisor", record.id)
+    elif (status_of(client, record.task.id) or {}).get("statusCode") == batch.RUNNING:
+        yield End("task", record.task.id)
+
+
+def _carried_out(api: KubernetesApi, client: DruidClient | None, made: Pass, settings: Settings) -> Pass:
+    if settings.check_mode:
+        return made
+    decide_on_the_server(api)
+    acted = act(api, client, made.resource, made.plan.steps)
+    plan = acted.plan(made.plan)
+    if acted.finding is not None and isinstance(acted.failed, End):
+        plan = _with_way_out(plan)
+    return Pass(acted.live, plan, None, made.observed, made.warnings, acted.failed, is_gone=acted.finding is None)
+
+
+def _let_go(api: KubernetesApi, resource: Manifest, settings: Settings, why: str = "") -> Pass:
+    made = Pass(resource, Plan(_LET_GO, (_DELETING,)), warnings=(why,) if why else ())
+    return _carried_out(api, None, made, settings)
+
+
+def _unreachable(
+    api: KubernetesApi, resource: Manifest, found: Observed, record: Record, error: DruidError, settings: Settings
+) -> Pass:
+    """Druid does not answer: it is tried again, unless its cluster goes, too."""
+    if found.cluster is not None and found.cluster["metadata"].get("deletionTimestamp"):
+        return _let_go(
+            api, resource, settings, f"{error} Its cluster is being deleted, too: {record.id} was not ended."
+        )
+    plan = _with_way_out(Plan(findings=(trouble.finding(error), _DELETING)))
+    return Pass(resource, plan, observed=found)
+
+
+def _with_way_out(plan: Plan) -> Plan:
+    """Say how to have the resource go although Druid does not answer."""
+    way_out = (
+        "It is tried again. To let the resource go and leave to itself what it describes, set deletionPolicy Retain."
+    )
+    problems = tuple(Finding(each.reason, f"{each.message} {way_out}") for each in plan.problems)
+    others = tuple(each for each in plan.findings if not each.is_problem)
+    return Plan(plan.steps, (*problems, *others))
+
+
+def _readable(resource: Manifest) -> Manifest:
+    """Return the resource with what can be read of its spec: it may be stored under the schema of another day."""
+    spec = resource.get("spec")
+    readable = isinstance(spec, dict) and all(
+        isinstance(spec.get(name, {}), dict) for name in ("ingestion", "auth", "endpoint")
+    )
+    return resource if readable else {**resource, "spec": {}}
+
+
+def _what(ingestion: Ingestion) -> str:
+    return f"the {'supervisor' if ingestion.is_supervisor else 'task'} of DruidIngestion {ingestion.name}"
+
+
+def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
+    """End what the record names and remove that; without the record nobody would know of it any more."""
+    ingestion = Ingestion.from_resource(resource)
+    found = observe(api, ingestion, secrets_of(ingestion))
+    record, forget = read(found.record, resource), Remember(None)
+    try:
+        with connected(reach(ingestion, found, settings), settings.patience) as client:
+            steps = () if ingestion.retains else tuple(_ends(client, record))
+            return _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found), settings)
+    except NoAccess as error:
+        return Pass(resource, Plan(findings=(error.finding,)), observed=found)
+    except DruidError as error:
+        return Pass(resource, Plan(findings=(trouble.finding(error),)), observed=found)

@@ -1,0 +1,55 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What of Kubernetes an ingestion depends on, read before anything is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The record of what Druid was given, the Druid resource with its Services, the Secrets, the other ingestions."""
+
+    record: Manifest | None = None
+    cluster: Manifest | None = None
+    services: tuple[Manifest, ...] = ()
+    secrets: Mapping[SecretKey, Manifest | None] = field(default_factory=dict, repr=False)
+    siblings: tuple[Manifest, ...] = ()
+
+
+def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
+    """Read it all; `secrets` are those that may be read."""
+    namespace, cluster = ingestion.namespace, ingestion.cluster
+    return Observed(
+        record=api.get("ConfigMap", namespace, names.record_name(ingestion.name)),
+        cluster=api.get(cluster_names.KIND, namespace, cluster) if cluster else None,
+        services=tuple(_services(api, namespace, cluster)) if cluster else (),
+        secrets={key: api.get("Secret", key.namespace, key.name) for key in secrets},
+        siblings=tuple(_siblings(api, ingestion)),
+    )
+
+
+def _services(api: KubernetesApi, namespace: str, cluster: str) -> list[Manifest]:
+    return api.list_objects("Service", namespace, f"{cluster_names.CLUSTER_LABEL}={cluster}")
+
+
+def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
+    """Return the other resources of the namespace; there are none where the CRD is not."""
+    try:
+        listed = api.list_objects(names.KIND, ingestion.namespace)
+    except ApiError as error:
+        if ingestion.uid is None and error.is_missing_kind:
+            return []
+        raise
+    return [each for each in listed if each["metadata"]["name"] != ingestion.name]

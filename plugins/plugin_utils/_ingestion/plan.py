@@ -1,0 +1,106 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a pass would do, as a value: writes in order, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, Resource
+from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
+
+
+@dataclass(frozen=True)
+class Converge:
+    """Make, change or remove a thing in Druid; `what` names it, such as ``supervisor pages``."""
+
+    what: str
+    resource: Resource
+    change: Change
+
+    @property
+    def title(self) -> str:
+        verb = "create" if self.change.before is None else "remove" if self.change.after is None else "update"
+        return f"{verb} {self.what}"
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Forget the offsets of a supervisor."""
+
+    id: str
+    spec: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        return f"reset the offsets of supervisor {self.id}"
+
+
+@dataclass(frozen=True)
+class Submit:
+    """Submit an attempt of a batch."""
+
+    job: Job
+    attempt: int
+
+    @property
+    def title(self) -> str:
+        return f"submit task {self.job.task_id(self.attempt)}"
+
+
+@dataclass(frozen=True)
+class End:
+    """Terminate a supervisor, or shut down a task."""
+
+    kind: str
+    id: str
+
+    @property
+    def title(self) -> str:
+        return f"{'terminate' if self.kind == 'supervisor' else 'shut down'} {self.kind} {self.id}"
+
+
+@dataclass(frozen=True)
+class Remember:
+    """Put down in the ConfigMap what Druid was given, or is about to be given; None: remove it."""
+
+    record: Record | None
+    is_new: bool = False
+
+    @property
+    def title(self) -> str:
+        verb = "remove" if self.record is None else "create" if self.is_new else "update"
+        return f"{verb} ConfigMap with the applied spec"
+
+
+@dataclass(frozen=True)
+class Finalizer:
+    """Set the finalizer, or take it off."""
+
+    is_set: bool
+
+    @property
+    def title(self) -> str:
+        return "set the finalizer" if self.is_set else "remove the finalizer"
+
+
+Step = Converge | Reset | Submit | End | Remember | Finalizer
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All writes of a pass in their order, what is in the way, and remarks for the user."""
+
+    steps: tuple[Step, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.is_problem)

@@ -1,0 +1,147 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One reconcile of an ingestion: observe, ask Druid, decide, act, report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import (
+    NoAccess,
+    connected,
+    refused,
+    secrets_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ask import has_own_ids, see
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource import kept
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held, paused
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ending import end
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_ours, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report, report_unreadable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import older_owner
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+
+def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
+    """Make one pass for a resource: as read from the API, or (without a uid) made of variables.
+
+    KubernetesError when the API cannot be read, and the conditions say so; all else is in the report.
+    """
+    go_through = end if resource["metadata"].get("deletionTimestamp") else _carry_on
+    try:
+        made = go_through(api, resource, settings)
+    except KubernetesError as error:
+        if not settings.check_mode:
+            report_unreadable(api, resource, error, now)
+        raise
+    return report(api, made, settings.check_mode, now)
+
+
+def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
+    ingestion = Ingestion.from_resource(resource)
+    obstacles = _misshapen(resource) or validate.problems(ingestion)
+    keys = secrets_of(ingestion)
+    refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
+    if refusal is not None:
+        obstacles = (*obstacles, refusal)
+    if obstacles:
+        return Pass(resource, Plan(findings=obstacles))
+    found = observe(api, ingestion, keys)
+    if found.record is not None and not is_ours(found.record, ingestion):
+        return Pass(resource, Plan(findings=(_collision(ingestion),)), observed=found)
+    try:
+        with connected(reach(ingestion, found, settings), settings.patience) as client:
+            return _with_druid(api, client, resource, found, settings)
+    except NoAccess as error:
+        return Pass(resource, Plan(findings=(error.finding,)), observed=found)
+    except DruidError as error:
+        return Pass(resource, Plan(findings=(trouble.finding(error),)), observed=found)
+
+
+def _with_druid(
+    api: KubernetesApi, client: DruidClient, resource: Manifest, found: Observed, settings: Settings
+) -> Pass:
+    ingestion, record = Ingestion.from_resource(resource), read(found.record, resource)
+    seen = see(client, ingestion, record)
+    owner = _older(client, resource, found, seen)
+    if owner is not None:
+        return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
+    plan = decide(ingestion, record, seen, kept(client, ingestion, record), is_recorded=found.record is not None)
+    plan = replace(plan, steps=(*_finalizer(resource["metadata"]), *plan.steps))
+    pause = paused(ingestion)
+    planned = Pass(resource, plan if pause is None else held(plan, pause), seen, found, _warnings(ingestion, seen))
+    return _carried_out(api, client, planned, record, settings)
+
+
+def _carried_out(api: KubernetesApi, client: DruidClient, made: Pass, record: Record, settings: Settings) -> Pass:
+    """Do what is planned, and look how it is afterwards."""
+    if settings.check_mode or not made.plan.steps:
+        return made
+    decide_on_the_server(api)
+    acted = act(api, client, made.resource, made.plan.steps)
+    made = replace(made, resource=acted.live, plan=acted.plan(made.plan), tried=acted.failed)
+    if acted.finding is not None:
+        return made
+    ingestion = Ingestion.from_resource(acted.live)
+    try:
+        seen = see(client, ingestion, acted.record or record)
+    except DruidError:
+        return made
+    return replace(made, seen=seen, warnings=(*made.warnings, *_warnings(ingestion, made.seen)))
+
+
+def _older(client: DruidClient, resource: Manifest, found: Observed, seen: Seen) -> str | None:
+    if not isinstance(seen, SeenSupervisor):
+        return None
+    own_ids = has_own_ids(client, Ingestion.from_resource(resource))
+    return older_owner(resource, found.siblings, seen.id, has_own_ids=own_ids)
+
+
+def _finalizer(metadata: Mapping[str, Any]) -> tuple[Any, ...]:
+    return finalizer(metadata.get("finalizers") or []) if metadata.get("uid") else ()
+
+
+def _warnings(ingestion: Ingestion, seen: Seen | None) -> tuple[str, ...]:
+    of_druid = seen.warnings if isinstance(seen, SeenSupervisor) else ()
+    return (*validate.warnings(ingestion), *of_druid)
+
+
+def _misshapen(resource: Manifest) -> tuple[Finding, ...]:
+    problems = _schema.misshapen(_schema.spec_of(names.KIND), resource.get("spec"))
+    remedy = "Such a value is stored, and cannot be read as this version does. Change the field."
+    return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
+
+
+def _collision(ingestion: Ingestion) -> Finding:
+    name = names.record_name(ingestion.name)
+    return Finding(
+        reasons.NAME_COLLISION,
+        f"ConfigMap {name} in namespace {ingestion.namespace} is not this resource's, and that is where it would keep "
+        "what Druid was given. Remove or rename it.",
+    )
+
+
+def _duplicate(seen: Seen, owner: str) -> Finding:
+    return Finding(
+        reasons.DUPLICATE,
+        f"Supervisor {seen.id} is described by DruidIngestion {owner}, which is older and keeps it. Remove one.",
+    )

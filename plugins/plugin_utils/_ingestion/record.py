@@ -1,0 +1,123 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Druid was given last, in a ConfigMap: what is dropped from a specification is noticed by it.
+
+For a batch it is also the memory that keeps a task from being submitted twice: what is going to be submitted is put
+down before, so that whoever finds it knows the id to ask Druid for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+SPEC_KEY, HASH_KEY, STATE_KEY = "spec.json", "sha256", "state.json"
+Phase = Literal["submitting", "submitted", "ended"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """An attempt of a batch: its id in Druid, its number, how far it is known to be, and how it has ended.
+
+    `retry` is the annotation's value at that time.
+    """
+
+    id: str
+    attempt: int = 1
+    phase: Phase = "submitting"
+    status: str = ""
+    retry: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """`stated` is all that was given, `id` the supervisor or the first attempt, `resets` an owed reset of offsets."""
+
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    task: Task | None = None
+    resets: bool = False
+
+    @property
+    def hash(self) -> str:
+        return digest(self.stated) if self.stated else ""
+
+
+def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
+    """Return what the ConfigMap says, or else what the Go operator has put into the status of the resource."""
+    if config_map is None:
+        return _of_go_operator(resource)
+    data = config_map.get("data") or {}
+    try:
+        stated, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
+        task = Task(**state["task"]) if state.get("task") else None
+        return Record(dict(stated), str(state["id"]), task, bool(state.get("resets")))
+    except (KeyError, TypeError, ValueError):
+        # somebody has edited it: as if it were not there
+        return Record()
+
+
+def manifest(record: Record, ingestion: Ingestion) -> Manifest:
+    """Return the ConfigMap; the resource owns it."""
+    state = {"id": record.id, "resets": record.resets, "task": asdict(record.task) if record.task else None}
+    metadata: dict[str, Any] = {
+        "name": names.record_name(ingestion.name),
+        "namespace": ingestion.namespace,
+        "labels": names.labels(),
+    }
+    if ingestion.uid:
+        metadata["ownerReferences"] = [_owner(ingestion, ingestion.uid)]
+    data = {
+        SPEC_KEY: json.dumps(record.stated, sort_keys=True, indent=1, ensure_ascii=False),
+        HASH_KEY: record.hash,
+        STATE_KEY: json.dumps(state, sort_keys=True),
+    }
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def with_task(record: Record, **changes: Any) -> Record:
+    """Return the record with a change of its task."""
+    return record if record.task is None else replace(record, task=replace(record.task, **changes))
+
+
+def is_ours(config_map: Manifest, ingestion: Ingestion) -> bool:
+    """True when the ConfigMap of that name is the record of this ingestion, or of one of its name before."""
+    owners = config_map["metadata"].get("ownerReferences") or ()
+    if any(owner.get("kind") == names.KIND and owner.get("name") == ingestion.name for owner in owners):
+        return True
+    labels = config_map["metadata"].get("labels") or {}
+    return not owners and names.labels().items() <= labels.items()
+
+
+def _owner(ingestion: Ingestion, uid: str) -> dict[str, Any]:
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.KIND,
+        "name": ingestion.name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def _of_go_operator(resource: Mapping[str, Any]) -> Record:
+    """Return what its status says, which it writes once Druid has answered (apache/druid-operator 5824d64)."""
+    status, kind = resource.get("status") or {}, Ingestion.from_resource(resource).type
+    task, text = status.get("taskId"), status.get("currentIngestionSpec.json")
+    if not (task and text):
+        return Record()
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return Record()
+    stated = {"type": kind, "spec": document}
+    is_supervisor = Ingestion.from_resource(resource).is_supervisor
+    return Record(stated, task, None if is_supervisor else Task(task, phase="submitted"))

@@ -1,0 +1,31 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An ingestion that was described by variables, and is to be absent: what was put down tells what there is to end."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ending import end_by_variable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import report
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+
+
+def remove_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
+    """End what the ConfigMap names, and remove that; nothing to do where there is none."""
+    resource = _resource(request)
+    record: Record = read(api.get("ConfigMap", request.namespace, names.record_name(request.name)), resource)
+    if not record.id:
+        return Outcome()
+    made = report(api, end_by_variable(api, resource, request.settings), request.settings.check_mode, clock.now())
+    return Outcome(tuple(step.title for step in made.plan.steps), made.diff, made, made.warnings)
+
+
+def _resource(request: Request) -> Manifest:
+    metadata = {"name": request.name, "namespace": request.namespace}
+    spec = dict(request.spec or {})
+    return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": spec}

@@ -1,0 +1,150 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tell what a pass found and did: one patch of the status when it differs, events, and a report for the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils import _spec_masking
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import condition, event, settle
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, names, reasons, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Step, Submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a pass has done (steps that failed left out) or would do. All texts are masked."""
+
+    plan: Plan
+    status: dict[str, Any]
+    diff: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+    requeue_after: int | None = None
+    is_gone: bool = False
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.plan.steps)
+
+    @property
+    def is_ready(self) -> bool:
+        return any(each["type"] == "Ready" and each["status"] == "True" for each in self.status["conditions"])
+
+    @property
+    def is_over(self) -> bool:
+        """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
+        return status.is_reached(self.status["conditions"]) or any(
+            problem.reason not in reasons.PASSING for problem in self.plan.problems
+        )
+
+
+def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> Report:
+    """Write status and events (never in check mode, never without a resource) and return the report."""
+    masker = _masker(made)
+    findings = tuple(replace(each, message=masker(each.message)) for each in made.plan.findings)
+    plan = replace(made.plan, findings=findings)
+    warnings = tuple(dict.fromkeys(masker(text) for text in (*made.warnings, *made.plan.warnings, *api.warnings)))
+    document = _document(made, plan, now, check_mode, masker)
+    if "uid" in made.resource["metadata"] and not check_mode:
+        warnings = (*warnings, *_publish(api, made, plan, document, warnings, now))
+    pause = status.requeue_after(document["conditions"], now)
+    return Report(plan, document, tuple(_diffs(plan.steps)), warnings, pause, made.is_gone)
+
+
+def report_unreadable(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
+    """Say in the conditions that the API could not be read; all else in the status stays as it was last seen."""
+    previous = resource.get("status") or {}
+    metadata = resource["metadata"]
+    told = [
+        condition(kind, kind == "Degraded", reasons.CLUSTER_UNREADABLE, str(error)) for kind in ("Ready", "Degraded")
+    ]
+    others = [each for each in previous.get("conditions") or () if each["type"] not in ("Ready", "Degraded")]
+    settled = settle(told, previous.get("conditions") or (), metadata.get("generation"), now)
+    document = {**previous, "conditions": [*settled, *others]}
+    if "uid" in metadata and document != previous:
+        with suppress(KubernetesError):
+            _write_status(api, resource, document)
+
+
+def _masker(made: Pass) -> status.Masked:
+    """Return what masks the secrets of the specification, of the Secrets that were read, and of what Druid has."""
+    change = made.seen.change if isinstance(made.seen, SeenSupervisor) else Change(None, None)
+    of_specs = _spec_masking.masker_of([*_documents(made.resource), change.before, change.after])
+    of_secrets = masker_of(secret for secret in made.observed.secrets.values() if secret)
+
+    def masked(text: str) -> str:
+        return of_secrets.text(of_specs.text(text))
+
+    return masked
+
+
+def _documents(resource: Manifest) -> tuple[Any, ...]:
+    """Return the resource, and the specification in it that may be a text."""
+    try:
+        return resource, Ingestion.from_resource(resource).document
+    except (AttributeError, ValueError):
+        return (resource,)
+
+
+def _document(made: Pass, plan: Plan, now: datetime, check_mode: bool, masked: status.Masked) -> dict[str, Any]:
+    ingestion = Ingestion.from_resource(made.resource)
+    previous = made.resource.get("status") or {}
+    document = status.status(ingestion, made.seen, plan.findings, previous, now, masked)
+    given = [step for step in plan.steps if isinstance(step, Converge | Submit)]
+    if not given or check_mode or made.tried is not None:
+        return document
+    was_made = any(isinstance(step, Submit) or step.change.before is None for step in given)
+    return status.with_deed(document, ingestion, was_made, now)
+
+
+def _publish(
+    api: KubernetesApi, made: Pass, plan: Plan, document: dict[str, Any], warnings: Iterable[str], now: datetime
+) -> tuple[str, ...]:
+    """Write what others see; return what went wrong with that, which is no reason to fail."""
+    previous = made.resource.get("status") or {}
+    news = [*events.of_steps(plan.steps), *events.of_problems(plan, previous, document)]
+    if made.is_gone:
+        news += events.of_warnings(warnings)
+    try:
+        if document != previous and not made.is_gone:
+            _write_status(api, made.resource, document)
+        for text in news:
+            api.create(event(made.resource, text, now))
+    except KubernetesError as error:
+        is_over = isinstance(error, ApiError) and error.is_missing_object
+        return () if is_over else (str(error),)
+    return ()
+
+
+def _write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:
+    metadata = resource["metadata"]
+    operations = [
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "add", "path": "/status", "value": document},
+    ]
+    api.patch_status(names.KIND, metadata["namespace"], metadata["name"], operations)
+
+
+def _diffs(steps: Iterable[Step]) -> Iterable[dict[str, Any]]:
+    """Yield before and after of each thing in Druid, without secrets."""
+    for step in steps:
+        if isinstance(step, Converge):
+            before, after = _spec_masking.masked_pair(step.change.before, step.change.after)
+            yield {"before": before or "", "after": after or "", "before_header": step.what, "after_header": step.what}
+        elif isinstance(step, Submit):
+            body = _spec_masking.masked(step.job.submission(step.attempt))
+            yield {"before": "", "after": body, "before_header": step.title, "after_header": step.title}

@@ -1,0 +1,83 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where the router of a Druid resource is: scheme and port from its group, the name from a Service of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import service_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._properties import properties
+
+ROUTER = "router"
+# Druid's own defaults for a Router (docs/configuration: druid.plaintextPort, druid.tlsPort).
+PLAINTEXT_PORT, TLS_PORT = 8888, 9088
+
+
+class NoRouter(Exception):
+    """Nothing leads to a router of the cluster; the text says why, and what to do."""
+
+
+def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool) -> str:
+    """Return the URL of a Service of a router group.
+
+    A Service counts only if the Druid resource is its controller: one that merely carries the labels gets no
+    credentials.
+    """
+    cluster = Cluster.from_resource(resource)
+    groups = [group for group in cluster.groups if group.node_type == ROUTER]
+    if not groups:
+        raise NoRouter(f"Druid {cluster.name} has no group with nodeType router. Add one, or state endpoint.url.")
+    owned = {live["metadata"]["name"]: live for live in services if _is_of(live, cluster.uid)}
+    found = (url for group in groups for url in _urls(group, owned, prefers_tls))
+    url = next(found, None)
+    if url is None:
+        wanted = ", ".join(name for group in groups for name in service_names(group)) or "none is described"
+        raise NoRouter(
+            f"Druid {cluster.name} has no Service that leads to the port of its router (looked for: {wanted}). Wait "
+            "until the cluster is made, give its router group a Service, or state endpoint.url."
+        )
+    return url
+
+
+def _urls(group: Group, owned: Mapping[str, Manifest], prefers_tls: bool) -> Iterator[str]:
+    scheme, port = listener(group, prefers_tls)
+    for name in service_names(group):
+        served = _port(owned[name], port) if name in owned else None
+        if served is not None:
+            yield f"{scheme}://{name}.{group.cluster.namespace}.svc:{served}"
+
+
+def listener(group: Group, prefers_tls: bool) -> tuple[str, int]:
+    """Return the scheme and the port that the group listens on; TLS where there is nothing else, or it is preferred."""
+    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
+    stated = {name: value for text in texts for name, value in properties(text or "").items()}
+    is_plain = stated.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
+    is_secure = stated.get("druid.enableTlsPort", "false").strip().lower() == "true"
+    if is_secure and (prefers_tls or not is_plain):
+        return "https", _number(stated.get("druid.tlsPort"), TLS_PORT)
+    return "http", _number(stated.get("druid.plaintextPort"), group.port or PLAINTEXT_PORT)
+
+
+def _port(service: Manifest, target: int) -> int | None:
+    """Return the port of a Service that leads to this port of the pods."""
+    spec: Mapping[str, Any] = service.get("spec") or {}
+    is_headless = spec.get("clusterIP") == "None"
+    for port in spec.get("ports") or ():
+        if port.get("targetPort", port["port"]) == target or port["port"] == target:
+            return target if is_headless else int(port["port"])
+    return None
+
+
+def _is_of(live: Manifest, uid: str | None) -> bool:
+    owners = live["metadata"].get("ownerReferences") or ()
+    return uid is not None and any(owner.get("controller") and owner.get("uid") == uid for owner in owners)
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.strip().isdecimal() else otherwise

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Druid has said of the supervisor or the task: values that are decided on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, Resource
+from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
+
+
+@dataclass(frozen=True)
+class SeenSupervisor:
+    """A supervisor: what is wanted of it, what would change, and its status (``payload`` of Druid's answer)."""
+
+    wanted: Wanted
+    resource: Resource
+    change: Change
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.wanted.id
+
+    @property
+    def is_resumed(self) -> bool:
+        """True when it is suspended and shall not be any more."""
+        before, after = self.change.before or {}, self.change.after or {}
+        return bool(before.get("suspended")) and not after.get("suspended")
+
+
+@dataclass(frozen=True)
+class SeenBatch:
+    """A batch: its job, the attempt that is on, Druid's status of it, and why it has failed if it has."""
+
+    job: Job
+    attempt: Attempt
+    status: Mapping[str, Any] | None = None
+    failure: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.attempt.task.id
+
+
+Seen = SeenSupervisor | SeenBatch

@@ -1,0 +1,44 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a pass is made, and what it has come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a pass is made: `check_mode` stops before the first write; Secrets of these namespaces are read, too.
+
+    `url` is where Druid is found from here, in place of what the resource says; credentials go there.
+    """
+
+    check_mode: bool = False
+    reference_namespaces: tuple[str, ...] = ()
+    url: str | None = None
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a pass has read, decided and (not in check mode) done; `tried` is the step that could not be done.
+
+    `is_gone`: the finalizer has been taken off, so that there is no status any more.
+    """
+
+    resource: Manifest
+    plan: Plan
+    seen: Seen | None = None
+    observed: Observed = field(default_factory=Observed)
+    warnings: tuple[str, ...] = ()
+    tried: Step | None = None
+    is_gone: bool = False

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Two resources that describe the same supervisor: the older one keeps it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import wanted
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+
+def older_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, *, has_own_ids: bool) -> str | None:
+    """Return the name of an older resource that describes the supervisor, None if there is none."""
+    owners = _owners(resource, siblings, supervisor, has_own_ids)
+    return next((each["metadata"]["name"] for each in sorted(owners, key=_age) if _age(each) < _age(resource)), None)
+
+
+def other_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, *, has_own_ids: bool) -> str | None:
+    """Return the name of another resource, not being deleted itself, that describes the supervisor."""
+    owners = _owners(resource, siblings, supervisor, has_own_ids)
+    return next((each["metadata"]["name"] for each in sorted(owners, key=_age)), None)
+
+
+def _owners(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, has_own_ids: bool) -> list[Manifest]:
+    mine = Ingestion.from_resource(resource)
+    return [
+        each
+        for each in siblings
+        if not each["metadata"].get("deletionTimestamp")
+        and _place(Ingestion.from_resource(each)) == _place(mine)
+        and _supervisor(Ingestion.from_resource(each), has_own_ids) == supervisor
+    ]
+
+
+def _place(ingestion: Ingestion) -> tuple[str | None, str | None]:
+    """Return which Druid it is about, as far as that is stated."""
+    return ingestion.cluster, ingestion.endpoint.get("url")
+
+
+def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
+    if not ingestion.is_supervisor:
+        return None
+    try:
+        return wanted(ingestion, Record(), has_own_ids=has_own_ids).id
+    except (BadInput, ValueError):
+        return None
+
+
+def _age(resource: Manifest) -> tuple[str, str]:
+    metadata = resource["metadata"]
+    # one that is described by variables only has no age: it gives way
+    return str(metadata.get("creationTimestamp") or "9999"), str(metadata.get("uid") or "")

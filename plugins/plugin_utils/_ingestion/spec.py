@@ -1,0 +1,145 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A DruidIngestion resource as the rest of the collection reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+
+# The type of a resource, and that of the specification in Druid's API.
+SUPERVISORS: Mapping[str, str] = {
+    "kafka": "kafka",
+    "kinesis": "kinesis",
+    "rabbit": "rabbit",
+    "autocompact": "autocompact",
+    "scheduled-batch": "scheduled_batch",
+}
+NATIVE_BATCH, SQL = "native-batch", "sql"
+TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
+
+
+@dataclass(frozen=True)
+class Ingestion:
+    """One DruidIngestion; `uid` is None when it is described by variables only. Its spec has the CRD's shape."""
+
+    name: str
+    namespace: str
+    uid: str | None
+    generation: int | None
+    annotations: Mapping[str, str]
+    spec: Mapping[str, Any]
+
+    @classmethod
+    def from_resource(cls, resource: Mapping[str, Any]) -> Ingestion:
+        """Return the ingestion that a resource describes."""
+        metadata = resource["metadata"]
+        return cls(
+            name=metadata["name"],
+            namespace=metadata["namespace"],
+            uid=metadata.get("uid"),
+            generation=metadata.get("generation"),
+            annotations=metadata.get("annotations") or {},
+            spec=resource.get("spec") or {},
+        )
+
+    @property
+    def type(self) -> str:
+        """kafka, native-batch ..."""
+        return str(self._ingestion.get("type", ""))
+
+    @property
+    def is_supervisor(self) -> bool:
+        return self.type in SUPERVISORS
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The specification of the supervisor or the task; ValueError when the text is not JSON of a mapping."""
+        native = self._ingestion.get("nativeSpec")
+        document = native or json.loads(self._ingestion.get("spec") or "", parse_constant=_refuse)
+        if not isinstance(document, dict):
+            raise ValueError("it is no mapping")
+        return document
+
+    @property
+    def is_stated_twice(self) -> bool:
+        """True when there is a text besides the mapping, which is what counts."""
+        return bool(self._ingestion.get("nativeSpec") and self._ingestion.get("spec"))
+
+    @property
+    def compaction(self) -> dict[str, Any] | None:
+        return self._ingestion.get("compaction") or None
+
+    @property
+    def rules(self) -> list[dict[str, Any]] | None:
+        return self._ingestion.get("rules") or None
+
+    @property
+    def suspend(self) -> bool | None:
+        """Whether the supervisor shall be suspended; None leaves it as it is."""
+        return self.spec.get("suspend")
+
+    @property
+    def resets_on_resume(self) -> bool:
+        return bool(self.spec.get("resumePolicy") == "Reset")
+
+    @property
+    def retains(self) -> bool:
+        """Whether the supervisor, or a task that runs, survives the resource."""
+        return bool(self.spec.get("deletionPolicy") == "Retain")
+
+    @property
+    def reports_drift_only(self) -> bool:
+        return bool(self.spec.get("driftPolicy") == "Report")
+
+    @property
+    def retries(self) -> int:
+        """How often a batch that has failed is submitted again."""
+        return int(self._ingestion.get("retries") or 0)
+
+    @property
+    def retry(self) -> str:
+        """The value of the annotation that asks for one more attempt."""
+        return self.annotations.get(names.RETRY_ANNOTATION, "")
+
+    @property
+    def cluster(self) -> str | None:
+        """The name of the Druid resource."""
+        return self.spec.get("druidCluster") or None
+
+    @property
+    def endpoint(self) -> Mapping[str, Any]:
+        return self.spec.get("endpoint") or {}
+
+    @property
+    def auth(self) -> Mapping[str, Any]:
+        return self.spec.get("auth") or {}
+
+    @property
+    def _ingestion(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.spec.get("ingestion") or {}
+        return found
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """All that Druid is to be given, as the record keeps it."""
+        stated = {"type": self.type, "spec": self.document, "compaction": self.compaction, "rules": self.rules}
+        return {name: value for name, value in stated.items() if value is not None}
+
+
+def digest(stated: Any) -> str:
+    """Return the SHA-256 of a JSON document, whatever the order of its fields."""
+    text = json.dumps(stated, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"JSON has no {constant}")

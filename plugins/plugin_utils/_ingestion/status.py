@@ -1,0 +1,187 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status of a DruidIngestion: standard conditions, what Druid says, and the Go operator's fields kept true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import bounded_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, settle, timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._pause import pause_since
+
+# The Go operator's words for what was done last.
+CREATED, UPDATED, FAILED = (
+    f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess", "CreateFail")
+)
+# Not healthy, whatever `healthy` says of it (Druid 31 to 39, SupervisorStateManager and CompactionSupervisor).
+_BAD = frozenset({"INVALID_SPEC", "SCHEDULER_STOPPED"})
+_GOOD = frozenset({"RUNNING", "IDLE"})
+# The whole spec with all that is in it does not belong here.
+_DROPPED = "currentIngestionSpec.json"
+
+Masked = Callable[[str], str]
+
+
+def conditions(ingestion: Ingestion, seen: Seen | None, findings: Sequence[Finding]) -> list[Condition]:
+    """Return Ready, Progressing, Suspended and Degraded, without times."""
+    problems = [finding for finding in findings if finding.is_problem]
+    ready, progressing = _ready(ingestion, seen, findings, problems)
+    trouble = problems[:1] or (
+        [] if ready["reason"] != reasons.UNHEALTHY else [Finding(ready["reason"], ready["message"])]
+    )
+    degraded = (
+        condition("Degraded", True, trouble[0].reason, _joined(problems) or trouble[0].message)
+        if trouble
+        else condition("Degraded", False, reasons.AS_EXPECTED, "Nothing is in the way.")
+    )
+    return [ready, progressing, _suspended(ingestion, seen), degraded]
+
+
+def status(
+    ingestion: Ingestion,
+    seen: Seen | None,
+    findings: Sequence[Finding],
+    previous: Mapping[str, Any],
+    now: datetime,
+    masked: Masked,
+) -> dict[str, Any]:
+    """Return the whole status but for what was done in this pass; what others keep there stays."""
+    told = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, seen, findings)]
+    settled = settle(told, previous.get("conditions") or (), ingestion.generation, now)
+    ready = settled[0]
+    kept = {name: value for name, value in previous.items() if name != _DROPPED}
+    return {
+        **kept,
+        **_masked(_of_druid(seen), masked),
+        "observedGeneration": ingestion.generation or 0,
+        "conditions": settled,
+        "status": ready["status"],
+        "reason": ready["reason"],
+        "message": ready["message"],
+    }
+
+
+def with_deed(document: dict[str, Any], ingestion: Ingestion, was_made: bool, now: datetime) -> dict[str, Any]:
+    """Return the status after Druid was given something: what, and when."""
+    rules = {"rules": ingestion.rules} if ingestion.rules else {}
+    kept = {name: value for name, value in document.items() if name != "rules"}
+    applied = {"appliedHash": digest(ingestion.stated), "lastUpdateTime": timestamp(now)}
+    return {**kept, **rules, **applied, "type": CREATED if was_made else UPDATED}
+
+
+def is_reached(found: Iterable[Mapping[str, Any]]) -> bool:
+    """True when Druid does what is described, or what is described is that nothing be done."""
+    by_type = {each["type"]: each for each in found}
+    ready = by_type.get("Ready", {})
+    return ready.get("status") == "True" or ready.get("reason") in (reasons.SUSPENDED, reasons.CHANGES_WAIT)
+
+
+def requeue_after(found: Sequence[Mapping[str, Any]], now: datetime) -> int | None:
+    """Return the seconds until the next look; None where the regular period will do."""
+    by_type = {each["type"]: each for each in found}
+    if is_reached(found) and by_type["Progressing"]["status"] != "True":
+        return None
+    return pause_since(by_type["Ready"]["lastTransitionTime"], now)
+
+
+def _of_druid(seen: Seen | None) -> dict[str, Any]:
+    """Return what Druid says; nothing where it was not asked, so that the last answer stays."""
+    if seen is None:
+        return {}
+    if isinstance(seen, SeenBatch):
+        told = seen.status or {}
+        code = str(told.get("statusCode") or seen.attempt.task.status)
+        detail = str(told.get("runnerStatusCode") or code) if code == batch.RUNNING else code
+        return {"taskId": seen.id, "state": code, "detailedState": detail}
+    payload = bounded_errors(seen.payload)
+    detail = str(payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("state") or "")
+    lag = payload.get("aggregateLag")
+    errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or ()]
+    return {
+        "taskId": seen.id,
+        "state": str(payload.get("state") or detail),
+        "detailedState": detail,
+        "suspended": bool((seen.change.after or {}).get("suspended")),
+        **({"lag": lag} if isinstance(lag, int) else {}),
+        "recentErrors": errors,
+    }
+
+
+def _masked(told: dict[str, Any], masked: Masked) -> dict[str, Any]:
+    errors = told.get("recentErrors")
+    return told if errors is None else {**told, "recentErrors": [masked(error) for error in errors]}
+
+
+def _ready(
+    ingestion: Ingestion, seen: Seen | None, findings: Sequence[Finding], problems: Sequence[Finding]
+) -> tuple[Condition, Condition]:
+    """Return the conditions Ready and Progressing."""
+    held = _first(findings, reasons.DELETING, reasons.CHANGES_WAIT)
+    in_the_way = [finding for finding in problems if finding.reason != reasons.DRIFTED]
+    if in_the_way:
+        return _pair(False, in_the_way[0].reason, _joined(in_the_way), moves=False)
+    if held is not None:
+        return _pair(False, held.reason, held.message, moves=False)
+    if seen is None:
+        return _pair(False, reasons.PAUSED, "Druid has not been asked.", moves=False)
+    return _of_batch(ingestion, seen) if isinstance(seen, SeenBatch) else _of_supervisor(seen)
+
+
+def _of_supervisor(seen: SeenSupervisor) -> tuple[Condition, Condition]:
+    payload, name = seen.payload, f"Supervisor {seen.id}"
+    state = str(payload.get("detailedState") or payload.get("state") or payload.get("scheduleStatus") or "")
+    if (seen.change.after or {}).get("suspended"):
+        return _pair(True, reasons.SUSPENDED, f"{name} is suspended, as described.", moves=False)
+    if payload.get("healthy") is False or state in _BAD:
+        errors = _of_druid(seen)["recentErrors"]
+        return _pair(False, reasons.UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), moves=False)
+    if not payload or (state not in _GOOD and "healthy" in payload):
+        return _pair(False, reasons.STARTING, f"{name} is {state or 'being made'}.", moves=True)
+    return _pair(True, reasons.RUNNING, f"{name} is {state or 'there'}.", moves=False)
+
+
+def _of_batch(ingestion: Ingestion, seen: SeenBatch) -> tuple[Condition, Condition]:
+    name, task = f"Task {seen.id}", seen.attempt.task
+    if task.status == batch.SUCCESS:
+        return _pair(True, reasons.SUCCEEDED, f"{name} has succeeded.", moves=False)
+    if seen.status is None and ingestion.suspend and seen.attempt.action == "submit":
+        return _pair(False, reasons.SUSPENDED, "The batch is not begun while spec.suspend is set.", moves=False)
+    state = str((seen.status or {}).get("runnerStatusCode") or "SUBMITTED")
+    return _pair(False, reasons.RUNNING, f"{name} is {state}.", moves=True)
+
+
+def _suspended(ingestion: Ingestion, seen: Seen | None) -> Condition:
+    is_suspended = (
+        bool((seen.change.after or {}).get("suspended"))
+        if isinstance(seen, SeenSupervisor)
+        else bool(ingestion.suspend) and not ingestion.is_supervisor
+    )
+    if is_suspended:
+        return condition("Suspended", True, reasons.SUSPENDED, "spec.suspend, or what Druid has, says so.")
+    return condition("Suspended", False, reasons.NOT_SUSPENDED, "Nothing is suspended.")
+
+
+def _pair(is_ready: bool, reason: str, message: str, *, moves: bool) -> tuple[Condition, Condition]:
+    progress = (
+        condition("Progressing", True, reason, message)
+        if moves
+        else condition("Progressing", False, reason if not is_ready else reasons.UP_TO_DATE, "Nothing moves.")
+    )
+    return condition("Ready", is_ready, reason, message), progress
+
+
+def _first(findings: Iterable[Finding], *wanted: str) -> Finding | None:
+    return next((finding for finding in findings if finding.reason in wanted), None)
+
+
+def _joined(problems: Sequence[Finding]) -> str:
+    return " | ".join(problem.message for problem in problems)

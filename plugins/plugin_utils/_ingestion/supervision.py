@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The supervisor that an ingestion describes, and what of it is to be changed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id import supervisor_id, with_id
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
+
+
+def asks_for_an_id(ingestion: Ingestion) -> bool:
+    """True when the specification names a supervisor by an id: whether it may depends on Druid's version."""
+    return (
+        ingestion.is_supervisor
+        and ingestion.document.get("id") is not None
+        and stream_of(_typed(ingestion)) is not None
+    )
+
+
+def wanted(ingestion: Ingestion, record: Record, *, has_own_ids: bool) -> Wanted:
+    """Return what is wanted of the supervisor; BadInput if it cannot be. What is stated no longer is taken away."""
+    spec = canonical(_typed(ingestion))
+    identity = supervisor_id(spec, None, has_own_ids=has_own_ids)
+    desired = with_id(with_dropped(_last(record, ingestion), spec), identity, has_own_ids=has_own_ids)
+    return Wanted(identity, desired, ingestion.suspend if ingestion.suspend is not None else spec.get("suspended"))
+
+
+def with_dropped(last: Any, now: Any) -> Any:
+    """Return ``now`` with null for each field that was in ``last`` and is not any more."""
+    if not (isinstance(last, Mapping) and isinstance(now, Mapping)):
+        return now
+    dropped = {name: None for name, value in last.items() if name not in now and value is not None}
+    return {**dropped, **{name: with_dropped(last.get(name), value) for name, value in now.items()}}
+
+
+def _last(record: Record, ingestion: Ingestion) -> Any:
+    """Return the specification that was given last, if it was one of the same type."""
+    spec = record.stated.get("spec")
+    if record.stated.get("type") != ingestion.type or not isinstance(spec, Mapping):
+        return None
+    return canonical({**spec, "type": SUPERVISORS[ingestion.type]})
+
+
+def _typed(ingestion: Ingestion) -> dict[str, Any]:
+    return {**ingestion.document, "type": SUPERVISORS[ingestion.type]}
