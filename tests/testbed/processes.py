@@ -49,6 +49,11 @@ def start_time(pid: int) -> int | None:
     return None if fields[0] in "ZX" else int(fields[19])
 
 
+def end_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def die_with_parent() -> Callable[[], None]:
     """What a child has to call before it executes its program, so that the kernel kills it when we die."""
     if threading.current_thread() is not threading.main_thread():
@@ -57,7 +62,7 @@ def die_with_parent() -> Callable[[], None]:
     parent = os.getpid()
 
     def prepare() -> None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        end_with_parent()
         if os.getppid() != parent:
             os._exit(1)
 

@@ -1,0 +1,75 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A program in a network of its own."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+
+import pytest
+from testbed.operator.own_network import OwnNetwork, local, way_in
+from testbed.ports import reserved_ports
+
+# Tells on its own port what it hears from another.
+_PROGRAM = """
+import socket, sys
+offered, needed, hidden = map(int, sys.argv[1:])
+with socket.create_server(("127.0.0.1", offered)) as server:
+    front = server.accept()[0]
+    with socket.create_connection(("127.0.0.1", needed)) as back:
+        heard = back.recv(100)
+    try:
+        socket.create_connection(("127.0.0.1", hidden)).close()
+    except OSError:
+        heard += b", and nobody else"
+    front.sendall(heard)
+    front.close()
+"""
+
+
+def tell(server: socket.socket) -> None:
+    """Say hello to whoever comes."""
+    with server.accept()[0] as connection:
+        connection.sendall(b"hello")
+
+
+def hear(port: int) -> bytes:
+    """Return what the program says, as soon as it says anything."""
+    heard = b""
+    end = time.monotonic() + 60
+    while not heard and time.monotonic() < end:
+        time.sleep(0.02)
+        with suppress(OSError), local(port) as connection:
+            heard = connection.recv(100)
+    return heard
+
+
+@pytest.fixture
+def servers() -> Iterator[list[socket.socket]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _each in range(2)]
+
+
+def test_reaches_and_offers_what_is_passed_on(servers: list[socket.socket]) -> None:
+    needed, hidden = (each.getsockname()[1] for each in servers)
+    with reserved_ports(1) as (offered,):
+        if way_in() is None:
+            with pytest.raises(RuntimeError, match="no network namespaces"):
+                OwnNetwork([needed], [offered]).command([])
+            return
+        threading.Thread(target=tell, args=servers[:1], daemon=True).start()
+        with OwnNetwork([needed], [offered]) as network:
+            command = network.command([sys.executable, "-c", _PROGRAM, *map(str, (offered, needed, hidden))])
+            with subprocess.Popen(command) as program:
+                said = hear(offered)
+                program.kill()
+
+    assert said == b"hello, and nobody else"
