@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import Unsettled
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
@@ -24,6 +25,9 @@ class Resource(Protocol):
 
     def write(self, before: Any, after: Any) -> Any:
         """Make it so, and return what is there now."""
+
+
+AnyResource = TypeVar("AnyResource", bound=Resource)
 
 
 @dataclass(frozen=True)
@@ -49,3 +53,19 @@ def converge(resource: Resource, *, check_mode: bool) -> Change:
         return Change(before, resource.write(before, after))
     except Unsettled as unsettled:
         return Change(before, after, str(unsettled))
+
+
+def converge_one_of_many(
+    make: Callable[[Any], AnyResource], together: Any, *, check_mode: bool
+) -> tuple[AnyResource, Change]:
+    """
+    Converge a resource that is made with what has been read of all ``together``, None where nothing has.
+
+    What was read together may be old by now, so nothing is written that was decided on that.
+    """
+    resource = make(together)
+    change = converge(resource, check_mode=check_mode or together is not None)
+    if check_mode or together is None or not change.changed:
+        return resource, change
+    resource = make(None)
+    return resource, converge(resource, check_mode=False)

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, converge
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._converge import converge_one_of_many
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.report import Report
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
@@ -29,36 +29,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id
     with_id,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.text import mapping_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden, masked, masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import hidden
 from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, condition, wait_until
-
-
-@dataclass
-class Report:
-    """What was done, in the form of the module's result. No secret is in it."""
-
-    supervisors: list[dict[str, Any]] = field(default_factory=list)
-    diff: list[dict[str, Any]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def add(self, wanted: Wanted, change: Change, warnings: Iterable[str]) -> dict[str, Any]:
-        """Add one supervisor; the entry, to which more can be added."""
-        before, after = masked_pair(change.before, change.after)
-        if change.changed:
-            title = f"supervisor {wanted.id}"
-            self.diff.append(
-                {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
-            )
-        self.warnings.extend(warnings)
-        entry = {"id": wanted.id, "changed": change.changed, "spec": masked(change.after)}
-        self.supervisors.append(entry)
-        return entry
-
-    def result(self) -> dict[str, Any]:
-        """Return what the module returns; ``problems`` make it fail."""
-        changed = any(entry["changed"] for entry in self.supervisors)
-        return {"changed": changed, "supervisors": self.supervisors, "diff": self.diff, "warnings": self.warnings}
 
 
 def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -66,7 +38,7 @@ def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) 
     _check(params)
     many = params["supervisors"] is not None
     specs = all_specs(client) if many else None
-    report = Report()
+    report = Report("supervisors", "supervisor", "spec")
     seen: set[str] = set()
     for index, item in enumerate(params["supervisors"] if many else [params]):
         try:
@@ -75,8 +47,6 @@ def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) 
             _ensure_one(client, wanted, specs, params, report, check_mode)
         except DruidError as error:
             report.problems.append(f"supervisors[{index}]: {error}" if many else str(error))
-    if report.problems:
-        raise Incomplete(" ".join(report.problems), report.result())
     return report.result()
 
 
@@ -98,28 +68,16 @@ def _ensure_one(
     report: Report,
     check_mode: bool,
 ) -> None:
-    supervisor, change = _converged(client, wanted, specs, check_mode)
-    entry = report.add(wanted, change, supervisor.warnings)
-    if change.problem:
-        raise DruidError(hidden(change.problem, [change.before, change.after]))
+    supervisor, change = converge_one_of_many(
+        lambda together: Supervisor(client, wanted, together), specs, check_mode=check_mode
+    )
+    entry = report.add(wanted.id, change, supervisor.warnings)
     if params["reset"] or params["reset_offsets"]:
         if not check_mode:
             reset(client, wanted.id, change.after, params["reset_offsets"])
         entry["changed"] = entry["reset"] = True
     if params["wait"] and not check_mode and change.after is not None:
         entry["status"] = _waited(client, wanted.id, change.after, params)
-
-
-def _converged(
-    client: DruidClient, wanted: Wanted, specs: Mapping[str, Any] | None, check_mode: bool
-) -> tuple[Supervisor, Change]:
-    """Converge it. What was read of all together may be old by now, so nothing is written that was decided on that."""
-    supervisor = Supervisor(client, wanted, specs)
-    change = converge(supervisor, check_mode=check_mode or specs is not None)
-    if check_mode or specs is None or not change.changed:
-        return supervisor, change
-    supervisor = Supervisor(client, wanted)
-    return supervisor, converge(supervisor, check_mode=False)
 
 
 def _waited(client: DruidClient, supervisor: str, spec: Any, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 # Mappings that Druid keeps as they were sent: there the number 1 and the text "1" are two things.
-VERBATIM = frozenset({"context", "taskContext", "consumerProperties", "parser"})
+VERBATIM = frozenset({"context", "taskContext", "queryContext", "consumerProperties", "parser"})
 
 
 def merge(before: Any, desired: Any) -> Any:
@@ -25,7 +25,7 @@ def merge(before: Any, desired: Any) -> Any:
     it is, so that the result is the same as ``before`` exactly when nothing would change, and a number that is stated
     as text becomes one.
     """
-    if isinstance(before, Mapping) and isinstance(desired, Mapping) and not _differ_in_type(before, desired):
+    if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
         return _merge_mappings(before, desired)
     if isinstance(before, list) and isinstance(desired, list):
         return _merge_lists(before, desired)
@@ -37,6 +37,12 @@ def merge(before: Any, desired: Any) -> Any:
 def are_same(one: Any, other: Any) -> bool:
     """True if both are the same JSON, where true and 1 are two things."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
+    """Another type of input format, filter or aggregator is another thing, which keeps nothing of the old one."""
+    one, other = before.get("type"), desired.get("type")
+    return isinstance(one, str) and isinstance(other, str) and one != other
 
 
 def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,12 +88,6 @@ def _names(elements: list[Any]) -> list[str] | None:
     stated = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
     names = [name for name in stated if isinstance(name, str)]
     return names if len(set(names)) == len(elements) else None
-
-
-def _differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
-    """Another type of input format, filter or aggregator is another thing, which keeps nothing of the old one."""
-    one, other = before.get("type"), desired.get("type")
-    return isinstance(one, str) and isinstance(other, str) and one != other
 
 
 def _read_alike(before: Any, desired: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import FIELDS as COMPACTION_FIELDS
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension import (
     canonical_dimensions,
     canonical_flatten_fields,
@@ -50,12 +51,7 @@ _STREAM_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     (("spec", "ioConfig", "inputFormat", "valueFormat", "flattenSpec", "fields"), canonical_flatten_fields),
     (("spec", "tuningConfig", "numPersistThreads"), lambda number: _bounded(number, at_least=1)),
 )
-_COMPACTION_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
-    *((("spec", "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
-    (("spec", "dimensionsSpec", "dimensions"), canonical_dimensions),
-    (("spec", "transformSpec"), canonical_filters),
-    (("spec", "metricsSpec"), canonical_filters),
-)
+_COMPACTION_FIELDS = tuple((("spec", *place), change) for place, change in COMPACTION_FIELDS)
 FIELDS = (*_STREAM_FIELDS, *_COMPACTION_FIELDS)
 
 

@@ -14,11 +14,16 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import BadI
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at, without
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import STREAMS, stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.unknown import (
+    Complete,
+    unknown_fields,
+    without_fields,
+)
 
 _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
 _TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
 # Parts of which Druid gives back every field that it knows, null where it is not set, but for these (Druid 39).
-_COMPLETE: dict[Path, frozenset[str]] = {
+_COMPLETE: Complete = {
     (): frozenset(),
     ("spec",): frozenset(),
     ("spec", "dataSchema"): frozenset(
@@ -85,10 +90,9 @@ def differ_in_suspension_only(before: Mapping[str, Any], after: Mapping[str, Any
 def unknown(before: Mapping[str, Any] | None, wanted: Wanted) -> Iterator[Path]:
     """Yield where ``wanted`` has fields that this version of Druid does not know, as far as ``before`` tells."""
     kind = str(value_at(before, ("type",)))
-    for path in _COMPLETE.keys() - _INCOMPLETE.get(kind, set()) if kind in STREAMS else ():
-        known, stated = value_at(before, path), value_at(wanted.spec, path)
-        if isinstance(known, Mapping) and isinstance(stated, Mapping):
-            yield from ((*path, name) for name in stated if name not in known and name not in _COMPLETE[path])
+    incomplete = _INCOMPLETE.get(kind, set())
+    complete = {place: names for place, names in _COMPLETE.items() if place not in incomplete}
+    return unknown_fields(before, wanted.spec, complete) if kind in STREAMS else iter(())
 
 
 def _created(wanted: Wanted) -> dict[str, Any]:
@@ -103,10 +107,7 @@ def _with_suspension(spec: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
 
 def _without_unknown(before: Mapping[str, Any], wanted: Wanted) -> Any:
     """Leave out what Druid would drop: with it a second run could never find the supervisor as it is wanted."""
-    desired: Any = wanted.spec or {}
-    for path in unknown(before, wanted):
-        desired = without(desired, path)
-    return desired
+    return without_fields(wanted.spec or {}, unknown(before, wanted))
 
 
 def _without_followers(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:

@@ -1,0 +1,77 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The automatic compaction of a datasource in the form in which Druid gives it back, and what it shall be. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension import canonical_dimensions
+from ansible_collections.druidops.druid.plugins.module_utils._spec.filter import canonical_filters
+from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import merge
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at
+from ansible_collections.druidops.druid.plugins.module_utils._spec.taken_away import without_taken_away
+from ansible_collections.druidops.druid.plugins.module_utils._spec.unknown import (
+    Complete,
+    unknown_fields,
+    without_fields,
+)
+
+# What Druid does to the values of a field.
+FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
+    *((("granularitySpec", name), canonical_granularity) for name in ("segmentGranularity", "queryGranularity")),
+    (("dimensionsSpec", "dimensions"), canonical_dimensions),
+    (("transformSpec",), canonical_filters),
+    (("metricsSpec",), canonical_filters),
+)
+# What counts where a field is null (Druid's DataSourceCompactionConfig).
+_DEFAULTS: Mapping[str, Any] = {
+    "taskPriority": 25,
+    "inputSegmentSizeBytes": 100_000_000_000_000,
+    "skipOffsetFromLatest": "P1D",
+}
+_COMPLETE: Complete = {
+    (): frozenset(),
+    ("tuningConfig",): frozenset({"type"}),
+    ("granularitySpec",): frozenset(),
+    ("dimensionsSpec",): frozenset(),
+    ("ioConfig",): frozenset(),
+}
+
+
+def canonical_compaction(config: Any) -> Any:
+    """Return the configuration, a person's or the answer to GET, in the form of that answer."""
+    for place, change in FIELDS:
+        config = changed_at(config, place, change)
+    return config
+
+
+def stated_compaction(datasource: str | None, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person states, in canonical form and with its datasource; BadInput if that is not clear."""
+    named = config.get("dataSource")
+    if datasource is not None and named not in (None, datasource):
+        raise BadInput("datasource", datasource, f"the config names another one, {named!r}; state one of them")
+    if not isinstance(datasource or named, str):
+        raise BadInput("datasource", datasource or named, "name the datasource that is to be compacted")
+    filled = {name: value for name, value in _DEFAULTS.items() if name in config and config[name] is None}
+    return {**canonical_compaction(config), **filled, "dataSource": datasource or named}
+
+
+def changed_compaction(before: Mapping[str, Any] | None, desired: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return what the configuration shall be, None if it shall not be."""
+    if desired is None:
+        return None
+    if before is None:
+        return {name: value for name, value in desired.items() if value is not None}
+    known = without_fields(desired, unknown_compaction(before, desired))
+    return dict(without_taken_away(before, known, merge(before, known)))
+
+
+def unknown_compaction(before: Any, desired: Any) -> Iterator[Path]:
+    """Yield where ``desired`` has fields that this version of Druid does not know, as far as ``before`` tells."""
+    return unknown_fields(before, desired, _COMPLETE)
