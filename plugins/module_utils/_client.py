@@ -75,18 +75,23 @@ class DruidClient:
         *,
         idempotent: bool = False,
         content_type: str = JSON,
+        audit: Mapping[str, str] | None = None,
     ) -> Any:
         """Return the JSON document that answers, None when it is empty. ``body``: JSON, or bytes as they are.
 
         Sent once, unless it is ``idempotent``: to be so marked when sending it twice does what sending it once does.
+        ``audit``: headers for Druid's audit history (see ``_resources.audit``).
         """
         document = None if isinstance(body, bytes) else body
         query = _address.query(params)
-        return self._call(Request("POST", path, query, encoded(body), content_type, idempotent, document))
+        request = Request("POST", path, query, encoded(body), content_type, idempotent, document, audit or {})
+        return self._call(request)
 
-    def delete(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
+    def delete(
+        self, path: str, params: Mapping[str, Any] | None = None, *, audit: Mapping[str, str] | None = None
+    ) -> Any:
         """Return what answers, as ``post``. Tried again, it may find that it has worked before: NotFound."""
-        return self._call(Request("DELETE", path, _address.query(params)))
+        return self._call(Request("DELETE", path, _address.query(params), audit=audit or {}))
 
     @property
     def version_text(self) -> str:

@@ -22,6 +22,7 @@ class Right(NamedTuple):
 RIGHTS = (
     Right("/druid-ext/basic-security", "CONFIG security"),
     Right("/druid/indexer/v1/worker", "CONFIG CONFIG"),
+    Right("/druid/indexer/v1/k8s", "CONFIG CONFIG"),
     Right("/druid/indexer/v1/supervisor", "DATASOURCE of that supervisor"),
     Right("/druid/indexer/v1/task", "DATASOURCE of that task"),
     Right("/druid/indexer/v1/compaction", "DATASOURCE, and CONFIG for the cluster's settings,"),

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import HIDDEN, BadInput
@@ -19,7 +20,11 @@ SERVICES = {"indexer": "Overlord", "coordinator": "Coordinator"}
 
 @dataclass(frozen=True)
 class Request:
-    """A request. ``path``: that of the Coordinator or the Overlord themselves; ``document``: what the body says."""
+    """
+    A request. ``path``: that of the Coordinator or the Overlord themselves; ``document``: what the body says.
+
+    ``audit``: further headers, by which Druid's audit history tells who has changed something, and why.
+    """
 
     method: str
     path: str
@@ -28,12 +33,13 @@ class Request:
     content_type: str | None = None
     idempotent: bool = True
     document: Any = None
+    audit: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers, without credentials."""
         kind = {"Content-Type": self.content_type} if self.content_type else {}
-        return {"Accept": JSON, "User-Agent": "druidops.druid", **kind}
+        return {"Accept": JSON, "User-Agent": "druidops.druid", **kind, **self.audit}
 
     @property
     def service(self) -> str:

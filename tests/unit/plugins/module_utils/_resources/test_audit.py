@@ -1,0 +1,22 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who changes something, and why."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import audit
+
+
+def test_what_is_stated_travels_in_headers() -> None:
+    assert audit("me", " new disks ") == {"X-Druid-Author": "me", "X-Druid-Comment": "new disks"}
+    assert audit(None, "") == {}
+
+
+@pytest.mark.parametrize("text", ["größer", "two\nlines", "\x00"])
+def test_what_no_header_can_say_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=r"^comment \(.*\): it travels in a header of HTTP: use printable characters"):
+        audit("me", text)
