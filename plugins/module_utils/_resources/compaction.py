@@ -1,0 +1,111 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+The automatic compaction of one datasource.
+
+``/druid/indexer/v1/compaction/config/datasources`` of the Overlord from Druid 33 on, which knows whether compaction is
+done by supervisors; before that ``/druid/coordinator/v1/config/compaction`` of the Coordinator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
+    canonical_compaction,
+    changed_compaction,
+    stated_compaction,
+    unknown_compaction,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+
+# The first release whose Overlord serves the API; that of the Coordinator is deprecated since.
+BY_OVERLORD = (33,)
+COORDINATORS = ("druid", "coordinator", "v1", "config", "compaction")
+OVERLORDS = ("druid", "indexer", "v1", "compaction")
+
+
+def all_compaction(client: DruidClient) -> dict[str, Any]:
+    """Return the configurations by datasource, in canonical form, in one request."""
+    listed = path(*OVERLORDS, "config", "datasources") if client.supports(*BY_OVERLORD) else path(*COORDINATORS)
+    found = client.get(listed).get("compactionConfigs") or []
+    return {each["dataSource"]: canonical_compaction(each) for each in found}
+
+
+class Compaction(Document):
+    """
+    The configuration of a datasource, and what is wanted of it: ``desired`` is laid over it, None takes it away.
+
+    ``configs``: those of all datasources, where they have been read together.
+    """
+
+    def __init__(
+        self,
+        client: DruidClient,
+        datasource: str,
+        desired: Mapping[str, Any] | None,
+        configs: Mapping[str, Any] | None = None,
+        audit: Audit | None = None,
+    ) -> None:
+        super().__init__(client, f"compaction of datasource {datasource!r}", audit)
+        self._datasource = datasource
+        self._desired = None if desired is None else stated_compaction(datasource, desired)
+        self._configs = configs or {}
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the configuration. The list of all leaves out, without a word, what the user may not see."""
+        return self._configs.get(self._datasource) or self._now()
+
+    def _now(self) -> dict[str, Any] | None:
+        try:
+            return dict(canonical_compaction(self._client.get(self._path)))
+        except NotFound:
+            return None
+
+    def _unknown(self, before: Any) -> Iterable[Path]:
+        return unknown_compaction(before, self._desired)
+
+    def _changed(self, before: Any) -> dict[str, Any] | None:
+        return changed_compaction(before, self._desired)
+
+    def _send(self, before: Any, after: Any) -> None:
+        if after is None:
+            self._delete()
+        elif self._is_suspended():
+            # the API of compaction would resume it by the way
+            spec = {"type": "autocompact", "spec": after, "suspended": True}
+            self._client.post(SUPERVISORS, spec, {"skipRestartIfUnmodified": "true"}, idempotent=True)
+        else:
+            place = self._path if self._client.supports(*BY_OVERLORD) else path(*COORDINATORS)
+            self._client.post(place, after, idempotent=True, audit=self._audit)
+
+    def _delete(self) -> None:
+        try:
+            self._client.delete(self._path, audit=self._audit)
+        except NotFound:
+            # somebody else has, since it was read
+            return
+
+    def _is_suspended(self) -> bool:
+        """Return whether a supervisor compacts it, and is suspended."""
+        if not self._client.supports(*BY_OVERLORD):
+            return False
+        try:
+            spec = self._client.get(supervisor_path(f"autocompact__{self._datasource}"))
+        except NotFound:
+            return False
+        return bool(spec.get("suspended")) and bool(self._client.get(path(*OVERLORDS, "isSupervisorEnabled")))
+
+    @property
+    def _path(self) -> str:
+        if self._client.supports(*BY_OVERLORD):
+            return path(*OVERLORDS, "config", "datasources", self._datasource)
+        return path(*COORDINATORS, self._datasource)

@@ -1,0 +1,112 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A thing that Druid keeps as one document, which is read, written, and after an error read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+    DruidError,
+    ServerError,
+    Unreachable,
+    Unsettled,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing, dropped
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+
+
+class Document:
+    """
+    What is the same for all of them: a ``Resource`` whose subclasses say how it is read, decided and sent.
+
+    ``name``: what messages call it. ``audit``: who changes it, and why. ``warnings``: what a person should know.
+    """
+
+    def __init__(self, client: DruidClient, name: str, audit: Audit | None = None) -> None:
+        self._client = client
+        self._name = name
+        self._audit = audit or {}
+        self.warnings: list[str] = []
+
+    def read(self) -> Any:
+        """Return what is there, in canonical form; None if it is not."""
+        return self._now()
+
+    def merge(self, before: Any) -> Any:
+        """Return what there shall be; BadInput if that cannot be."""
+        self.warn_unknown(".".join(place) for place in self._unknown(before))
+        return self._changed(before)
+
+    def write(self, before: Any, after: Any) -> Any:
+        """Make it so, and return what is there now; Unsettled if that is neither what was nor what shall be."""
+        try:
+            self._send(before, after)
+        except (ServerError, Unreachable) as error:
+            if isinstance(error, Unreachable) and not error.sent:
+                raise
+            return self._settled(before, error)
+        now = self._now()
+        if (now is None) != (after is None):
+            raise Unsettled(f"Druid has accepted the change of {self._name}, and it is {_state(now)}. See its log.")
+        self.warn_unknown(dropped(after, now))
+        self._warn_of_other_values(now)
+        return now
+
+    def warn_unknown(self, places: Iterable[str]) -> None:
+        """Tell of fields that this version of Druid does not know."""
+        for place in places:
+            version = self._client.version_text
+            self._tell(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
+
+    # What is different for each of them.
+
+    def _now(self) -> Any:
+        """Ask Druid what is there."""
+        raise NotImplementedError
+
+    def _unknown(self, before: Any) -> Iterable[Path]:
+        """Return the places of the fields that Druid does not know, as far as ``before`` tells."""
+        raise NotImplementedError
+
+    def _changed(self, before: Any) -> Any:
+        """Decide what there shall be. Pure."""
+        raise NotImplementedError
+
+    def _send(self, before: Any, after: Any) -> None:
+        """Send what makes it so; sent twice, it does the same."""
+        raise NotImplementedError
+
+    # Afterwards.
+
+    def _settled(self, before: Any, error: ServerError | Unreachable) -> Any:
+        """Return what is there if the change was made nonetheless; otherwise tell what is."""
+        try:
+            now = self._now()
+        except DruidError as second:
+            raise Unsettled(f"{error} What is there now could not be read: {second}") from error
+        if are_same(now, before):
+            raise DruidError(f"{error} Read back: {self._name} is as it was.") from error
+        if not are_same(self._changed(now), now):
+            raise Unsettled(f"{error} Read back: {self._name} is {_state(now)}.") from error
+        self._tell(f"The change was made, although Druid did not say so: {error}")
+        return now
+
+    def _warn_of_other_values(self, now: Any) -> None:
+        """Druid has taken what was wanted and made something else of it: every run would change it again."""
+        for place in differing(now, self._changed(now)) if now is not None else ():
+            self._tell(f"Druid keeps another value of {place} than is stated. State it as Druid does.")
+
+    def _tell(self, text: str) -> None:
+        if (warning := f"{self._name[0].upper()}{self._name[1:]}: {text}") not in self.warnings:
+            self.warnings.append(warning)
+
+
+def _state(now: Any) -> str:
+    return "not there" if now is None else "there, and not as it is wanted"

@@ -1,0 +1,49 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The retention rules of one datasource, or of all (``_default``): ``/druid/coordinator/v1/rules``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
+from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, changed_rules
+from ansible_collections.druidops.druid.plugins.module_utils._spec.whole_list import unknown_in
+
+RULES = path("druid", "coordinator", "v1", "rules")
+
+
+def all_rules(client: DruidClient) -> dict[str, list[Any]]:
+    """Return the rules by datasource, in canonical form; those that have none of their own are left out."""
+    return {name: canonical_rules(rules) for name, rules in client.get(RULES).items() if rules}
+
+
+class RetentionRules(Document):
+    """The rules, in their order, as ``{"rules": [...]}``, and the whole list that is wanted."""
+
+    def __init__(self, client: DruidClient, datasource: str, desired: list[Any], audit: Audit | None = None) -> None:
+        super().__init__(client, f"retention rules of datasource {datasource!r}", audit)
+        self._datasource = datasource
+        self._desired = canonical_rules(desired)
+
+    def _now(self) -> dict[str, Any]:
+        return {"rules": canonical_rules(self._client.get(self._path) or [])}
+
+    def _unknown(self, before: Any) -> Iterable[Path]:
+        return ((f"rules[{index}]", name) for index, name in unknown_in(before["rules"], self._desired))
+
+    def _changed(self, before: Any) -> dict[str, Any]:
+        return {"rules": changed_rules(before["rules"], self._datasource, self._desired)}
+
+    def _send(self, before: Any, after: Any) -> None:
+        self._client.post(self._path, after["rules"], idempotent=True, audit=self._audit)
+
+    @property
+    def _path(self) -> str:
+        return path("druid", "coordinator", "v1", "rules", self._datasource)

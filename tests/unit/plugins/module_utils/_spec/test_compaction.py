@@ -1,0 +1,118 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The automatic compaction of a datasource: what people state, and what it shall be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
+    FIELDS,
+    canonical_compaction,
+    changed_compaction,
+    stated_compaction,
+    unknown_compaction,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from hypothesis import given
+from hypothesis import strategies as st
+
+BEFORE: dict[str, Any] = {
+    "dataSource": "a",
+    "taskPriority": 25,
+    "skipOffsetFromLatest": "P1D",
+    "maxRowsPerSegment": None,
+    "tuningConfig": {"maxRowsInMemory": 5, "partitionsSpec": {"type": "dynamic", "maxTotalRows": 7}},
+    "granularitySpec": None,
+    "taskContext": {"a": 1, "b": 2},
+    "metricsSpec": [{"type": "count", "name": "n"}],
+}
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "nothing": ({}, {}),
+    "as it is": ({"taskPriority": "25", "tuningConfig": {"maxRowsInMemory": 5}}, {}),
+    "another priority": ({"taskPriority": 30}, {"taskPriority": 30}),
+    "the priority by default": ({"taskPriority": None}, {"taskPriority": 25}),
+    "a granularity": (
+        {"granularitySpec": {"segmentGranularity": "day"}},
+        {"granularitySpec": {"segmentGranularity": "DAY"}},
+    ),
+    "other partitions keep nothing": (
+        {"tuningConfig": {"partitionsSpec": {"type": "hashed"}}},
+        {"tuningConfig": {"maxRowsInMemory": 5, "partitionsSpec": {"type": "hashed"}}},
+    ),
+    "a list is replaced": ({"metricsSpec": []}, {"metricsSpec": []}),
+    "null of nothing": ({"maxRowsPerSegment": None, "granularitySpec": None}, {}),
+    "null takes away inside": (
+        {"tuningConfig": {"maxRowsInMemory": None}},
+        {"tuningConfig": {"partitionsSpec": {"type": "dynamic", "maxTotalRows": 7}}},
+    ),
+    "a context keeps the rest": ({"taskContext": {"a": None, "c": "1"}}, {"taskContext": {"b": 2, "c": "1"}}),
+    "what Druid does not know": ({"taskPriorty": 3, "tuningConfig": {"maxRowInMemory": 3}}, {}),
+}
+
+
+@pytest.mark.parametrize(("desired", "different"), CASES.values(), ids=CASES)
+def test_changed(desired: dict[str, Any], different: dict[str, Any]) -> None:
+    assert are_same(changed_compaction(BEFORE, stated_compaction("a", desired)), {**BEFORE, **different})
+
+
+def test_null_takes_away() -> None:
+    after = changed_compaction(BEFORE, stated_compaction("a", {"tuningConfig": None}))
+
+    assert after == {name: value for name, value in BEFORE.items() if name != "tuningConfig"}
+
+
+def test_a_new_one_has_what_is_stated() -> None:
+    assert changed_compaction(None, stated_compaction("a", {"taskPriority": 1, "ioConfig": None})) == {
+        "taskPriority": 1,
+        "dataSource": "a",
+    }
+
+
+def test_one_that_shall_not_be_is_none() -> None:
+    assert changed_compaction(BEFORE, None) is None
+    assert changed_compaction(None, None) is None
+
+
+def test_unknown_fields_are_named_by_their_places() -> None:
+    stated = stated_compaction("a", {"taskPriorty": 3, "tuningConfig": {"maxRowInMemory": 3}, "taskContext": {"x": 1}})
+
+    assert list(unknown_compaction(BEFORE, stated)) == [("taskPriorty",), ("tuningConfig", "maxRowInMemory")]
+    assert not list(unknown_compaction(None, stated))
+
+
+def test_the_datasource_is_named_once() -> None:
+    assert stated_compaction(None, {"dataSource": "a"})["dataSource"] == "a"
+    with pytest.raises(BadInput, match=r"datasource \('a'\): the config names another one, 'b'; state one of them"):
+        stated_compaction("a", {"dataSource": "b"})
+    with pytest.raises(BadInput, match=r"datasource \(None\): name the datasource that is to be compacted"):
+        stated_compaction(None, {})
+
+
+names = st.sampled_from(["taskPriority", "tuningConfig", "taskContext", "a", "type"])
+leaves = st.none() | st.booleans() | st.integers(-3, 30) | st.sampled_from(["", "1", "x", "P1D"])
+values = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=10
+)
+documents = st.dictionaries(names, values, max_size=4)
+
+
+@given(documents, documents)
+def test_one_that_is_as_it_is_wanted_stays(before: Any, desired: Any) -> None:
+    stated = stated_compaction("a", desired)
+    after = changed_compaction({**before, "dataSource": "a"}, stated)
+
+    assert are_same(changed_compaction(after, stated), after)
+
+
+@given(st.sampled_from([place for place, _change in FIELDS]), values)
+def test_what_makes_no_sense_is_left_to_druid(place: tuple[str, ...], value: Any) -> None:
+    document: Any = value
+    for name in reversed(place):
+        document = {name: document}
+
+    canonical_compaction(document)

@@ -1,0 +1,200 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Dynamic configurations: what people state, and what they shall be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
+    BROKER,
+    COMPACTION,
+    COORDINATOR,
+    OVERLORD,
+    TASK_RUNNER,
+    Kind,
+    canonical_config,
+    changed_config,
+    unknown_config,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+_MOVES: dict[str, Any] = {
+    "maxSegmentsToMove": 100,
+    "decommissioningNodes": ["b:1", "a:1"],
+    "debugDimensions": {"tier": "hot", "dataSource": "x"},
+    "turboLoadingNodes": [],
+}
+_AFFINE: dict[str, Any] = {
+    "type": "default",
+    "selectStrategy": {
+        "type": "equalDistributionWithAffinity",
+        "affinityConfig": {"affinity": {"a": ["y:1", "x:1"], "b": ["z:1"]}, "strong": False},
+        "taskLimits": {"maxSlotCountByType": {}},
+    },
+    "autoScaler": None,
+}
+_BLOCKED: dict[str, Any] = {
+    "queryBlocklist": [
+        {"ruleName": "r", "dataSources": ["b", "a"], "queryTypes": None, "contextMatches": {"a": "1", "b": "2"}}
+    ],
+    "queryContext": {"priority": 1, "lane": "x"},
+    "perSegmentTimeoutConfig": {"a": {"perSegmentTimeoutMs": 5, "monitorOnly": False}},
+}
+_POD = {
+    "type": "default",
+    "capacity": 5,
+    "podTemplateSelectStrategy": {
+        "type": "selectorBased",
+        "selectors": [
+            {"selectionKey": "k", "context.tags": {"a": ["y", "x"]}, "type": ["index", "compact"], "dataSource": None}
+        ],
+    },
+}
+
+
+def _selector(**fields: Any) -> dict[str, Any]:
+    return {"podTemplateSelectStrategy": {"selectors": [{"selectionKey": "k", **fields}]}}
+
+
+# The kind, what is there, what is stated, and the places and values at the top that are then different.
+CASES: dict[str, tuple[Kind, Any, Any, Any]] = {
+    "nothing": (COORDINATOR, _MOVES, {}, {}),
+    "as it is": (COORDINATOR, _MOVES, {"maxSegmentsToMove": "100", "decommissioningNodes": "a:1, b:1"}, {}),
+    "another number": (COORDINATOR, _MOVES, {"maxSegmentsToMove": 5}, {"maxSegmentsToMove": 5}),
+    "an element that is not stated is gone": (
+        COORDINATOR,
+        _MOVES,
+        {"decommissioningNodes": ["b:1"]},
+        {"decommissioningNodes": ["b:1"]},
+    ),
+    "null empties a list": (COORDINATOR, _MOVES, {"decommissioningNodes": None}, {"decommissioningNodes": []}),
+    "null empties a mapping": (COORDINATOR, _MOVES, {"debugDimensions": None}, {"debugDimensions": {}}),
+    "null takes an entry away": (
+        COORDINATOR,
+        _MOVES,
+        {"debugDimensions": {"tier": None}},
+        {"debugDimensions": {"dataSource": "x"}},
+    ),
+    "null of nothing": (OVERLORD, _AFFINE, {"autoScaler": None}, {}),
+    "what Druid does not know": (COORDINATOR, _MOVES, {"maxSegmentToMove": 5}, {}),
+    "a set of workers": (
+        OVERLORD,
+        _AFFINE,
+        {"selectStrategy": {"affinityConfig": {"affinity": {"a": ["x:1", "y:1"]}}}},
+        {},
+    ),
+    "another strategy keeps nothing": (
+        OVERLORD,
+        _AFFINE,
+        {"selectStrategy": {"type": "fillCapacity"}},
+        {"selectStrategy": {"type": "fillCapacity"}},
+    ),
+    "a rule is wanted exactly": (
+        BROKER,
+        _BLOCKED,
+        {"queryBlocklist": [{"ruleName": "r", "dataSources": ["a", "b"], "contextMatches": {"a": "1"}}]},
+        {
+            "queryBlocklist": [
+                {"ruleName": "r", "dataSources": ["a", "b"], "queryTypes": None, "contextMatches": {"a": "1"}}
+            ]
+        },
+    ),
+    "a rule as it is": (
+        BROKER,
+        _BLOCKED,
+        {"queryBlocklist": [{"ruleName": "r", "dataSources": ["a", "b"], "contextMatches": {"a": 1, "b": "2"}}]},
+        {},
+    ),
+    "no rule": (BROKER, _BLOCKED, {"queryBlocklist": []}, {"queryBlocklist": []}),
+    "a context keeps the types": (
+        BROKER,
+        _BLOCKED,
+        {"queryContext": {"priority": "1", "lane": None}},
+        {"queryContext": {"priority": "1"}},
+    ),
+    "a selector as it is": (
+        TASK_RUNNER,
+        _POD,
+        _selector(**{"context.tags": {"a": ["x", "y"]}, "type": ["compact", "index"]}),
+        {},
+    ),
+    "a selector is wanted exactly": (
+        TASK_RUNNER,
+        _POD,
+        _selector(type=["index"]),
+        {
+            "podTemplateSelectStrategy": {
+                "type": "selectorBased",
+                "selectors": [{"selectionKey": "k", "context.tags": None, "type": ["index"], "dataSource": None}],
+            }
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "before", "desired", "different"), CASES.values(), ids=CASES)
+def test_changed(kind: Kind, before: Any, desired: Any, different: Any) -> None:
+    before, desired = canonical_config(kind, before), canonical_config(kind, desired)
+
+    assert are_same(changed_config(kind, before, desired), {**before, **different})
+
+
+def test_null_brings_back_the_default_where_the_whole_is_replaced() -> None:
+    assert changed_config(OVERLORD, _AFFINE, {"selectStrategy": None}) == {"type": "default", "autoScaler": None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"), [(COORDINATOR, _MOVES), (COMPACTION, {"maxSegmentsToMove": 100}), (TASK_RUNNER, _MOVES)]
+)
+def test_null_is_refused_where_there_is_no_way_back(kind: Kind, before: Any) -> None:
+    words = r"maxSegmentsToMove \(None\): Druid has no way back to the default of this field, now 100; state the value"
+    with pytest.raises(BadInput, match=words):
+        changed_config(kind, before, {"maxSegmentsToMove": None})
+
+
+def test_one_that_was_never_set_says_nothing_of_its_fields() -> None:
+    desired = {"selectStrategy": {"type": "fillCapacity"}, "autoScaler": None}
+
+    assert not list(unknown_config(OVERLORD, {}, desired))
+    assert changed_config(OVERLORD, {}, desired) == {"selectStrategy": {"type": "fillCapacity"}}
+
+
+def test_unknown_fields_are_named_by_their_places() -> None:
+    of_another_type = {"selectStrategy": {"type": "fillCapacityWithCategorySpec", "workerCategorySpec": {}}}
+    misspelt = {"selectStrategy": {"affinityConfg": {}, "affinityConfig": {"strng": True}}, "autoscaler": None}
+
+    assert not list(unknown_config(OVERLORD, _AFFINE, of_another_type))
+    assert set(unknown_config(OVERLORD, _AFFINE, misspelt)) == {
+        ("autoscaler",),
+        ("selectStrategy", "affinityConfg"),
+        ("selectStrategy", "affinityConfig", "strng"),
+    }
+
+
+names = st.sampled_from(
+    ["decommissioningNodes", "selectStrategy", "affinityConfig", "affinity", "queryBlocklist", "queryContext", "type"]
+)
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "1", "x", "b,a"])
+values = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=10
+)
+documents = st.dictionaries(names, values, max_size=4)
+
+
+@given(st.sampled_from([COORDINATOR, OVERLORD, TASK_RUNNER, BROKER, COMPACTION]), documents, documents)
+def test_one_that_is_as_it_is_wanted_stays(kind: Kind, before: Any, desired: Any) -> None:
+    before, desired = canonical_config(kind, before), canonical_config(kind, desired)
+    try:
+        after = changed_config(kind, before, desired)
+    except BadInput:
+        assume(False)
+
+    assert are_same(changed_config(kind, after, desired), after)
+    assert canonical_config(kind, before) == before
