@@ -1,0 +1,93 @@
+#!/usr/bin/python
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: broker_config
+short_description: Keep the dynamic configuration of the Brokers of Apache Druid as it is declared
+version_added: 0.1.0
+author:
+  - druidops contributors (@druidops)
+description:
+  - Changes the dynamic configuration of the Brokers, which the Coordinator keeps. Druid has it from 37 on.
+  - What is stated is laid over what Druid has, and only the fields that differ are sent. Mappings are merged deeply,
+    lists are replaced as a whole, so that an element that is not stated any more is gone. A field that is not stated
+    keeps its value.
+  - V(null) empties a list or a mapping. Druid's API has no way to bring any other field back to its default, so
+    V(null) is refused there.
+  - Each rule of C(queryBlocklist) is wanted exactly as it is stated.
+extends_documentation_fragment:
+  - druidops.druid.connection
+  - druidops.druid.audit
+  - druidops.druid.attributes
+  - druidops.druid.attributes.druid
+options:
+  config:
+    description:
+      - Fields of the configuration in Druid's own structure, C(queryBlocklist), C(queryContext) and
+        C(perSegmentTimeoutConfig).
+    type: dict
+    required: true
+seealso:
+  - module: druidops.druid.dynamic_config_info
+  - name: Dynamic configuration API
+    description: What Druid does.
+    link: https://druid.apache.org/docs/latest/api-reference/dynamic-configuration-api
+"""
+
+EXAMPLES = r"""
+- name: Refuse the queries of a tool that has gone wild
+  druidops.druid.broker_config:
+    url: http://localhost:8888
+    config:
+      queryBlocklist:
+        - ruleName: wild tool
+          queryTypes: [scan]
+          contextMatches: {tool: explorer}
+
+- name: Let it ask again
+  druidops.druid.broker_config:
+    url: http://localhost:8888
+    config:
+      queryBlocklist: []
+"""
+
+RETURN = r"""
+configs:
+  description: What became of each configuration, in the order of the options.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    id:
+      description: Whose it is, V(broker).
+      type: str
+    changed:
+      description: Whether it was, or in check mode would be, changed.
+      type: bool
+    config:
+      description: The configuration as Druid has it now (in check mode, would have), sets in alphabetical order.
+      type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.druidops.druid.plugins.module_utils._audit_arguments import AUDIT
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.dynamic_config import ensure_brokers
+from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+
+ARGUMENTS = {
+    "config": {"type": "dict", "required": True},
+    **AUDIT,
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
+    run(module, lambda client: ensure_brokers(client, module.params, check_mode=module.check_mode))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+#!/usr/bin/python
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dynamic_config_info
+short_description: Tell the dynamic configurations of Apache Druid
+version_added: 0.1.0
+author:
+  - druidops contributors (@druidops)
+description:
+  - Returns the dynamic configurations of Coordinator, Overlord, Kubernetes task runner, Brokers and automatic
+    compaction, as far as this Druid has them. Changes nothing.
+extends_documentation_fragment:
+  - druidops.druid.connection
+  - druidops.druid.attributes.druid
+  - druidops.druid.attributes.info
+options: {}
+seealso:
+  - module: druidops.druid.coordinator_config
+  - module: druidops.druid.overlord_config
+  - module: druidops.druid.broker_config
+  - module: druidops.druid.compaction_config
+"""
+
+EXAMPLES = r"""
+- name: Look at the dynamic configurations
+  druidops.druid.dynamic_config_info:
+    url: http://localhost:8888
+  register: found
+
+- name: Stop when segments are not moved at all
+  ansible.builtin.assert:
+    that: (found.configs | selectattr('id', 'eq', 'coordinator') | first).config.maxSegmentsToMove > 0
+"""
+
+RETURN = r"""
+configs:
+  description: The configurations.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    id:
+      description:
+        - Whose it is, V(coordinator), V(overlord), V(kubernetes_task_runner), V(broker) or V(compaction). One that
+          this Druid does not have is left out.
+      type: str
+    config:
+      description: The configuration, with sets in alphabetical order. Empty as long as nobody has set one.
+      type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.dynamic_config import configs
+from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=CONNECTION, supports_check_mode=True)
+    run(module, lambda client: {"changed": False, "configs": configs(client)})
+
+
+if __name__ == "__main__":
+    main()
