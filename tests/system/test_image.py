@@ -10,9 +10,11 @@ import json
 import os
 import re
 import secrets
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,9 @@ from testbed.api import ApiError
 NAME = "c"
 MOST_ARTIFACTS = 20
 PREFIX = "ansible.sdk.operatorframework.io"
+# As ansible-runner does it in the end, for a resource of a cluster that is not there.
+META = json.dumps({"ansible_operator_meta": {"name": "c", "namespace": "d"}})
+PLAYBOOK = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", META, "playbooks/operator_druid.yml"]
 
 
 @pytest.fixture
@@ -57,7 +62,7 @@ def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Liv
     for number in range(2 * MOST_ARTIFACTS):
         (left / f"earlier-{number}").mkdir(parents=True)
         (left / f"earlier-{number}" / "rc").write_text("0")
-    _give_to_user(started.tmp / "ansible-operator")
+    _give_to_user(started.tmp / "ansible-operator", *(started.tmp / "ansible-operator").rglob("*"))
     resource = small_cluster.resource(NAME)
     asked = {"verbosity": "7", "max-runner-artifacts": "0", "reconcile-period": "1ms"}
     resource["metadata"]["annotations"] = {f"{PREFIX}/{name}": value for name, value in asked.items()}
@@ -107,20 +112,30 @@ def _refused(live: Live, verbosity: str | None) -> ApiError | None:
 
 def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
     """Not a file of Python's, Ansible's or our own that the import system reads."""
-    meta = json.dumps({"ansible_operator_meta": {"name": "c", "namespace": "d"}})
     where = image.container(image_layout, tmp_path, {"PYTHONVERBOSE": "1", "K8S_AUTH_KUBECONFIG": "/none"}, {})
-    command = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", meta, "playbooks/operator_druid.yml"]
-    done = subprocess.run(where.command(command), capture_output=True, text=True, check=False)
+    done = subprocess.run(where.command(PLAYBOOK), capture_output=True, text=True, check=False)
 
     assert "Look again soon" in done.stdout, done.stdout
     loaded = set(re.findall(r"^# code object from '?([^'\n]+)'?$", done.stderr, re.MULTILINE))
     assert {each for each in loaded if each.endswith(".py")} == set()
-    for part in (
-        "/ansible/plugins/action/",
-        "/kubernetes/client/",
-        "/druidops/druid/plugins/action/__pycache__/cluster.",
-    ):
+    for part in ("/ansible/plugins/action/", "/kubernetes/client/", "/plugins/action/__pycache__/cluster."):
         assert {each for each in loaded if part in each}, part
+
+
+def test_the_line_of_a_pass_is_in_the_containers_log(image_layout: Path, tmp_path: Path) -> None:
+    """Whatever becomes of what the run itself prints."""
+    where = image.container(image_layout, tmp_path, {"K8S_AUTH_KUBECONFIG": "/none"}, {})
+    # in parentheses, without which some shells redirect their own output for the time being
+    command = f"({shlex.join(PLAYBOOK)} > /tmp/output 2>&1); true"
+    read, write = os.pipe()
+    with open(read) as log, open(write, "w") as output:
+        # container runtimes give it to the user, since what is open cannot be opened again by others
+        _give_to_user(output.fileno())
+        started = replace(where, has_own_processes=True).command(["sh", "-c", command])
+        subprocess.run(started, stdout=output, check=True)
+        output.close()
+        (line,) = log.readlines()
+    assert (json.loads(line)["name"], json.loads(line)["level"]) == ("c", "error")
 
 
 def _asked_for(run: Path) -> str | None:
@@ -130,8 +145,7 @@ def _asked_for(run: Path) -> str | None:
     return told[-1]["res"].get("period") if told else None
 
 
-def _give_to_user(directory: Path) -> None:
-    user = int(image.DOCKERFILE.final.all("USER")[-1])
+def _give_to_user(*files: Path | int) -> None:
     if os.geteuid() == 0:
-        for each in (directory, *directory.rglob("*")):
-            os.chown(each, user, 0)
+        for each in files:
+            os.chown(each, int(image.DOCKERFILE.final.all("USER")[-1]), 0)

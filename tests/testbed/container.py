@@ -43,7 +43,7 @@ class Container:
     """Where a command runs.
 
     root: an empty directory; tmp: what is its /tmp; shown: what else is there, by where it is there; user: its number,
-    of the group 0.
+    of the group 0. has_own_processes: the command is process 1, which no signal from outside reaches by way of unshare.
     """
 
     root: Path
@@ -52,9 +52,10 @@ class Container:
     shown: Mapping[Path, Path]
     user: int
     environment: Mapping[str, str] = field(default_factory=dict)
+    has_own_processes: bool = False
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """What executes the words in the container, in the same process."""
+        """What executes the words in the container; in the same process, unless it has processes of its own."""
         for each in (self.root, self.tmp):
             each.mkdir(exist_ok=True)
         # whoever the user is
@@ -69,6 +70,7 @@ class Container:
     def _unshare(self) -> list[str]:
         # who is not root is in a container the user that he is, under another number
         own = [] if _is_root() else ["--user", "--map-root-user"]
+        own += ["--pid", "--fork", "--mount-proc"] if self.has_own_processes else []
         return ["unshare", *own, "--mount", "--propagation", "private", "sh", "-euc", _ENTER, "container"]
 
     @property
