@@ -44,7 +44,8 @@ def decide(ingestion: Ingestion, record: Record, seen: Seen, extras: tuple[Conve
         findings = (*findings, *_drifted(step for step in changes if isinstance(step, Converge)))
         changes = kept
     ended = tuple(_former(ingestion, record, seen))
-    final = () if is_recorded and record == after else (Remember(after, is_new=not is_recorded),)
+    is_put_down = record == after and (is_recorded or not after.id)
+    final = () if is_put_down else (Remember(after, is_new=not is_recorded),)
     return Plan((*changes, *ended, *_once(changes, final)), findings)
 
 

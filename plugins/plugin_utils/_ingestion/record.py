@@ -60,7 +60,7 @@ def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
         stated, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = Task(**state["task"]) if state.get("task") else None
         return Record(dict(stated), str(state["id"]), task, bool(state.get("resets")))
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         # somebody has edited it: as if it were not there
         return Record()
 

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Credentials come from the Secrets that a resource may name, and what is missing is named."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import (
+    NoAccess,
+    Patience,
+    access,
+    connected,
+    refused,
+    secrets_of,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion
+
+URL = "http://druid:8888"
+AUTH = {"type": "basic-auth", "secretRef": {"name": "login"}}
+CANARY = "hunter2hunter2"
+
+
+def secret(**data: str) -> dict[str, Any]:
+    return {"kind": "Secret", "data": {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}}
+
+
+def found(described: Any, *secrets: Any) -> Any:
+    return access(described, URL, dict(zip(secrets_of(described), secrets, strict=True)))
+
+
+def test_reads_user_and_password() -> None:
+    login = secret(OperatorUserName="u", OperatorPassword=CANARY)
+    spoken = found(ingestion(auth=AUTH), login)
+    assert (spoken.url, spoken.username, spoken.password) == (URL, "u", CANARY)
+    assert CANARY not in repr(spoken)
+    named = ingestion(auth={**AUTH, "usernameKey": "a", "passwordKey": "b"})
+    assert found(named, secret(a="u", b="p")).password == "p"
+
+
+def test_reads_certificates() -> None:
+    endpoint = {"caSecretRef": {"name": "ca", "key": "ca.crt"}, "clientCertificateSecretRef": {"name": "own"}}
+    trust, own = secret(**{"ca.crt": "A"}), secret(**{"tls.crt": "C", "tls.key": "K"})
+    spoken = found(ingestion(endpoint=endpoint), trust, own)
+    assert (spoken.authorities, spoken.certificate, spoken.key) == ("A", "C", "K")
+    assert spoken.username is None
+
+
+@pytest.mark.parametrize(
+    ("auth", "login", "reason", "words"),
+    [
+        (AUTH, None, "SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it."),
+        (AUTH, secret(OperatorUserName="u"), "SecretNotFound", "has no key OperatorPassword. Add it."),
+        (AUTH, {"data": {"OperatorUserName": "//8="}}, "SecretNotFound", "is no text in UTF-8"),
+        ({**AUTH, "type": "kerberos"}, secret(), "InvalidSpec", "spec.auth.type ('kerberos'): basic-auth is what"),
+    ],
+)
+def test_names_what_is_missing(auth: Any, login: Any, reason: str, words: str) -> None:
+    with pytest.raises(NoAccess) as raised:
+        found(ingestion(auth=auth), login)
+    assert raised.value.finding.reason == reason
+    assert words in raised.value.finding.message
+
+
+@pytest.mark.parametrize(
+    ("allowed", "is_refused"), [((), True), (("other",), True), (("there",), False), (("*",), False)]
+)
+def test_a_secret_of_another_namespace_is_refused(allowed: tuple[str, ...], is_refused: bool) -> None:
+    keys = secrets_of(ingestion(auth={**AUTH, "secretRef": {"name": "login", "namespace": "there"}}))
+    finding = refused(keys, "ns", allowed)
+    assert (finding is not None) is is_refused
+    assert finding is None or finding.reason == "ReferenceRefused"
+    assert refused(secrets_of(ingestion(auth=AUTH)), "ns", ()) is None
+
+
+def test_files_of_certificates_do_not_outlive_the_connection(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with connected(access(ingestion(), URL, {}), Patience()):
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,159 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is done in which order, given what is described, what was put down, and what Druid says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held, paused
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Remember
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    BATCH,
+    ingestion,
+)
+
+THERE, SUSPENDED = {"a": 1, "suspended": False}, {"a": 1, "suspended": True}
+MADE, CHANGED, SAME, GONE = Change(None, THERE), Change({"a": 0}, THERE), Change(THERE, THERE), Change(None, THERE)
+RESUMED, KEPT = Change(SUSPENDED, THERE), Record()
+
+
+class Nothing:
+    """What would be written is not the point here."""
+
+    def read(self) -> Any:
+        return None
+
+    def merge(self, before: Any) -> Any:
+        return before
+
+    def write(self, before: Any, after: Any) -> Any:
+        raise AssertionError(before, after)
+
+
+def seen(change: Change, supervisor: str = "pages") -> SeenSupervisor:
+    return SeenSupervisor(Wanted(supervisor, {}), Nothing(), change)
+
+
+def titles(described: Ingestion, record: Record, what: Seen, extras: tuple[Converge, ...] = ()) -> list[str]:
+    return [step.title for step in decide(described, record, what, extras, is_recorded=bool(record.id)).steps]
+
+
+PUT, PUT_NEW = "update ConfigMap with the applied spec", "create ConfigMap with the applied spec"
+RESETTING = {"resumePolicy": "Reset"}
+APPLIED = Record(ingestion().stated, "pages")
+OTHER = Record({**ingestion().stated, "spec": {}}, "pages")
+
+
+@pytest.mark.parametrize(
+    ("more", "record", "change", "steps"),
+    [
+        # what a crash leaves behind is known by the record, so that comes first
+        ({}, Record(), MADE, [PUT_NEW, "create supervisor pages", PUT]),
+        ({}, Record({}, "pages"), MADE, ["create supervisor pages", PUT]),
+        ({}, Record({}, "pages"), SAME, [PUT]),
+        ({}, Record(), SAME, [PUT_NEW, PUT]),
+        ({}, APPLIED, SAME, []),
+        ({}, OTHER, CHANGED, ["update supervisor pages", PUT]),
+        # drift is put right, and nothing new is put down
+        ({}, APPLIED, CHANGED, ["update supervisor pages"]),
+        ({}, APPLIED, GONE, ["create supervisor pages"]),
+        ({"driftPolicy": "Report"}, APPLIED, CHANGED, []),
+        ({"driftPolicy": "Report"}, OTHER, CHANGED, ["update supervisor pages", PUT]),
+        # a reset that is owed is put down before the supervisor is resumed
+        (RESETTING, OTHER, RESUMED, [PUT, "update supervisor pages", "reset the offsets of supervisor pages", PUT]),
+        (RESETTING, replace(OTHER, resets=True), SAME, ["reset the offsets of supervisor pages", PUT]),
+        ({"resumePolicy": "Resume"}, OTHER, RESUMED, ["update supervisor pages", PUT]),
+        # the resource describes another supervisor than before
+        ({}, Record({}, "old"), MADE, ["create supervisor pages", "terminate supervisor old", PUT]),
+        ({"deletionPolicy": "Retain"}, Record({}, "old"), MADE, ["create supervisor pages", PUT]),
+    ],
+)
+def test_of_a_supervisor(more: dict[str, Any], record: Record, change: Change, steps: list[str]) -> None:
+    assert titles(ingestion(**more), record, seen(change)) == steps
+
+
+def test_what_is_left_to_drift_is_said() -> None:
+    plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(CHANGED), (), is_recorded=True)
+    [finding] = plan.findings
+    assert finding.reason == "Drifted"
+    assert "supervisor pages in Druid: it differs in a." in finding.message
+
+
+def test_what_is_kept_beside_it_is_changed_with_it() -> None:
+    extra = Converge("retention rules of pages", Nothing(), Change({"rules": []}, {"rules": [1]}))
+    same = replace(extra, change=Change(1, 1))
+    assert titles(ingestion(), APPLIED, seen(SAME), (extra, same)) == ["update retention rules of pages"]
+    plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(SAME), (extra,), is_recorded=True)
+    assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["Drifted"])
+
+
+def of_batch(described: Ingestion, task: Task, action: Any, **more: Any) -> SeenBatch:
+    return SeenBatch(batch.job(described), batch.Attempt(task, action), **more)
+
+
+def test_of_a_batch() -> None:
+    described = ingestion("native-batch", BATCH)
+    first = batch.job(described).task_id(1)
+    begun, on = Task(first), Task(first, phase="submitted")
+    assert titles(described, Record(), of_batch(described, begun, "submit")) == [PUT_NEW, f"submit task {first}", PUT]
+    put_down = Record(described.stated, first, begun)
+    assert titles(described, put_down, of_batch(described, begun, "submit")) == [f"submit task {first}", PUT]
+    assert titles(described, put_down, of_batch(described, on, "note")) == [PUT]
+    assert titles(described, replace(put_down, task=on), of_batch(described, on, "none")) == []
+
+
+def test_a_batch_that_is_suspended_has_not_begun() -> None:
+    described = ingestion("native-batch", BATCH, suspend=True)
+    assert titles(described, Record(), of_batch(described, Task("t"), "submit")) == []
+
+
+@pytest.mark.parametrize(
+    ("action", "more", "reason"), [("lost", {}, "TaskUnknown"), ("none", {"failure": "no disk"}, "TaskFailed")]
+)
+def test_a_batch_that_has_not_gone_well_is_said(action: Any, more: dict[str, Any], reason: str) -> None:
+    described = ingestion("native-batch", BATCH)
+    task = Task(batch.job(described).task_id(1), phase="submitted")
+    record = Record(described.stated, task.id, task)
+    plan = decide(described, record, of_batch(described, task, action, **more), (), is_recorded=True)
+    assert (plan.steps, [each.reason for each in plan.findings]) == ((), [reason])
+
+
+def test_a_supervisor_that_has_become_a_batch_is_ended() -> None:
+    described = ingestion("native-batch", BATCH)
+    found = titles(described, APPLIED, of_batch(described, Task("t"), "submit"))
+    assert "terminate supervisor pages" in found
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({}, None),
+        ({"paused": True}, "Paused"),
+        ({"metadata": {"annotations": {"druid.apache.org/ignored": "true"}}}, "Ignored"),
+        ({"metadata": {"annotations": {"druid.apache.org/ignored": "false"}}}, None),
+    ],
+)
+def test_hands_off(more: dict[str, Any], reason: str | None) -> None:
+    pause = paused(ingestion(**more))
+    assert (pause.reason if pause else None) == reason
+    if pause is not None:
+        waiting = held(Plan((Remember(KEPT),)), pause)
+        assert (waiting.steps, [each.reason for each in waiting.findings]) == ((), [reason, "ChangesWait"])
+        assert waiting.problems == ()
+        assert held(Plan(), pause).findings == (pause,)
+
+
+def test_the_finalizer_is_set_once() -> None:
+    assert [step.title for step in finalizer(["other"])] == ["set the finalizer"]
+    assert finalizer(["druidingestion.datainfra.io/finalizer"]) == ()

@@ -1,0 +1,68 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Druid was given last is read as it was put down."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import (
+    Record,
+    Task,
+    is_ours,
+    manifest,
+    read,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    BATCH,
+    KAFKA,
+    ingestion,
+    resource,
+)
+
+TASK = Task("t", 2, "ended", "FAILED", "once")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [Record(ingestion().stated, "pages"), Record(ingestion().stated, "pages", resets=True), Record({}, "t", TASK)],
+)
+def test_is_read_as_it_was_put_down(record: Record) -> None:
+    assert read(manifest(record, ingestion()), resource()) == record
+
+
+@pytest.mark.parametrize("data", [None, {}, {"spec.json": "{"}, {"spec.json": "{}", "state.json": "[]"}])
+def test_one_that_somebody_has_edited_is_none(data: Any) -> None:
+    assert read({"metadata": {}, "data": data}, resource()) == Record()
+
+
+def test_what_the_go_operator_has_written_is_taken_over() -> None:
+    status = {"taskId": "pages", "currentIngestionSpec.json": json.dumps(KAFKA)}
+    stored = {**resource(), "status": status}
+    assert read(None, stored) == Record({"type": "kafka", "spec": KAFKA}, "pages")
+    stored = {**resource("native-batch", BATCH), "status": {**status, "currentIngestionSpec.json": json.dumps(BATCH)}}
+    taken = read(None, stored)
+    assert taken.task == Task("pages", phase="submitted")
+    assert read(None, {**resource(), "status": {**status, "currentIngestionSpec.json": "{"}}) == Record()
+    assert read(None, {**resource(), "status": {"taskId": "", "currentIngestionSpec.json": ""}}) == Record()
+
+
+def test_belongs_to_the_resource_of_its_name() -> None:
+    ours = manifest(Record(), ingestion())
+    assert is_ours(ours, ingestion())
+    assert not is_ours(ours, ingestion(name="other"))
+    assert not is_ours({"metadata": {"name": "i-ingestion"}}, ingestion())
+    by_variable = Ingestion.from_resource({"metadata": {"name": "i", "namespace": "ns"}})
+    assert is_ours(manifest(Record(), by_variable), by_variable)
+
+
+@pytest.mark.parametrize("name", ["a", "a" * 243, "a" * 244, "a" * 253])
+def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
+    assert len(record_name(name)) <= 253
+    assert record_name(name) != record_name(name[:-1] + "b")

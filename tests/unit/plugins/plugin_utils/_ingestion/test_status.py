@@ -1,0 +1,134 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The conditions tell the truth about what Druid says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import requeue_after, status, with_deed
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import BATCH, ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.test_decide import Nothing
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
+
+
+def supervisor(after: Any = THERE, **payload: Any) -> SeenSupervisor:
+    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(after, after), payload)
+
+
+def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> SeenBatch:
+    described = ingestion("native-batch", BATCH)
+    return SeenBatch(batch.job(described), Attempt(Task("t", 1, phase, code), action), status, **more)
+
+
+def document(
+    seen: Seen | None, *findings: Finding, described: Ingestion | None = None, previous: Any = None
+) -> dict[str, Any]:
+    return status(described or ingestion(), seen, findings, previous or {}, NOW, lambda text: text)
+
+
+def told(found: dict[str, Any]) -> tuple[str, ...]:
+    """Return Ready with its reason, then the kinds of conditions that are true besides."""
+    ready, *others = found["conditions"]
+    return (ready["status"], ready["reason"], *(each["type"] for each in others if each["status"] == "True"))
+
+
+REFUSED, DRIFTED = Finding("RefusedByDruid", "No."), Finding("Drifted", "Somebody has changed it.")
+DELETING = Finding("Deleting", "The resource is being deleted.", is_problem=False)
+WAITS = Finding("ChangesWait", "Paused.", is_problem=False)
+
+TABLE: list[tuple[Seen | None, tuple[Finding, ...], tuple[str, ...]]] = [
+    (supervisor(healthy=True, detailedState="RUNNING"), (), ("True", "Running")),
+    (supervisor(healthy=True, detailedState="IDLE"), (), ("True", "Running")),
+    (supervisor(healthy=True, detailedState="PENDING"), (), ("False", "Starting", "Progressing")),
+    (supervisor(), (), ("False", "Starting", "Progressing")),
+    (supervisor(healthy=False, detailedState="UNHEALTHY_TASKS"), (), ("False", "Unhealthy", "Degraded")),
+    (supervisor(healthy=False, detailedState="INVALID_SPEC"), (), ("False", "Unhealthy", "Degraded")),
+    # suspension is judged by what Druid has as its spec, whatever the state is
+    (
+        supervisor(SUSPENDED, healthy=False, detailedState="UNABLE_TO_CONNECT_TO_STREAM"),
+        (),
+        ("True", "Suspended", "Suspended"),
+    ),
+    # of other types each version tells something else
+    (supervisor(scheduleStatus="RUNNING", dataSource="pages"), (), ("True", "Running")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (REFUSED,), ("False", "RefusedByDruid", "Degraded")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), ("False", "ChangesWait")),
+    (None, (REFUSED,), ("False", "RefusedByDruid", "Degraded")),
+    (None, (DELETING,), ("False", "Deleting")),
+    (task(None, "submitting", action="submit"), (), ("False", "Running", "Progressing")),
+    (task({"statusCode": "RUNNING", "runnerStatusCode": "PENDING"}), (), ("False", "Running", "Progressing")),
+    (task({"statusCode": "SUCCESS"}, "ended", "SUCCESS"), (), ("True", "Succeeded")),
+    (task(None, "ended", "SUCCESS"), (), ("True", "Succeeded")),
+    (task(None, action="lost"), (Finding("TaskUnknown", "?"),), ("False", "TaskUnknown", "Degraded")),
+]
+
+
+@pytest.mark.parametrize(("seen", "findings", "expected"), TABLE)
+def test_tells(seen: Seen | None, findings: tuple[Finding, ...], expected: tuple[str, ...]) -> None:
+    assert told(document(seen, *findings)) == expected
+
+
+def test_a_suspended_batch_has_not_begun() -> None:
+    described = ingestion("native-batch", BATCH, suspend=True)
+    found = document(task(None, "submitting", action="submit"), described=described)
+    assert told(found) == ("False", "Suspended", "Suspended")
+    assert requeue_after(found["conditions"], NOW) is None
+
+
+def test_what_druid_says_is_beside_the_conditions() -> None:
+    errors = [{"message": "x" * 1000}, {"exceptionClass": "E"}] * 3
+    found = document(
+        supervisor(healthy=True, state="RUNNING", detailedState="RUNNING", aggregateLag=7, recentErrors=errors)
+    )
+    fields = ("taskId", "state", "detailedState", "suspended", "lag", "observedGeneration")
+    assert [found[name] for name in fields] == ["pages", "RUNNING", "RUNNING", False, 7, 3]
+    assert len(found["recentErrors"]) == 3
+    assert max(len(error) for error in found["recentErrors"]) == 500
+
+
+def test_what_the_go_operator_keeps_is_kept_true() -> None:
+    previous = {"currentIngestionSpec.json": "{}", "rules": [{"old": 1}], "foreign": 1, "type": "x"}
+    found = document(supervisor(healthy=True, detailedState="RUNNING"), previous=previous)
+    assert "currentIngestionSpec.json" not in found
+    assert (found["foreign"], found["status"], found["reason"]) == (1, "True", "Running")
+    deed = with_deed(found, ingestion(ingestion={"rules": [{"new": 1}]}), was_made=True, now=NOW)
+    assert (deed["type"], deed["rules"]) == ("DruidIngestionControllerCreateSuccess", [{"new": 1}])
+    assert deed["lastUpdateTime"] == "2026-01-01T00:00:00Z"
+    assert "rules" not in with_deed(found, ingestion(), was_made=False, now=NOW)
+
+
+def test_the_last_answer_stays_while_druid_is_not_asked() -> None:
+    before = document(supervisor(healthy=True, detailedState="RUNNING", aggregateLag=7))
+    found = document(None, REFUSED, previous=before)
+    assert (found["lag"], found["detailedState"]) == (7, "RUNNING")
+
+
+@pytest.mark.parametrize(
+    ("seen", "findings", "seconds"),
+    [
+        (supervisor(healthy=True, detailedState="RUNNING"), (), None),
+        (supervisor(SUSPENDED), (), None),
+        (supervisor(healthy=True, detailedState="PENDING"), (), 5),
+        (supervisor(healthy=False), (), 5),
+        (None, (REFUSED,), 5),
+        (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), None),
+    ],
+)
+def test_when_to_look_again(seen: Seen | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
+    assert requeue_after(document(seen, *findings)["conditions"], NOW) == seconds

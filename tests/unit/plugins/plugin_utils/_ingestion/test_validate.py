@@ -1,0 +1,64 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is wrong with a specification is said by its field, with what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import TYPES, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    BATCH,
+    KAFKA,
+    ingestion,
+)
+
+SECRET = "hunter2hunter2"
+TEXT = '{"type": "kafka", "spec": {"ioConfig": {"consumerProperties": {"password": "%s"' % SECRET  # noqa: UP031
+
+WRONG: list[tuple[str, Ingestion, str]] = [
+    ("neither cluster nor endpoint", ingestion(druidCluster=None), "spec.druidCluster: "),
+    ("both", ingestion(endpoint={"url": "http://druid:8888"}), "spec.druidCluster: "),
+    ("an unknown type", ingestion("index-hadoop"), "spec.ingestion.type ('index-hadoop'): has to be one of kafka, "),
+    ("no specification", ingestion(ingestion={"nativeSpec": None}), "spec.ingestion.nativeSpec: the spec of the sup"),
+    ("broken JSON", ingestion(ingestion={"nativeSpec": None, "spec": TEXT}), "spec.ingestion.spec: the spec of the"),
+    ("no mapping", ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}), "spec.ingestion.spec: the spec of the"),
+    ("no JSON", ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}), "spec.ingestion.spec: the spec of"),
+    ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): ingestion.type rabbit means"),
+    ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: state the SQL statement"),
+    (
+        "rules of nothing",
+        ingestion("sql", {"query": "q"}, ingestion={"rules": [{}]}),
+        "spec.ingestion.nativeSpec: comp",
+    ),
+    (
+        "compaction of another",
+        ingestion("native-batch", BATCH, ingestion={"compaction": {"dataSource": "other"}}),
+        "spec.ingestion.compaction.dataSource ('other'): it is that of the spec",
+    ),
+]
+
+
+@pytest.mark.parametrize(("described", "words"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_says_what_is_wrong(described: Ingestion, words: str) -> None:
+    [problem] = problems(described)
+    assert (problem.reason, problem.message[: len(words)]) == ("InvalidSpec", words)
+    assert SECRET not in problem.message
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_finds_nothing_wrong(kind: str) -> None:
+    documents: dict[str, Any] = {"sql": {"query": "q"}, "native-batch": BATCH}
+    document = documents.get(kind, {"spec": {"dataSchema": {"dataSource": "pages"}}})
+    described = ingestion(kind, document)
+    assert (problems(described), warnings(described)) == ((), ())
+
+
+def test_a_text_beside_the_mapping_is_a_warning() -> None:
+    described = ingestion(ingestion={"spec": "{}"})
+    assert problems(described) == ()
+    assert warnings(described) == ("spec.ingestion has both nativeSpec and spec: nativeSpec counts. Remove spec.",)
