@@ -34,6 +34,7 @@ from .work_queue import WorkQueue
 _LOG = logging.getLogger("program")
 # How often controller-runtime looks for a kind that the API server does not know yet.
 _KIND_PAUSE_SECONDS = 10
+_SIGNAL_PAUSE_SECONDS = 0.5
 # The real program's runs always go to 8888; with this variable, which only the stand-in knows, several can run at once.
 _PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
 # The same for the port to which they post metrics.
@@ -96,7 +97,9 @@ class _Program:
         if self._asked.metrics_address:
             metrics_endpoints.serve_scrapes(self._asked.metrics_address, self._metrics)
         threading.Thread(target=self._lead, daemon=True).start()
-        self._ended.wait()
+        # not without end: a signal that the kernel has another thread take wakes nobody
+        while not self._ended.wait(_SIGNAL_PAUSE_SECONDS):
+            pass
         return self._end()
 
     def _metrics(self) -> str:
