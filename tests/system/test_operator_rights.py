@@ -33,6 +33,7 @@ def test_each_right_is_needed_and_none_is_missing(operator: StartOperator, golde
     started.wait_until_settled(full_cluster.NAME)
     remove_groups(live, NAME)
     started.wait_until_settled(NAME)
+    ingest(live)
     for name in (NAME, full_cluster.NAME):
         live.delete("Druid", name)
     eventually(lambda: live.made() == set() and live.list("Druid") == [])
@@ -60,6 +61,16 @@ def create_one_of_every_kind(live: Live) -> None:
     }
     resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
     live.create(resource)
+
+
+def ingest(live: Live) -> None:
+    """Describe a supervisor of a Druid that nobody can reach, and give it up."""
+    document = {"spec": {"dataSchema": {"dataSource": "pages"}, "ioConfig": {"topic": "pages"}}}
+    spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "ingestion": {"type": "kafka", "nativeSpec": document}}
+    live.create({"kind": "DruidIngestion", "metadata": {"name": "pages"}, "spec": spec})
+    eventually(lambda: live.get("DruidIngestion", "pages").get("status"))
+    live.delete("DruidIngestion", "pages")
+    eventually(lambda: live.list("DruidIngestion") == [])
 
 
 def edit_twice(live: Live) -> None:

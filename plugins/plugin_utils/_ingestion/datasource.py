@@ -2,16 +2,48 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is kept about the datasource besides its ingestion."""
+"""What is kept about the datasource besides its ingestion: compaction and retention rules."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Resource, converge
+from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction
+from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
+from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import with_dropped
 
 
-def kept(_client: DruidClient, _ingestion: Ingestion, _record: Record) -> tuple[Converge, ...]:
-    """Return what is to be changed of it."""
-    return ()
+def kept(client: DruidClient, ingestion: Ingestion, record: Record) -> tuple[Converge, ...]:
+    """Return what is stated of it, and what was stated before and is not any more, with what is to be changed."""
+    found = (*_compaction(client, ingestion, record), *_rules(client, ingestion, record))
+    return tuple(Converge(what, resource, converge(resource, check_mode=True)) for what, resource in found)
+
+
+def _compaction(client: DruidClient, ingestion: Ingestion, record: Record) -> Iterator[tuple[str, Resource]]:
+    now, before = datasource_of(ingestion.document), _former(record)
+    stated, last = ingestion.compaction, record.stated.get("compaction")
+    if stated and now:
+        desired = with_dropped(last, stated) if now == before else stated
+        yield f"compaction of {now}", Compaction(client, now, {**desired, "dataSource": now})
+    if last and before and not (stated and now == before):
+        yield f"compaction of {before}", Compaction(client, before, None)
+
+
+def _rules(client: DruidClient, ingestion: Ingestion, record: Record) -> Iterator[tuple[str, Resource]]:
+    now, before = datasource_of(ingestion.document), _former(record)
+    if ingestion.rules and now:
+        yield f"retention rules of {now}", RetentionRules(client, now, ingestion.rules)
+    if record.stated.get("rules") and before and not (ingestion.rules and now == before):
+        # without rules of its own it has those of all datasources again
+        yield f"retention rules of {before}", RetentionRules(client, before, [])
+
+
+def _former(record: Record) -> str | None:
+    """Return the datasource that was described last."""
+    return datasource_of(record.stated.get("spec") or {})
