@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons as reasons_of_ingestions
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "troubleshooting.md"
+PAGES = Path(__file__).resolve().parents[3] / "docs"
 
 
-def test_every_reason_has_its_heading() -> None:
-    constants = {value for name, value in vars(reasons).items() if name.isupper()}
-    headings = re.findall(r"^### `(\w+)`", PAGE.read_text(encoding="utf-8"), re.M)
+@pytest.mark.parametrize(("page", "module"), [("troubleshooting.md", reasons), ("ingestion.md", reasons_of_ingestions)])
+def test_every_reason_has_its_heading(page: str, module: object) -> None:
+    constants = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
+    headings = re.findall(r"^### `(\w+)`", (PAGES / page).read_text(encoding="utf-8"), re.M)
     assert sorted(headings) == sorted(constants)
