@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible, Run
 from testbed.druid.druid import Druid
+from testbed.proxy import Upstream
 from testbed.recording_proxy import Exchange, RecordingProxy, recording_proxy
 
 _STEP = re.compile(r"/step/(\d+)")
@@ -109,7 +110,9 @@ class Modules:
 
 
 @contextmanager
-def modules_on(druid: Druid, directory: Path, core: str = "2.19") -> Iterator[Modules]:
-    """The modules on this Druid, with one of the ansible-cores."""
-    with recording_proxy(druid.upstream) as proxy:
+def modules_on(
+    druid: Druid, directory: Path, core: str = "2.19", upstream: Upstream | None = None
+) -> Iterator[Modules]:
+    """The modules on this Druid, with one of the ansible-cores; ``upstream``: what stands before it."""
+    with recording_proxy(upstream or druid.upstream) as proxy:
         yield Modules(druid, proxy, Ansible(CORES[core], None, "", directory))

@@ -21,11 +21,23 @@ import yaml
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.supervisor_specs import CASES
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, druid_27, share_druid
+from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.other_release import other_release
 
-__all__ = ["druid", "druid_27", "share_druid"]
+__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
 
 MODULES = ("supervisor", "supervisor_info", "task", "task_info")
+# They are about what there is once in a Druid, so that they take turns.
+OF_THE_CLUSTER = (
+    "compaction",
+    "compaction_info",
+    "compaction_config",
+    "retention_rules",
+    "retention_rules_info",
+    "coordinator_config",
+    "overlord_config",
+    "dynamic_config_info",
+)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "inside-druid.md"
 # What the examples call them; a run has names of its own, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
@@ -48,16 +60,27 @@ def test_examples(module: str, druid: Druid, tmp_path: Path) -> None:
     run_in_order(druid, tmp_path, examples(module))
 
 
+@pytest.mark.xdist_group("cluster-wide")
+def test_examples_that_concern_the_cluster(druid: Druid, tmp_path: Path) -> None:
+    run_in_order(druid, tmp_path, [task for module in OF_THE_CLUSTER for task in examples(module)])
+
+
+def test_examples_of_brokers(druid_33: Druid, tmp_path: Path) -> None:
+    with other_release("37.0.0", druid_33.upstream) as newer:
+        run_in_order(druid_33, tmp_path, examples("broker_config"), newer.url)
+
+
 def test_examples_of_sql_ingestion(druid_27: Druid, tmp_path: Path) -> None:
     run_in_order(druid_27, tmp_path, examples("sql_ingest"))
 
 
+@pytest.mark.xdist_group("cluster-wide")
 def test_document(druid: Druid, tmp_path: Path) -> None:
     """The waiting is for a supervisor of the first example, so that comes first."""
     run_in_order(druid, tmp_path, [examples("supervisor")[0], *documented()])
 
 
-def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]]) -> None:
+def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]], url: str | None = None) -> None:
     kafka = druid.kafka.address if druid.kafka else "nowhere:1"
     ending = secrets.token_hex(4)
     if druid.kafka:
@@ -68,11 +91,11 @@ def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]]) -> 
         for place in (directory, directory / "supervisors"):
             place.mkdir(exist_ok=True)
             (place / f"{name}{ending}.json").write_text(text, encoding="utf-8")
-    text = json.dumps(tasks).replace("http://localhost:8888", druid.url).replace("kafka:9092", kafka)
+    text = json.dumps(tasks).replace("http://localhost:8888", url or druid.url).replace("kafka:9092", kafka)
     text = re.sub(rf"\b({'|'.join(NAMES)})\b(?!\"?: )", rf"\g<1>{ending}", text)
     ansible = Ansible(CORES["2.19"], None, "", directory)
     try:
-        ansible.tasks(*json.loads(text), environment={"DRUID_URL": druid.url})
+        ansible.tasks(*json.loads(text), environment={"DRUID_URL": url or druid.url})
     finally:
         for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
             if supervisor.endswith(ending):

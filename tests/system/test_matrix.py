@@ -7,6 +7,7 @@ Each module creates, changes and removes what it is for: in check mode, really, 
 
 The cases are in tests/integration/targets. What was sent to Druid is counted, since a result says what it likes.
 An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
+``cluster_wide``: it changes what there is once in a Druid, so that such cases take turns.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.druid_modules import Modules, modules_on
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, druid_27, share_druid
+from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.other_release import released
 
-__all__ = ["druid", "druid_27", "share_druid"]
+__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
 
 TARGETS = Path(__file__).parents[1] / "integration" / "targets"
-FACTS = ("module", "druid")
-DRUIDS = {"any": "druid", "27.0.0": "druid_27"}
+FACTS = ("module", "druid", "cluster_wide")
+# The fixture, and the release whose differences are put over it where it cannot be had.
+DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("druid_33", "37.0.0")}
+KINDS = ("supervisors", "tasks", "compaction", "retention_rules", "configs")
 
 
 def _read(target: str) -> dict[str, Any]:
@@ -36,17 +40,26 @@ def _read(target: str) -> dict[str, Any]:
     return document
 
 
-CASES = [(each.name, release) for each in sorted(TARGETS.iterdir()) for release in _read(each.name)["druid"]]
+def _cases() -> Iterator[Any]:
+    for target in sorted(each.name for each in TARGETS.iterdir()):
+        matrix = _read(target)
+        marks = [pytest.mark.xdist_group("cluster-wide")] if matrix.get("cluster_wide") else []
+        yield from (pytest.param((target, release), marks=marks) for release in matrix["druid"])
 
 
-@pytest.fixture(params=CASES, ids="-".join)
+@pytest.fixture(params=_cases(), ids="-".join)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modules, dict[str, Any]]]:
     """A target, and the modules on a Druid of a release that has it."""
     target, release = request.param
-    shared: Druid = request.getfixturevalue(DRUIDS[release])
+    fixture, over = DRUIDS[release]
+    shared: Druid = request.getfixturevalue(fixture)
     kafka = shared.kafka.address if shared.kafka else ""
     # takes connections, and says nothing to whoever makes one
-    with modules_on(shared, tmp_path) as modules, socket.create_server(("127.0.0.1", 0)) as silence:
+    with (
+        released(over, shared.upstream) as upstream,
+        modules_on(shared, tmp_path, upstream=upstream) as modules,
+        socket.create_server(("127.0.0.1", 0)) as silence,
+    ):
         host, port = silence.getsockname()
         values = {"name": f"m{secrets.token_hex(4)}", "kafka": kafka, "silence": f"{host}:{port}"}
         yield modules, _filled(_read(target), values)
@@ -75,7 +88,7 @@ def run_four_times(modules: Modules, module: str, operation: str, stated: dict[s
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:
     """Return which things a result tells of, by their kind."""
-    return {kind: [each["id"] for each in result[kind]] for kind in ("supervisors", "tasks") if kind in result}
+    return {kind: [each["id"] for each in result[kind]] for kind in KINDS if kind in result}
 
 
 def _filled(document: Any, values: dict[str, str]) -> Any:

@@ -3,14 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Another release of Druid, as far as supervisors go: a real Druid 33 behind a proxy that puts the differences over it.
+Another release of Druid: a real Druid 33 behind a proxy that puts over it what that release does otherwise.
 
-For releases whose artifacts cannot be had. What differs is the table DIFFERENCES. A row that was ``seen_on`` a release
-was taken from the answers of one that ran, 28.0.0 or 37.0.0; from which release on or up to which one it holds besides
-is known from Druid's documentation and source alone, and so is a whole row that was seen on none. Whatever is not in
-the table is Druid 33's own: it parses, keeps and gives back the specifications.
+Only as far as supervisors and dynamic configurations go, for releases whose artifacts cannot be had. What differs is
+the table DIFFERENCES. A row that was ``seen_on`` a release was taken from the answers of one that ran, 28.0.0 or
+37.0.0; from which release on or up to which one it holds besides is known from Druid's documentation and source alone,
+and so is a whole row that was seen on none. Whatever is not in the table is Druid 33's own: it parses, keeps and gives
+back the specifications.
 
 One thing stands for another: a supervisor with an id of its own writes, behind the proxy, to a datasource of that name.
+What Druid 33 does not have at all is kept by the proxy itself, by the rules of the release's source.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -51,6 +53,7 @@ class Memory:
     datasources: dict[str, str] = field(default_factory=dict)
     index_specs: dict[str, dict[str, Json]] = field(default_factory=dict)
     further_rows: Counter[str] = field(default_factory=Counter)
+    configs: dict[str, dict[str, Json]] = field(default_factory=dict)
 
 
 # Passes a request on, with a difference.
@@ -141,6 +144,81 @@ def _tells_what_it_did(_memory: Memory, request: Request, forward: Forward) -> A
     return _with_json(answer, lambda told: {**told, "modified": is_modified, "restarted": is_restarted})
 
 
+def _has_broker_config(memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
+    """CoordinatorBrokerConfigsResource and BrokerDynamicConfig: a field that is null or left out stays."""
+    return _keeps(memory, _BROKER, _BROKER_CONFIG, request, forward)
+
+
+def _has_task_runner(memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
+    """KubernetesTaskExecutionConfigResource and DefaultKubernetesTaskRunnerDynamicConfig, as if it were loaded."""
+    return _keeps(memory, _TASK_RUNNER, _TASK_RUNNER_CONFIG, request, forward)
+
+
+def _keeps(
+    memory: Memory, path: str, fields: Mapping[str, Callable[[Json], Json]], request: Request, forward: Forward
+) -> Answer | Loss:
+    if request.path.partition("?")[0] != path:
+        return forward(request)
+    if request.method == "GET":
+        # what nobody has set yet has an empty answer, but for the fields that have a value by themselves
+        unset = {name: default for name, read in fields.items() if (default := read(None)) is not None}
+        found = memory.configs.get(path, unset)
+        return Answer(200, _JSON, json.dumps(found).encode() if found else b"")
+    stated = json.loads(request.body)
+    was = memory.configs.get(path, {})
+    memory.configs[path] = {
+        name: was.get(name, read(None)) if stated.get(name) is None else read(stated[name])
+        for name, read in fields.items()
+    }
+    return Answer(200, (), b"")
+
+
+def _with(**defaults: Json) -> Callable[[Json], Json]:
+    """Mappings as Jackson gives them back: with all their fields, and no others."""
+
+    def read(value: Json) -> Json:
+        known = {name: value.get(name) for name in defaults}
+        return {name: defaults[name] if each is None else each for name, each in known.items()}
+
+    return read
+
+
+def _each(element: Callable[[Json], Json], *, default: Json) -> Callable[[Json], Json]:
+    return lambda value: default if value is None else [element(each) for each in value]
+
+
+def _block_rule(rule: Json) -> Json:
+    read = _with(ruleName=None, dataSources=None, queryTypes=None, contextMatches=None)(rule)
+    matches = read["contextMatches"]
+    # a Map<String, String>
+    as_text = matches and {name: each if isinstance(each, str) else json.dumps(each) for name, each in matches.items()}
+    return {**read, "contextMatches": as_text}
+
+
+def _timeouts(value: Json) -> Json:
+    read = _with(perSegmentTimeoutMs=0, monitorOnly=False)
+    found = {name: read(each) for name, each in (value or {}).items()}
+    return {name: {**each, "perSegmentTimeoutMs": int(each["perSegmentTimeoutMs"])} for name, each in found.items()}
+
+
+def _pod_template(value: Json) -> Json:
+    if value is None or value["type"] != "selectorBased":
+        return value
+    selector = _with(**{"selectionKey": None, "context.tags": None, "type": None, "dataSource": None})
+    return {"type": value["type"], "selectors": [selector(each) for each in value["selectors"]]}
+
+
+_BROKER = "/druid/coordinator/v1/broker/config"
+_BROKER_CONFIG = {
+    "queryBlocklist": _each(_block_rule, default=[]),
+    "queryContext": lambda value: value or {},
+    "perSegmentTimeoutConfig": _timeouts,
+}
+_TASK_RUNNER = "/druid/indexer/v1/k8s/taskrunner/executionconfig"
+_TASK_RUNNER_CONFIG = {
+    "podTemplateSelectStrategy": _pod_template,
+    "capacity": lambda value: None if value is None else int(value),
+}
 _NEWER_TUNING = {
     "skipBytesInMemoryOverheadCheck": False,
     "skipSequenceNumberAvailabilityCheck": False,
@@ -175,7 +253,19 @@ DIFFERENCES = (
     Difference("tuningConfig has more fields", _has_newer_fields, "37.0.0", since=37),
     Difference("fields of indexSpec that nobody states are null", _leaves_index_specs_unset, "37.0.0", since=35),
     Difference("streams have ids of their own", _has_own_ids, "37.0.0", since=34),
+    Difference("Brokers have a dynamic configuration", _has_broker_config, since=37),
+    Difference("the Kubernetes task runner has a capacity, and merges what is sent", _has_task_runner, since=36),
 )
+
+
+@contextmanager
+def released(release: str | None, upstream: Upstream) -> Iterator[Upstream]:
+    """Yield that release put over the Druid 33 behind, or what is behind itself where it is none."""
+    if release is None:
+        yield upstream
+        return
+    with other_release(release, upstream) as over:
+        yield over
 
 
 @contextmanager
@@ -228,7 +318,7 @@ def _is_success(answer: Answer | Loss) -> bool:
 
 
 def _with_json(answer: Answer | Loss, change: Callable[[Json], Json]) -> Answer | Loss:
-    if not isinstance(answer, Answer) or answer.status != 200 or "json" not in _header(answer, "content-type"):
+    if not _is_success(answer) or not answer.body or "json" not in _header(answer, "content-type"):
         return answer
     return Answer(200, _JSON, json.dumps(change(_document(answer))).encode())
 
