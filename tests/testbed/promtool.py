@@ -22,7 +22,7 @@ class PromtoolError(AssertionError):
 
 def promtool(*arguments: str, text: str = "") -> str:
     """What it prints for a command, with the text to read; a PromtoolError when it is not content."""
-    program = build_tool("promtool", _MODULE, "github.com/prometheus/prometheus/cmd/promtool", minutes=5, tags=_WITHOUT)
+    program = build_tool("promtool", _MODULE, "github.com/prometheus/prometheus/cmd/promtool", minutes=4, tags=_WITHOUT)
     done = subprocess.run([program, *arguments], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PromtoolError(f"promtool {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
