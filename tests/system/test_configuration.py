@@ -282,12 +282,16 @@ def test_the_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
     assert [rule["type"] for rule in told["rules"]] == ["loadForever"]
 
 
-def test_a_value_that_druid_changes_is_told(direct: Direct) -> None:
-    """It takes at least one thread: stating none is another change in each run."""
-    result = done(direct, ensure_coordinator, config={"balancerComputeThreads": -1})
+def test_a_value_that_druid_changes_is_told(direct: Direct, name: str) -> None:
+    """It takes at least one thread, and makes two moments of each interval: such values are sent in each run."""
+    threads = done(direct, ensure_coordinator, config={"balancerComputeThreads": -1})
+    interval = [{"type": "dropByInterval", "interval": "2020-01-01/P1Y"}]
+    rules = [done(direct, ensure_rules, datasource=name, rules=interval) for _again in range(2)]
 
-    assert "Druid keeps another value of balancerComputeThreads than is stated." in result["warnings"][0]
-    assert not result["changed"]
+    for place, result in (("balancerComputeThreads", threads), ("rules", rules[0]), ("rules", rules[1])):
+        assert f"Druid keeps another value of {place} than is stated." in result["warnings"][0]
+    assert [each["changed"] for each in (threads, *rules)] == [False, True, False]
+    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
 
 
 def test_what_this_druid_does_not_have_is_refused(druid_33: Druid) -> None:

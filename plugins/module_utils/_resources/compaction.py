@@ -82,7 +82,8 @@ class Compaction(Document):
         elif self._is_suspended():
             # the API of compaction would resume it by the way
             spec = {"type": "autocompact", "spec": after, "suspended": True}
-            self._client.post(SUPERVISORS, spec, {"skipRestartIfUnmodified": "true"}, idempotent=True)
+            unmodified = {"skipRestartIfUnmodified": "true"}
+            self._client.post(SUPERVISORS, spec, unmodified, idempotent=True, audit=self._audit)
         else:
             place = self._path if self._client.supports(*BY_OVERLORD) else path(*COORDINATORS)
             self._client.post(place, after, idempotent=True, audit=self._audit)
