@@ -26,7 +26,7 @@ from testbed.api import Api, ApiError
 from testbed.container import Container
 from testbed.dockerfile import Dockerfile
 from testbed.operator.descendants import kill_with_descendants
-from testbed.operator.started import PROXY_PORT
+from testbed.operator.started import METRICS_PORT, PROXY_PORT
 from testbed.ports import reserved_ports
 
 COLLECTION = Path(__file__).parents[2]
@@ -35,6 +35,7 @@ IMAGE = Path("/opt/ansible")
 VIRTUAL = Path(os.environ["DRUIDOPS_OPERATOR"])
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TEST_BED = Path("/opt/test-bed")
+_PATIENCE = 180
 
 _STAND_IN = """\
 #!{python}
@@ -125,8 +126,7 @@ class ImageOperator:
     def stop(self) -> int:
         """Ask it to end, as Kubernetes does; the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        # what a pod is given
-        return self.process.wait(45)
+        return self.process.wait(2 * _PATIENCE)
 
 
 @contextmanager
@@ -137,6 +137,7 @@ def started(layout: Path, live: Live, directory: Path, **environment: str) -> It
         variables = {
             **given,
             PROXY_PORT: str(proxy_port),
+            METRICS_PORT: "0",
             "WATCH_NAMESPACE": live.namespace,
             # the container has no first process of its own, whose standard output would be the log
             "DRUIDOPS_LOG": "/tmp/log",
@@ -144,7 +145,12 @@ def started(layout: Path, live: Live, directory: Path, **environment: str) -> It
         }
         shown = {ACCOUNT: directory / "account", TEST_BED: directory / "test-bed"}
         where = container(layout, directory, variables, shown)
-        flags = [f"--health-probe-bind-address=127.0.0.1:{probe_port}", "--metrics-bind-address=0"]
+        flags = [
+            f"--health-probe-bind-address=127.0.0.1:{probe_port}",
+            "--metrics-bind-address=0",
+            # runs take longer where everything else is tested at the same time
+            f"--graceful-shutdown-timeout={_PATIENCE}s",
+        ]
         # without tini, which this machine need not have, and with the stand-in in the place of the program
         _tini, _dashes, _program, *words = DOCKERFILE.final.entrypoint
         command = where.command([str(TEST_BED / "ansible-operator"), *words, *flags])
