@@ -219,4 +219,25 @@ MUTATIONS = (
         "until = 0.0",
         "test_sigterm_waits_for_runs",
     ),
+    Mutation(
+        "gauges can be set to 0",
+        "metrics.py",
+        '    elif change["set"]:\n',
+        '    elif change["set"] or not change["set_to_current_time"]:\n',
+        "test_metrics_of_the_runs",
+    ),
+    Mutation(
+        "a metric can change its type",
+        "metrics.py",
+        "if _family(metric.type) != _family(stated[0]):",
+        "if False:",
+        "test_metrics_of_the_runs",
+    ),
+    Mutation(
+        "a request for two metrics is taken for one",
+        "metrics.py",
+        "if len(stated) != 1:",
+        "if not stated:",
+        "test_metrics_of_the_runs",
+    ),
 )

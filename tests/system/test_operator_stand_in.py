@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import urllib3
 import yaml
 from ansible_collections.druidops.druid.tests.system.tcp_gate import Gate, gate
 from ansible_collections.druidops.druid.tests.system.things import APPLY, MERGE, Things, kind_of_things, reference
@@ -24,8 +25,11 @@ from ansible_collections.druidops.druid.tests.system.waiting import eventually a
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 from testbed.operator.runs import Run
-from testbed.operator.started import Operator
+from testbed.operator.settings import METRICS_PORT
+from testbed.operator.started import METRICS_PORT as STAND_IN_PORT
+from testbed.operator.started import Operator, real_program
 from testbed.operator_plugin import StartOperator
+from testbed.ports import reserved_ports
 
 # Seconds; less where the stand-in is broken on purpose, and what is waited for will not come.
 PATIENCE = float(os.environ.get("DRUIDOPS_PATIENCE", "180"))
@@ -677,6 +681,47 @@ def test_restart_begins_anew(operator: StartOperator, things: Things) -> None:
     those.runs("a", 2)
     those.as_admin("DELETE", those.config_maps("x"))
     assert those.settled("a") == 2
+
+
+def test_metrics_of_the_runs(operator: StartOperator, things: Things) -> None:
+    """One at a time, without labels; a gauge cannot be set to 0. They are told with the program's own."""
+    with reserved_ports(2) as (free, told_at):
+        port = METRICS_PORT if real_program() else free
+        flags = [f"--metrics-bind-address=127.0.0.1:{told_at}"]
+        watch = things.watch(things.playbook())
+        operator([watch], namespaces=[things.namespace], flags=flags, environment={STAND_IN_PORT: str(port)})
+
+        def status(body: Any, method: str = "POST") -> int:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            return urllib3.request(method, f"http://localhost:{port}/metrics", body=content).status
+
+        def change(kind: str, **change: Any) -> int:
+            return status({"name": f"things_{kind}", "description": "Things.", kind: change})
+
+        def told() -> str:
+            return urllib3.request("GET", f"http://127.0.0.1:{told_at}/metrics").data.decode()
+
+        taken = [
+            *(change("counter"), change("counter", increment=True), change("counter", add=1.5)),
+            *(change("gauge", set=3), change("gauge", set=0), change("gauge", add=2), change("gauge", decrement=True)),
+            *(change("histogram", observe=0.3), change("summary", observe=2)),
+        ]
+        assert taken == [200] * 9
+        assert status({"name": "things_counter", "gauge": {"set": 1}}) == 400
+        assert status({"name": "things_both", "counter": {}, "gauge": {}}) == 400
+        assert [status(body) for body in ({"name": "things_nothing"}, b"no JSON")] == [400, 400]
+        assert status(b"", "GET") == 405
+        found = {line for line in told().splitlines() if "things_" in line}
+        assert {"# HELP things_counter Things.", "# TYPE things_counter counter"} <= found
+        assert {float(line.split()[1]) for line in found if line.startswith("things_counter ")} == {2.5}
+        assert {float(line.split()[1]) for line in found if line.startswith("things_gauge ")} == {4}
+        assert [line.split()[1] for line in found if line.startswith('things_histogram_bucket{le="0.25"}')] == ["0"]
+        assert "things_summary_count 1" in {line.removesuffix(".0") for line in found}
+
+        controller = 'controller="thing-v1-controller"'
+        things.create("a")
+        eventually(lambda: f'controller_runtime_reconcile_total{{{controller},result="requeue_after"}} 1' in told())
+        assert f"controller_runtime_reconcile_errors_total{{{controller}}} 0" in told()
 
 
 def test_annotations_of_the_author(operator: StartOperator, things: Things, tmp_path: Path) -> None:
