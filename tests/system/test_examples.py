@@ -97,6 +97,17 @@ def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]], url
     try:
         ansible.tasks(*json.loads(text), environment={"DRUID_URL": url or druid.url})
     finally:
-        for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
-            if supervisor.endswith(ending):
-                druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+        leave_nothing(druid, ending)
+
+
+def leave_nothing(druid: Druid, ending: str) -> None:
+    for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
+        if supervisor.endswith(ending):
+            druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+    compaction = "/druid/coordinator/v1/config/compaction"
+    for config in druid.request("GET", compaction)["compactionConfigs"]:
+        if config["dataSource"].endswith(ending):
+            druid.request("DELETE", f"{compaction}/{config['dataSource']}")
+    for datasource in druid.request("GET", "/druid/coordinator/v1/rules"):
+        if datasource.endswith(ending):
+            druid.request("POST", f"/druid/coordinator/v1/rules/{datasource}", [])
