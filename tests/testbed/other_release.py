@@ -318,7 +318,10 @@ def _is_success(answer: Answer | Loss) -> bool:
 
 
 def _with_json(answer: Answer | Loss, change: Callable[[Json], Json]) -> Answer | Loss:
-    if not _is_success(answer) or not answer.body or "json" not in _header(answer, "content-type"):
+    if not isinstance(answer, Answer) or answer.status != 200 or "json" not in _header(answer, "content-type"):
+        return answer
+    if not answer.body:
+        # what nobody has set yet
         return answer
     return Answer(200, _JSON, json.dumps(change(_document(answer))).encode())
 
