@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +17,30 @@ import yaml
 from ansible_collections.druidops.druid.build.layout import write_runner
 from ansible_collections.druidops.druid.tests.system.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.operator_account import Account, account
+from ansible_collections.druidops.druid.tests.system.operator_writes import written
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.audit import AuditEvent, Mark
-from testbed.operator.started import Operator
+from testbed.operator.runs import Run
+from testbed.operator.started import PROGRAM, Operator
 from testbed.operator_plugin import StartOperator
 
 COLLECTION = Path(__file__).parents[2]
 INSTALLED = Path(os.environ.get("DRUIDOPS_INSTALLED", "."))
+# The account may have this one.
+LEASE = "druid-operator"
 
 
 @dataclass(frozen=True)
 class DruidOperator:
-    """An operator that watches one namespace."""
+    """An operator, as seen from one of the namespaces that it watches."""
 
     program: Operator
     live: Live
     account: Account
+
+    def seen_from(self, live: Live) -> DruidOperator:
+        """Return the same operator as seen from another namespace."""
+        return replace(self, live=live)
 
     def is_true(self, name: str, kind: str) -> bool:
         """True when a condition of the resource is true."""
@@ -42,23 +51,39 @@ class DruidOperator:
         """Wait until the resource is ready."""
         eventually(lambda: self.is_true(name, "Ready"))
 
-    def wait_until_settled(self, name: str) -> Mark:
-        """Wait until the resource is ready and a run finds nothing to do; return where the audit log ends then."""
-        self.wait_until_ready(name)
-        eventually(lambda: self._run_had_nothing_to_do(name))
+    def wait_until_settled(self, *names: str) -> Mark:
+        """Wait until the resources are ready and a run of each finds nothing to do; return the audit log's end then."""
+        for name in names:
+            self.wait_until_ready(name)
+        eventually(lambda: self._runs_had_nothing_to_do(names))
         return self.live.mark()
 
-    def _run_had_nothing_to_do(self, name: str) -> bool:
-        mark = self.live.mark()
-        before = len(self.program.runs)
-        self.touch(name)
-        runs = self.program
-        runs.wait_for("a run", lambda: len(runs.runs) > before and all(run.end for run in runs.runs))
+    def _runs_had_nothing_to_do(self, names: Sequence[str]) -> bool:
+        mark, before = self.live.mark(), len(self.program.runs)
+        for name in names:
+            self.touch(name)
+        self.program.wait_for("a run of each", lambda: self._have_run(self.program.runs[before:], names, mark))
         return {*self.requests(mark)} <= {("get", "druids"), ("get", "secrets")}
+
+    def _have_run(self, runs: Sequence[Run], names: Sequence[str], since: Mark) -> bool:
+        """True when all of them have been run, nothing runs any more, and the operator has made its look after each."""
+        if not (all(run.end for run in runs) and {run.name for run in self._here(runs)} >= {*names}):
+            return False
+        looks = [each for each in self.events(since) if each.verb == "get" and each.user_agent.startswith(PROGRAM)]
+        return all(
+            any(look.name == run.name and look.received > run.begin for look in looks) for run in self._here(runs)
+        )
+
+    def _here(self, runs: Sequence[Run]) -> list[Run]:
+        return [run for run in runs if run.namespace == self.live.namespace]
 
     def touch(self, name: str) -> None:
         """Have the operator run: it watches annotations."""
         self.live.merge("Druid", name, {"metadata": {"annotations": {"touched": secrets.token_hex(4)}}})
+
+    def is_writing(self, since: Mark) -> bool:
+        """True as soon as the account has written anything since the mark; it is likely to be still at it."""
+        return bool(written(self.live.plane.audit.since(since, self.account.username)))
 
     def events(self, since: Mark) -> list[AuditEvent]:
         """Return all that the account has asked since the mark."""
@@ -79,21 +104,45 @@ def watches() -> list[dict[str, Any]]:
     return entries
 
 
-def start(operator: StartOperator, live: Live, directory: Path, **environment: str) -> DruidOperator:
-    """Start it for the namespace; `directory` is for its credentials."""
-    login = account(live.plane, live.namespace, directory)
+def election(namespace: str) -> list[str]:
+    """Return the flags with which replicas choose a leader."""
+    return ["--leader-elect", f"--leader-election-id={LEASE}", f"--leader-election-namespace={namespace}"]
+
+
+def start(
+    operator: StartOperator,
+    live: Live,
+    directory: Path,
+    *,
+    namespaces: Sequence[str] | None = None,
+    login: Account | None = None,
+    kubeconfig: Path | None = None,
+    direct: Path | None = None,
+    flags: Sequence[str] = (),
+    is_replica: bool = False,
+    **environment: str,
+) -> DruidOperator:
+    """Start it, by default for the namespace; `directory` is for its credentials.
+
+    login: another operator's account. kubeconfig, direct: those by which the operator, and its runs past its proxy,
+    reach the API server, by default the account's. flags, is_replica: as Setting has them. The rest is for the
+    environment.
+    """
+    login = login or account(live.plane, live.namespace, directory)
     settings = {
         "ANSIBLE_COLLECTIONS_PATH": f"{INSTALLED}:{os.environ['DRUIDOPS_KUBERNETES_CORE_NEWEST']}",
-        "DRUIDOPS_KUBECONFIG": str(login.kubeconfig),
+        "DRUIDOPS_KUBECONFIG": str(direct or login.kubeconfig),
         "RECONCILE_WAIT": "1h",
         **environment,
     }
     program = operator(
         watches(),
         programs=[_runner(directory)],
-        namespaces=[live.namespace],
+        namespaces=[live.namespace] if namespaces is None else namespaces,
         environment=settings,
-        kubeconfig=login.kubeconfig,
+        kubeconfig=kubeconfig or login.kubeconfig,
+        flags=flags,
+        is_replica=is_replica,
     )
     return DruidOperator(program, live, login)
 

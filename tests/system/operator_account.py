@@ -11,15 +11,18 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import yaml
 from testbed.audit import AuditEvent
 from testbed.control_plane import ControlPlane
 from testbed.private_file import private
 
-ROLE = Path(__file__).parents[2] / "config" / "rbac" / "role.yaml"
+_CONFIG = Path(__file__).parents[2] / "config" / "rbac"
+ROLE = _CONFIG / "role.yaml"
+ELECTION = _CONFIG / "leader_election_role.yaml"
 # Asked for by an admission plugin that is off here, as it is in most clusters; no request shows it.
-NOT_SEEN = {"druids/finalizers"}
+NOT_SEEN = {"druids/finalizers", "druidingestions/finalizers"}
 CREATED = 201
 FORBIDDEN = 403
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -39,10 +42,22 @@ class Account:
     username: str
     kubeconfig: Path
 
+    def by_way_of(self, url: str) -> Path:
+        """Return a kubeconfig of the account that knows the API server by another address."""
+        content = json.loads(self.kubeconfig.read_text(encoding="utf-8"))
+        content["clusters"][0]["cluster"]["server"] = url
+        file = private(self.kubeconfig.with_name(f"account-{urlsplit(url).port}.kubeconfig"))
+        file.write_text(json.dumps(content), encoding="utf-8")
+        return file
+
 
 def role() -> dict[str, Any]:
     """Return the operator's ClusterRole."""
-    found: dict[str, Any] = yaml.safe_load(ROLE.read_text(encoding="utf-8"))
+    return _read(ROLE)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return found
 
 
@@ -68,16 +83,22 @@ def used(events: list[AuditEvent]) -> set[Right]:
     return found
 
 
+def _binding(subject: dict[str, str], kind: str, name: str) -> dict[str, Any]:
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}
+    return {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference}
+
+
 def account(plane: ControlPlane, namespace: str, directory: Path) -> Account:
-    """Make the account in the namespace; its rights are for all namespaces."""
+    """Make the account in the namespace; its rights are for all namespaces, those to be the leader for its own."""
     name = f"druid-operator-{secrets.token_hex(4)}"
     accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     plane.request("POST", accounts, {"metadata": {"name": name}})
     plane.request("POST", f"{_RBAC}/clusterroles", {**role(), "metadata": {"name": name}})
     subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
-    binding = {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference}
-    plane.request("POST", f"{_RBAC}/clusterrolebindings", binding)
+    plane.request("POST", f"{_RBAC}/clusterrolebindings", _binding(subject, "ClusterRole", name))
+    own = f"{_RBAC}/namespaces/{namespace}"
+    plane.request("POST", f"{own}/roles", {**_read(ELECTION), "metadata": {"name": name}})
+    plane.request("POST", f"{own}/rolebindings", _binding(subject, "Role", name))
     issued = plane.request("POST", f"{accounts}/{name}/token", {"spec": {"expirationSeconds": 3600}})
     content = json.loads(plane.kubeconfig().read_text(encoding="utf-8"))
     content["users"][0]["user"] = {"token": issued["status"]["token"]}

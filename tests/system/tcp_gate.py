@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
+from testbed.forwarding import end, join
+
 
 class Gate:
     """Passes bytes on, in both directions, while it is open."""
@@ -31,7 +33,7 @@ class Gate:
         with self._lock:
             self._is_open = False
             for connection in self._connections:
-                _end(connection)
+                end(connection)
             self._connections.clear()
 
     def open(self) -> None:
@@ -52,26 +54,11 @@ class Gate:
     def _connect(self, front: socket.socket) -> None:
         with self._lock:
             if not self._is_open:
-                _end(front)
+                end(front)
                 return
             back = socket.create_connection(self._behind)
             self._connections += [front, back]
-        for source, sink in ((front, back), (back, front)):
-            threading.Thread(target=_pass_on, args=(source, sink), daemon=True).start()
-
-
-def _pass_on(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while content := source.recv(65536):
-            sink.sendall(content)
-    for each in (source, sink):
-        _end(each)
-
-
-def _end(connection: socket.socket) -> None:
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-    connection.close()
+        join(front, back)
 
 
 @contextmanager

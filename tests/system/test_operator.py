@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,7 +67,9 @@ def test_a_change_is_carried_out(started: DruidOperator, live: Live) -> None:
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["watched since it was made", "after a restart"])
-def test_what_is_deleted_or_edited_by_hand_comes_back(started: DruidOperator, live: Live, restarted: bool) -> None:
+def test_what_is_deleted_or_edited_by_hand_comes_back(
+    started: DruidOperator, live: Live, restarted: bool, record_property: Callable[[str, object], None]
+) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
     started.wait_until_settled(NAME)
     if restarted:
@@ -73,10 +77,14 @@ def test_what_is_deleted_or_edited_by_hand_comes_back(started: DruidOperator, li
         started.program.start()
         started.wait_until_settled(NAME)
 
+    begin = time.monotonic()
     live.delete("Service", BROKERS)
     eventually(lambda: live.find("Service", BROKERS) is not None)
+    record_property("told", f"a deleted Service is back after {time.monotonic() - begin:.1f} s")
+    begin = time.monotonic()
     live.merge("PodDisruptionBudget", BROKERS, {"spec": {"maxUnavailable": 7}})
     eventually(lambda: live.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 1)
+    record_property("told", f"an edited PodDisruptionBudget is put right after {time.monotonic() - begin:.1f} s")
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["with its claims", "without its claims"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from os import SEEK_END
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """One request that the API server has answered (a watch: begun to answer)."""
+    """One request that the API server has answered (a watch: begun to answer); received at seconds since the epoch."""
 
     user: str
     verb: str
@@ -36,6 +37,7 @@ class AuditEvent:
     user_agent: str
     uri: str
     dry_run: bool
+    received: float
 
 
 class Audit:
@@ -78,4 +80,5 @@ def event(line: dict[str, Any]) -> AuditEvent | None:
         user_agent=line.get("userAgent", ""),
         uri=line["requestURI"],
         dry_run="dryRun" in parse_qs(urlsplit(line["requestURI"]).query),
+        received=datetime.fromisoformat(line["requestReceivedTimestamp"]).timestamp(),
     )

@@ -32,7 +32,8 @@ from .versions import DEFAULT, Version, version
 
 _Start = Callable[[str, list[str]], None]
 _STATE = "control-plane.json"
-_COMPONENTS = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}
+_API_SERVER = "kube-apiserver"
+_COMPONENTS = {"etcd", _API_SERVER, "kube-controller-manager", "kube-scheduler", "kwok"}
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
@@ -72,6 +73,7 @@ class ControlPlane(Running):
             try:
                 plane._prepare(programs)
                 start = partial(plane._processes.start, detached=detached)
+                plane._start_etcd(start, programs)
                 plane._start_api_server(start, programs, apiserver_arguments)
                 # the garbage collector of a controller manager that is started later knows them at once, not after 30 s
                 plane._install(crds)
@@ -92,6 +94,13 @@ class ControlPlane(Running):
 
     def _names(self) -> set[str]:
         return _COMPONENTS
+
+    @contextmanager
+    def without_api_server(self) -> Iterator[None]:
+        """Kill the API server, as a crash would, and afterwards start it again with the same port and data."""
+        self._processes.kill(_API_SERVER)
+        yield
+        self._start_api_server(partial(self._processes.start, detached=False), build(self.kubernetes))
 
     def stop(self) -> None:
         """Kill every component and drop the data."""
@@ -144,11 +153,13 @@ class ControlPlane(Running):
         stages = (Path(__file__).parent / "stages.yaml").read_text()
         layout.stages.write_text(stages.replace("KUBERNETES_RELEASE", self.kubernetes.release))
 
-    def _start_api_server(self, start: _Start, programs: Programs, extra: Sequence[str]) -> None:
+    def _start_etcd(self, start: _Start, programs: Programs) -> None:
         start("etcd", components.etcd(programs, self._layout))
         # an API server whose first connection fails waits a second before its next
         self._wait("a healthy etcd", lambda: _healthy(self._layout.etcd_url))
-        start("kube-apiserver", components.apiserver(programs, self._layout, extra))
+
+    def _start_api_server(self, start: _Start, programs: Programs, extra: Sequence[str] = ()) -> None:
+        start(_API_SERVER, components.apiserver(programs, self._layout, extra))
         self._wait("a ready API server", lambda: self.request("GET", "/readyz") == "ok")
 
     def _start_controllers(self, start: _Start, programs: Programs) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from .control_plane import ControlPlane
 from .operator.events import socket_of
-from .operator.started import STAND_IN, Operator, Setting, real_program, which_program
+from .operator.started import STAND_IN, Operator, Setting, real_program, which_networks, which_program
 from .ports import reserved_ports
 
 
@@ -31,6 +31,7 @@ class StartOperator:
         self._directory = directory
         self._stack = stack
         self._count = 0
+        self._has_ports = False
 
     def __call__(
         self,
@@ -42,14 +43,16 @@ class StartOperator:
         user: str = "operator",
         kubeconfig: Path | None = None,
         programs: Sequence[Path] = (),
+        is_replica: bool = False,
         start: bool = True,
     ) -> Operator:
         """An operator that runs with the credentials of the user, and is ready, unless it is not to be started yet.
 
         The arguments are those of Setting; the programs of DRUIDOPS_OPERATOR, a virtual environment, are always there.
         """
-        if real_program():
+        if real_program() and not is_replica and not self._has_ports:
             self._stack.enter_context(_only_one())
+            self._has_ports = True
         probe_port, proxy_port = self._stack.enter_context(reserved_ports(2))
         self._count += 1
         directory = self._directory / f"operator-{self._count}"
@@ -61,6 +64,7 @@ class StartOperator:
             namespaces=namespaces,
             environment=environment or {},
             flags=flags,
+            is_replica=is_replica,
             **_stand_in(),
         )
         operator = Operator(directory, setting, probe_port=probe_port, proxy_port=proxy_port)
@@ -78,9 +82,9 @@ def operator(control_plane: ControlPlane, tmp_path: Path) -> Iterator[StartOpera
         yield StartOperator(control_plane, tmp_path, stack)
 
 
-def pytest_report_header() -> str:
-    """Which program the tests run as the operator."""
-    return which_program()
+def pytest_report_header() -> list[str]:
+    """Which program the tests run as the operator, and where."""
+    return [which_program(), which_networks()]
 
 
 def _stand_in() -> dict[str, Path]:
@@ -90,7 +94,7 @@ def _stand_in() -> dict[str, Path]:
 
 
 class _only_one:  # noqa: N801 - a context manager
-    """The real program has fixed ports: one at a time on a machine."""
+    """The real program has fixed ports: one at a time on a machine, but for replicas in networks of their own."""
 
     def __enter__(self) -> None:
         self._file = Path(gettempdir(), "ansible-operator.lock").open("w")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -35,11 +35,20 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
     """A new namespace, whose deletion is not waited for."""
+    with new_namespace(control_plane) as name:
+        yield name
+
+
+@contextmanager
+def new_namespace(plane: ControlPlane) -> Iterator[str]:
+    """A new namespace, whose deletion is not waited for."""
     name = f"test-{secrets.token_hex(4)}"
-    control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-    yield name
-    _let_go(control_plane, name)
-    control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
+    plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    try:
+        yield name
+    finally:
+        _let_go(plane, name)
+        plane.request("DELETE", f"/api/v1/namespaces/{name}")
 
 
 def _let_go(plane: ControlPlane, namespace: str) -> None:

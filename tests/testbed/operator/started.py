@@ -17,10 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from ..api import Api, ApiError
 from ..processes import Process, Processes
 from .descendants import kill_with_descendants
+from .own_network import OwnNetwork, way_in
 from .runs import RUNNER, Run, read_runs, write_recorder
 
 PROGRAM = "ansible-operator"
@@ -30,6 +32,7 @@ METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
 # For tests that break the stand-in on purpose: the directory of the package testbed that it is to run from.
 STAND_IN = "DRUIDOPS_OPERATOR_STAND_IN"
 _NAME = "operator"
+_STAND_IN_RUNS = "not on PATH; its stand-in in tests/testbed/operator"
 
 _STAND_IN = """\
 #!{python}
@@ -53,7 +56,14 @@ def real_program() -> str | None:
 
 def which_program() -> str:
     """Which of the two the tests run."""
-    return f"{PROGRAM}: {real_program() or 'not on PATH; its stand-in in tests/testbed/operator'}"
+    return f"{PROGRAM}: {real_program() or _STAND_IN_RUNS}"
+
+
+def which_networks() -> str:
+    """Where replicas run, which are at work on the same machine at the same time."""
+    if way_in():
+        return f"replicas of {PROGRAM}: each in a network namespace of its own"
+    return f"replicas of {PROGRAM}: stand-ins on ports of their own, since this machine allows no network namespaces"
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,8 @@ class Setting:
     environment: on top of PATH, HOME, KUBECONFIG and WATCH_NAMESPACE; a value None takes a variable away.
     flags: of `ansible-operator run`, on top of those for the watches file and the addresses of probes and metrics.
     kubeconfig: its credentials, which the runs have through its proxy only. programs: directories in which the runs'
-    programs (ansible-runner, ansible-playbook) are found before PATH.
+    programs (ansible-runner, ansible-playbook) are found before PATH. is_replica: it runs beside others, in a network
+    of its own, in which it reaches the server of its kubeconfig; its proxy can only be reached from there.
     """
 
     watches: Path | Sequence[Mapping[str, Any]]
@@ -73,6 +84,7 @@ class Setting:
     namespaces: Sequence[str] = ()
     environment: Mapping[str, str | None] = field(default_factory=dict)
     flags: Sequence[str] = ()
+    is_replica: bool = False
     # Where the package testbed is that the stand-in runs from.
     tests: Path = Path(__file__).parents[2]
 
@@ -82,18 +94,24 @@ class Operator:
 
     def __init__(self, directory: Path, setting: Setting, *, probe_port: int, proxy_port: int) -> None:
         self.directory = directory
-        self.is_real = real_program() is not None
+        # without networks of their own only stand-ins can run beside each other
+        self.is_real = real_program() is not None and (not setting.is_replica or way_in() is not None)
         self._setting = setting
         self._probe_port = probe_port
         self._proxy_port = proxy_port
         self._processes = Processes(directory)
         self._record = directory / "runs"
+        self._network = self._own_network() if setting.is_replica and way_in() else None
 
     def __enter__(self) -> Self:
+        if self._network:
+            self._network.__enter__()
         return self
 
     def __exit__(self, *_exception: object) -> None:
         self.kill()
+        if self._network:
+            self._network.__exit__()
 
     @property
     def proxy_url(self) -> str:
@@ -146,10 +164,15 @@ class Operator:
         """Start it (again), and return when it says that it is ready."""
         if self.pid is not None:
             raise OperatorError("the operator runs already")
+        # one that has ended by itself is no reason to give up waiting for the next
+        self._processes.kill()
         self._prepare()
         variables = [f"{name}={value}" for name, value in self._environment().items()]
         # with no other environment than this, whatever the tests themselves have
-        self._processes.start(_NAME, ["env", "-i", *variables, PROGRAM, "run", *self._flags()], detached=False)
+        command = ["env", "-i", *variables, PROGRAM, "run", *self._flags()]
+        if self._network:
+            command = self._network.command(command)
+        self._processes.start(_NAME, command, detached=False)
         self._processes.wait_for("a ready operator", self._is_ready, not_yet=(ApiError, OSError))
 
     def _is_ready(self) -> bool:
@@ -179,10 +202,15 @@ class Operator:
     def _process(self) -> Process | None:
         return next(iter(self._processes.running()), None)
 
+    def _own_network(self) -> OwnNetwork:
+        kubeconfig = json.loads(self._setting.kubeconfig.read_text())
+        servers = {each["cluster"]["server"] for each in kubeconfig["clusters"]}
+        return OwnNetwork([urlsplit(server).port or 443 for server in servers], [self._probe_port])
+
     def _prepare(self) -> None:
         programs = self.directory / "bin"
-        (self.directory / "home").mkdir(parents=True, exist_ok=True)
-        programs.mkdir(exist_ok=True)
+        for directory in (programs, self.directory / "home", self.directory / "tmp"):
+            directory.mkdir(parents=True, exist_ok=True)
         runner = shutil.which(RUNNER, path=self._path(()))
         if runner is None:
             raise OperatorError(f"no {RUNNER} in {self._path(())}; `make setup` installs it")
@@ -199,6 +227,8 @@ class Operator:
         variables: dict[str, str | None] = {
             "PATH": self._path([self.directory / "bin"]),
             "HOME": str(self.directory / "home"),
+            # what it leaves behind when it is killed
+            "TMPDIR": str(self.directory / "tmp"),
             "LANG": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
             "KUBECONFIG": str(self._setting.kubeconfig),

@@ -35,6 +35,7 @@ def line(**changes: Any) -> dict[str, Any]:
             "subresource": "status",
         },
         "responseStatus": {"metadata": {}, "code": 200},
+        "requestReceivedTimestamp": "1970-01-02T00:00:00.500000Z",
         **changes,
     }
 
@@ -77,6 +78,7 @@ def test_event_has_what_tests_ask_for(log: Path) -> None:
             user_agent="OpenAPI-Generator/37.0.0/python",
             uri="/api/v1/namespaces/default/pods/web-0/status",
             dry_run=False,
+            received=86400.5,
         )
     ]
 
