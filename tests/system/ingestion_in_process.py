@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings
 from ansible_collections.druidops.druid.tests.system.in_process import connection
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition
 from testbed.druid.druid import Druid
+from testbed.druid.kafka import Kafka
 from testbed.recording_proxy import RecordingProxy, recording_proxy
 
 KIND = "DruidIngestion"
@@ -39,6 +40,12 @@ class Ingesting:
         ingestion = {"type": kind, "nativeSpec": spec, **{name: more.pop(name) for name in beside & more.keys()}}
         content = {"endpoint": {"url": self.proxy.url}, "ingestion": ingestion, **more}
         return {"kind": KIND, "metadata": {"name": self.name}, "spec": content}
+
+    @property
+    def kafka(self) -> Kafka:
+        """The Kafka beside the Druid."""
+        assert self.druid.kafka is not None
+        return self.druid.kafka
 
     def one_pass(self, check_mode: bool = False, **request: Any) -> Outcome:
         """Make one pass, as a task would that does not wait."""
@@ -63,6 +70,11 @@ class Ingesting:
             outcome = self.one_pass()
         return outcome
 
+    def is_reading(self) -> bool:
+        """Whether a task reads: one that only begins to is not asked to publish when its supervisor is suspended."""
+        status = self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/status")
+        return any(task.get("startTime") for task in status["payload"]["activeTasks"])
+
     @property
     def writes(self) -> list[str]:
         """What the last pass sent to Druid that may have changed something."""
@@ -81,7 +93,7 @@ class Ingesting:
 
 @contextmanager
 def ingesting(live: Live, druid: Druid) -> Iterator[Ingesting]:
-    """Yield it; no supervisor that has the name in its id outlives the block."""
+    """Yield it; no supervisor that has the name in its id outlives the block, nor does a task of such a datasource."""
     name = f"t{secrets.token_hex(4)}"
     with recording_proxy(druid.upstream) as proxy:
         try:
@@ -90,3 +102,6 @@ def ingesting(live: Live, druid: Druid) -> Iterator[Ingesting]:
             for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
                 if name in supervisor:
                     druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+            # a task that had just begun when its supervisor was terminated runs on, and keeps its slot
+            for task in druid.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={name}"):
+                druid.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")

@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 
 FINALIZER = "druidingestion.datainfra.io/finalizer"
@@ -23,55 +26,8 @@ def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
         yield started
 
 
-def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:
-    """Return the specification of a supervisor of a topic that is there, and empty."""
-    kafka = ingestion.druid.kafka
-    assert kafka is not None
-    kafka.make_topic(ingestion.name)
-    return {
-        "spec": {
-            "dataSchema": {
-                "dataSource": ingestion.name,
-                "timestampSpec": {"column": "ts", "format": "iso"},
-                "dimensionsSpec": {"dimensions": ["page"]},
-                "granularitySpec": {"segmentGranularity": "day", "rollup": False},
-            },
-            "ioConfig": {
-                "topic": ingestion.name,
-                "inputFormat": {"type": "json"},
-                "consumerProperties": {"bootstrap.servers": kafka.address},
-                "useEarliestOffset": True,
-                "startDelay": "PT0S",
-                "period": "PT1S",
-                **io,
-            },
-            "tuningConfig": {"type": "kafka", "shutdownTimeout": "PT2S"},
-        },
-    }
-
-
-def batch_spec(ingestion: Ingesting, data: str = "2026-01-01T00:00:00Z,a") -> dict[str, Any]:
-    """Return the specification of a task that ingests some rows of its own."""
-    return {
-        "type": "index_parallel",
-        "spec": {
-            "dataSchema": {
-                "dataSource": ingestion.name,
-                "timestampSpec": {"column": "ts", "format": "iso"},
-                "dimensionsSpec": {"dimensions": ["page"]},
-                "granularitySpec": {"segmentGranularity": "day", "rollup": False},
-            },
-            "ioConfig": {
-                "type": "index_parallel",
-                "inputSource": {"type": "inline", "data": data},
-                "inputFormat": {"type": "csv", "columns": ["ts", "page"]},
-            },
-            "tuningConfig": {"type": "index_parallel"},
-        },
-    }
-
-
 def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
 
     ingestion.settled()
@@ -80,7 +36,8 @@ def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
     assert stored["metadata"]["finalizers"] == [FINALIZER]
     assert (stored["status"]["taskId"], stored["status"]["detailedState"]) == (ingestion.name, "RUNNING")
     assert ingestion.condition("Ready") == ("True", "Running")
-    assert ingestion.druid.request("GET", "/druid/indexer/v1/supervisor") == [ingestion.name]
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    eventually(ingestion.is_reading)
 
     again = ingestion.one_pass()
     assert (again.done, ingestion.writes) == ((), [])
@@ -93,10 +50,11 @@ def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"suspend": False}})
     ingestion.settled()
     assert ingestion.condition("Ready") == ("True", "Running")
+    eventually(ingestion.is_reading)
 
     ingestion.one_pass(absent=True)
     assert ingestion.live.find(KIND, ingestion.name) is None
-    assert ingestion.druid.request("GET", "/druid/indexer/v1/supervisor") == []
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
 def test_a_batch_runs_once(ingestion: Ingesting) -> None:
@@ -114,3 +72,149 @@ def test_a_batch_runs_once(ingestion: Ingesting) -> None:
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
     ingestion.settled()
     assert ingestion.stored["status"]["taskId"] != task
+
+
+def test_what_is_kept_about_the_datasource_goes_with_its_description(ingestion: Ingesting) -> None:
+    rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
+    compaction = {"skipOffsetFromLatest": "PT4H"}
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(
+        ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, compaction=compaction, rules=rules)
+    )
+    ingestion.settled()
+    assert [rule["type"] for rule in kept_rules(ingestion)] == ["loadForever"]
+    assert kept_compaction(ingestion)["skipOffsetFromLatest"] == "PT4H"
+
+    ingestion.druid.request("POST", rules_path(ingestion), [{"type": "dropForever"}])
+    assert ingestion.one_pass().done == (f"update retention rules of {ingestion.name}",)
+    assert [rule["type"] for rule in kept_rules(ingestion)] == ["loadForever"]
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"rules": None, "compaction": None}}})
+    ingestion.settled()
+    assert kept_rules(ingestion) == []
+    assert kept_compaction(ingestion) is None
+
+
+def rules_path(ingestion: Ingesting) -> str:
+    return f"/druid/coordinator/v1/rules/{ingestion.name}"
+
+
+def kept_rules(ingestion: Ingesting) -> Any:
+    return ingestion.druid.request("GET", rules_path(ingestion))
+
+
+def kept_compaction(ingestion: Ingesting) -> Any:
+    listed = ingestion.druid.request("GET", "/druid/coordinator/v1/config/compaction")["compactionConfigs"]
+    return next((each for each in listed if each["dataSource"] == ingestion.name), None)
+
+
+def change_in_druid(ingestion: Ingesting) -> None:
+    """Somebody changes the supervisor in Druid's console."""
+    path = f"/druid/indexer/v1/supervisor/{ingestion.name}"
+    spec = ingestion.druid.request("GET", path)
+    spec["spec"]["ioConfig"]["taskCount"] = 3
+    ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", spec)
+
+
+def task_count(ingestion: Ingesting) -> int:
+    spec = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
+    count: int = spec["spec"]["ioConfig"]["taskCount"]
+    return count
+
+
+def test_drift_is_put_right_or_shown(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, taskCount=2), suspend=True))
+    ingestion.settled()
+
+    change_in_druid(ingestion)
+    planned = ingestion.one_pass(check_mode=True)
+    assert (planned.done, ingestion.writes) == ((f"update supervisor {ingestion.name}",), [])
+    [diff] = planned.diff
+    assert (diff["before"]["spec"]["ioConfig"]["taskCount"], diff["after"]["spec"]["ioConfig"]["taskCount"]) == (3, 2)
+    assert ingestion.one_pass().done == planned.done
+    assert task_count(ingestion) == 2
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"driftPolicy": "Report"}})
+    ingestion.one_pass()
+    change_in_druid(ingestion)
+    assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
+    assert ingestion.condition("Degraded") == ("True", "Drifted")
+    assert task_count(ingestion) == 3
+
+
+def test_a_field_that_is_dropped_is_taken_away(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, taskCount=2), suspend=True))
+    ingestion.settled()
+    dropped = {"ioConfig": {"taskCount": None}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {"spec": dropped}}}})
+    ingestion.settled()
+    assert task_count(ingestion) == 1
+
+
+def test_one_that_the_go_operator_has_made_is_taken_over(ingestion: Ingesting) -> None:
+    """Neither is the supervisor touched nor a second task submitted."""
+    ingestion.kafka.make_topic(ingestion.name)
+    document = {"type": "kafka", "suspended": True, **kafka_spec(ingestion)}
+    ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", document)
+    stored = ingestion.live.create(ingestion.resource("kafka", document))
+    as_the_go_operator(ingestion, ingestion.name, document)
+    taken = ingestion.settled()
+    assert ingestion.writes == []
+    assert taken.report is not None
+    assert "currentIngestionSpec.json" not in ingestion.stored["status"]
+    assert ingestion.stored["metadata"]["uid"] == stored["metadata"]["uid"]
+    versions = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}/history")
+    assert len(versions) == 1
+
+
+def as_the_go_operator(ingestion: Ingesting, task: str, document: Any) -> None:
+    """Leave in the status what it leaves there once Druid has answered."""
+    status = {
+        "taskId": task,
+        "type": "DruidIngestionControllerCreateSuccess",
+        "status": "True",
+        "currentIngestionSpec.json": json.dumps(document),
+    }
+    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+    ingestion.live.plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
+
+
+def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) -> None:
+    document = batch_spec(ingestion)
+    task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]
+    ingestion.live.create(ingestion.resource("native-batch", document))
+    as_the_go_operator(ingestion, task, document)
+    ingestion.settled()
+    assert ingestion.stored["status"]["taskId"] == task
+    tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={ingestion.name}&type=index_parallel")
+    assert len(tasks) == 1
+
+
+def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
+    ingestion.live.create(resource)
+    ingestion.settled()
+    younger = f"{ingestion.name}-younger"
+    ingestion.live.create({**resource, "metadata": {"name": younger}})
+    outcome = ingestion.one_pass(name=younger)
+    assert outcome.report is not None
+    assert [each.reason for each in outcome.report.plan.problems] == ["Duplicate"]
+    ingestion.one_pass(name=younger, absent=True)
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_by_variable(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    spec = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)["spec"]
+    described = {"spec": spec, "by_variable": True}
+    first = ingestion.one_pass(**described)
+    assert f"create supervisor {ingestion.name}" in first.done
+    while ingestion.one_pass(**described).done:
+        continue
+    ended = ingestion.one_pass(**described, absent=True)
+    assert ended.done == (f"terminate supervisor {ingestion.name}", "remove ConfigMap with the applied spec")
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert ingestion.one_pass(**described, absent=True).done == ()
