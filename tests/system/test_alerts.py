@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.prometheus_files import DATA, alerts, data, rules
+import yaml
+from ansible_collections.druidops.druid.tests.system.prometheus_files import CONFIG, DATA, alerts, data, rules
+from testbed.clients import kubectl
 from testbed.promtool import promtool
 
 
@@ -31,3 +35,22 @@ def test_are_what_prometheus_takes(tmp_path: Path) -> None:
     file = tmp_path / "rules.yml"
     file.write_text(json.dumps(rules()), encoding="utf-8")
     promtool("check", "rules", "--lint=all", "--lint-fatal", str(file))
+
+
+def test_are_installed_with_the_operator_by_one_line(tmp_path: Path) -> None:
+    shutil.copytree(CONFIG.parent, tmp_path / "config")
+    kustomization = tmp_path / "config" / "default" / "kustomization.yaml"
+    text = kustomization.read_text(encoding="utf-8")
+    assert text.count("  # - ../prometheus\n") == 1
+    kustomization.write_text(text.replace("  # - ../prometheus\n", "  - ../prometheus\n"), encoding="utf-8")
+    made = subprocess.run([kubectl(), "kustomize", kustomization.parent], capture_output=True, check=True).stdout
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for each in yaml.safe_load_all(made):
+        by_kind.setdefault(each["kind"], []).append(each)
+    [monitor], [rule], [service] = (by_kind[kind] for kind in ("ServiceMonitor", "PrometheusRule", "Service"))
+    [dashboard] = by_kind["ConfigMap"]
+    assert len({each["metadata"]["namespace"] for each in (monitor, rule, service, dashboard)}) == 1
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert rule["spec"] == rules()
+    assert json.loads(dashboard["data"]["druid-operator.json"])["title"] == "Druid operator"
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
