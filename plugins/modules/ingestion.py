@@ -18,10 +18,11 @@ description:
     writes only what differs. A batch is submitted once for each specification.
   - The ingestion is named by its C(DruidIngestion) resource in the Kubernetes cluster (O(name), O(namespace)), given as
     a resource that is created or updated first (O(resource)), or described by variables without any CRD (O(spec)).
-  - What Druid was given last is kept in a ConfigMap C(<name>-ingestion), so that a field that is dropped is noticed, and
-    no task is submitted twice.
+  - What Druid was given last is kept in a ConfigMap C(<name>-ingestion), so that a field that is dropped is noticed,
+    and no task is submitted twice.
   - Reads the resource itself. Its text passes through no variable and no template.
-  - Runs where the playbook runs (an action plugin); the managed host is not used. The library C(requests) is needed there.
+  - Runs where the playbook runs (an action plugin); the managed host is not used. The library C(requests) is needed
+    there.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action

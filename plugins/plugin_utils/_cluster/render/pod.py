@@ -88,7 +88,7 @@ def _spec(group: Group, configuration_hash: str) -> dict[str, Any]:
 
 def _affinity(group: Group, has_empty_one: bool) -> Mapping[str, Any] | None:
     # An empty affinity is not the same as none: it is part of the template that running pods were made from. One that
-    # has become empty goes: Kubernetes 1.30 drops it in one apply, and takes it in the next one, with a restart for each.
+    # has become empty goes: Kubernetes 1.30 drops it in one apply, takes it in the next one, and restarts for each.
     affinity: Mapping[str, Any] | None = group.first_present("affinity")
     return affinity or ({} if has_empty_one else None)
 

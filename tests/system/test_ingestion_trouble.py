@@ -1,0 +1,149 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is in the way of an ingestion is said in its conditions, leaks nothing, and passes with its cause."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
+from ansible_collections.druidops.druid.tests.system.live import Live
+from testbed.druid.druid import Druid
+from testbed.proxy import Answer, Loss
+from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
+
+CANARY = "hunter2-the-canary"
+# Seconds: what answers late is not waited for.
+IMPATIENT = Settings(patience=Patience(read_timeout=1, retry_timeout=0))
+FORBIDDEN = Answer(403, (("Content-Type", "application/json"),), b'{"Access-Check-Result":"no"}')
+LOGIN_PAGE = Answer(200, (("Content-Type", "text/html"),), b"<html><title>Log in</title></html>")
+
+
+@pytest.fixture
+def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("reaction", "reason"),
+    [
+        (UNAVAILABLE, "DruidUnreachable"),
+        (SERVER_ERROR_PAGE, "DruidUnreachable"),
+        (LOGIN_PAGE, "DruidUnreachable"),
+        (Loss.HUNG, "DruidUnreachable"),
+        (Loss.CUT, "DruidUnreachable"),
+        (FORBIDDEN, "Unauthorized"),
+    ],
+    ids=["503", "500 with a page", "a login page", "no answer", "cut off", "403"],
+)
+def test_druid_does_not_answer_as_it_should(ingestion: Ingesting, reaction: Any, reason: str) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.proxy.fail_next(reaction, path="/supervisor")
+    outcome = ingestion.one_pass(settings=IMPATIENT)
+    assert (outcome.done, ingestion.condition("Ready")) == ((), ("False", reason))
+    assert ingestion.condition("Degraded") == ("True", reason)
+    ingestion.settled()
+    assert ingestion.condition("Degraded") == ("False", "AsExpected")
+
+
+def test_nobody_is_there(ingestion: Ingesting) -> None:
+    for url in ("http://127.0.0.1:1", "http://no-such-host.invalid:8888"):
+        resource = ingestion.resource("kafka", kafka_spec(ingestion))
+        resource["metadata"]["name"] = name = f"{ingestion.name}-{len(url)}"
+        resource["spec"]["endpoint"]["url"] = url
+        ingestion.live.create(resource)
+        outcome = ingestion.one_pass(name=name, settings=IMPATIENT)
+        assert outcome.report is not None
+        [problem] = outcome.report.plan.problems
+        assert (problem.reason, url in problem.message) == ("DruidUnreachable", True)
+
+
+@pytest.mark.parametrize("password", ["wrong", "right"])
+def test_druid_asks_who_is_there(live: Live, druid_basic: Druid, password: str) -> None:
+    login = druid_basic.credentials
+    assert login is not None
+    with ingesting(live, druid_basic) as ingestion:
+        data = {
+            "OperatorUserName": login.username,
+            "OperatorPassword": login.password if password == "right" else CANARY,
+        }
+        live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
+        auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+        # nothing of it is ever accepted: whether it came to that is the point
+        live.create(ingestion.resource("scheduled-batch", {"id": ingestion.name, "spec": {}}, auth=auth))
+        ingestion.one_pass(settings=IMPATIENT)
+        expected = {"wrong": "Unauthorized", "right": "RefusedByDruid"}[password]
+        assert ingestion.condition("Ready") == ("False", expected)
+        assert_silent(ingestion, CANARY, login.password)
+
+
+def test_what_it_needs_is_not_there(ingestion: Ingesting) -> None:
+    auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), auth=auth)
+    ingestion.live.create(resource)
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "SecretNotFound")
+
+    foreign = {**auth, "secretRef": {"name": "login", "namespace": "default"}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": foreign}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ReferenceRefused")
+
+    spec = {"auth": None, "druidCluster": "nowhere", "endpoint": None}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": spec})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ClusterNotFound")
+    # and it does not hang: nothing was ever given to Druid
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
+def test_what_druid_refuses_is_said_without_secrets(ingestion: Ingesting) -> None:
+    broken = kafka_spec(ingestion, taskDuration=f"password={CANARY}")
+    broken["spec"]["ioConfig"]["consumerProperties"]["sasl.jaas.config"] = f'login required password="{CANARY}";'
+    ingestion.live.create(ingestion.resource("kafka", broken))
+    outcome = ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "RefusedByDruid")
+    assert_silent(ingestion, CANARY)
+    assert CANARY not in str(outcome.diff)
+
+
+def test_a_resource_that_goes_while_druid_is_away(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name)
+    ingestion.proxy.fail_next(UNAVAILABLE, path="/terminate")
+    ingestion.one_pass(settings=IMPATIENT)
+    stored = ingestion.stored
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    assert "set deletionPolicy Retain" in stored["status"]["message"]
+    ingestion.one_pass()
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_one_that_is_retained_runs_on(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, deletionPolicy="Retain"))
+    ingestion.settled()
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def assert_silent(ingestion: Ingesting, *canaries: str) -> None:
+    """No secret is in the status, in an event, or in a ConfigMap other than the record of the specification."""
+    said = [ingestion.stored["status"], ingestion.live.list("Event")]
+    for canary in canaries:
+        assert canary not in json.dumps(said)
