@@ -27,17 +27,17 @@ Census = Callable[[], Mapping[str, float] | None]
 def tell(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:
     """Post the metrics of a run, in less than a second; return why not all were, None when they were.
 
-    Runs take turns: ansible-operator (v1.42) puts a metric that it does not know yet into a map without a lock, and two
-    at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the resources, which is
-    ``is_news`` after a write.
+    Runs for all kinds take turns: ansible-operator (v1.42) puts a metric that it does not know yet into a map without a
+    lock, and two at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the
+    resources, which is ``is_news`` after a write.
     """
-    file = Path(tempfile.gettempdir(), f"druidops-{kind}-metrics-{urlsplit(url).netloc.replace('/', '-')}")
+    file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
     try:
         with turn(file, TURN_SECONDS) as mine:
-            census = count() if is_news or mine.is_due(CENSUS_PAUSE_SECONDS) else None
+            census = count() if is_news or mine.is_due(kind, CENSUS_PAUSE_SECONDS) else None
             post(url, posts(kind, values(replace(run, census=census), time.time())))
             if census is not None:
-                mine.note()
+                mine.note(kind)
     except (NoTurn, NotPosted) as error:
         return str(error)
     return None

@@ -7,14 +7,16 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 PAUSE_SECONDS = 0.005
+MOST_BYTES = 4096
 
 
 class NoTurn(Exception):
@@ -28,17 +30,24 @@ class Turn:
     descriptor: int
     monotonic: Callable[[], float] = time.monotonic
 
-    def is_due(self, pause: float) -> bool:
-        """Return True when ``note`` was last called so many seconds ago, or never since the machine was started."""
-        with suppress(ValueError):
-            age = self.monotonic() - float(os.pread(self.descriptor, 64, 0))
-            return not 0 <= age < pause
-        return True
+    def is_due(self, what: str, pause: float) -> bool:
+        """Return True when it was noted so many seconds ago, or not since the machine was started."""
+        age = self.monotonic() - self._noted().get(what, float("-inf"))
+        return not 0 <= age < pause
 
-    def note(self) -> None:
+    def note(self, what: str) -> None:
         """Remember that it was done now."""
+        noted = json.dumps({**self._noted(), what: self.monotonic()}).encode()
         os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, str(self.monotonic()).encode(), 0)
+        os.pwrite(self.descriptor, noted, 0)
+
+    def _noted(self) -> dict[str, float]:
+        """Return when what was done; nothing when the file has something else in it."""
+        try:
+            noted = json.loads(os.pread(self.descriptor, MOST_BYTES, 0))
+        except ValueError:
+            return {}
+        return noted if isinstance(noted, dict) and all(isinstance(each, float) for each in noted.values()) else {}
 
 
 @contextmanager

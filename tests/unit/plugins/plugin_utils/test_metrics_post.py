@@ -6,59 +6,21 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_post import NotPosted, post
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.metrics_endpoint import Endpoint, serving
 
 BODIES = [{"name": f"m{number}", "counter": {"add": number}} for number in range(3)]
 
 
-class Endpoint(ThreadingHTTPServer):
-    """Notes what is posted, and by how many connections; answers 400 to what is in `refused`."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.posted: list[tuple[str, Any]] = []
-        self.connections: set[Any] = set()
-        self.refused: set[str] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://localhost:{self.server_port}/metrics"
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Endpoint
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.posted.append((self.path, body))
-        self.server.connections.add(self.client_address)
-        is_refused = body["name"] in self.server.refused
-        content = b"cannot change metric type\n" if is_refused else b""
-        self.send_response(400 if is_refused else 200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_arguments: Any) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    with Endpoint() as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+    with serving() as server:
         yield server
-        server.shutdown()
 
 
 @contextmanager

@@ -59,12 +59,15 @@ def test_follows_no_link(tmp_path: Path) -> None:
     ("noted", "now", "is_due"),
     [
         (None, 100.0, True),
-        ("100.0", 100.0, False),
-        ("100.0", 109.9, False),
-        ("100.0", 110.0, True),
+        ('{"this": 100.0}', 100.0, False),
+        ('{"this": 100.0, "that": 1.0}', 109.9, False),
+        ('{"this": 100.0}', 110.0, True),
+        ('{"that": 100.0}', 100.0, True),
         # The machine was started anew.
-        ("100.0", 5.0, True),
+        ('{"this": 100.0}', 5.0, True),
         ("nonsense", 100.0, True),
+        ("[1]", 100.0, True),
+        ('{"this": "soon"}', 100.0, True),
     ],
 )
 def test_is_due(tmp_path: Path, noted: str | None, now: float, is_due: bool) -> None:
@@ -72,8 +75,9 @@ def test_is_due(tmp_path: Path, noted: str | None, now: float, is_due: bool) -> 
     file.write_text(noted or "")
     descriptor = os.open(file, os.O_RDWR)
     mine = Turn(descriptor, lambda: now)
-    assert mine.is_due(10) is is_due
-    mine.note()
-    assert file.read_text() == str(now)
-    assert not mine.is_due(10)
+    assert mine.is_due("this", 10) is is_due
+    mine.note("this")
+    mine.note("another")
+    assert not mine.is_due("this", 10)
+    assert ("that" in file.read_text()) is ("that" in (noted or ""))
     os.close(descriptor)

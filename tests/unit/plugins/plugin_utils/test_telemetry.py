@@ -1,0 +1,91 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When all resources are counted, and what is said when the metrics cannot be told."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
+from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import tell
+from ansible_collections.druidops.druid.plugins.plugin_utils._turn import turn
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.metrics_endpoint import Endpoint, serving
+
+RUN = Run(0.5, "unchanged")
+CLUSTERS = "druidops_druid_clusters"
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory for temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as server:
+        yield server
+
+
+def names(endpoint: Endpoint) -> list[str]:
+    """Return the names of what has been posted since the last look."""
+    found = [body["name"] for _path, body in endpoint.posted]
+    endpoint.posted.clear()
+    return found
+
+
+def counted(endpoint: Endpoint, is_news: bool, census: dict[str, float] | None) -> bool:
+    """Tell of a run, and return whether the resources were counted for that."""
+    assert tell(endpoint.url, "druid", RUN, lambda: census, is_news) is None
+    told = names(endpoint)
+    assert "druidops_druid_reconciles_unchanged_total" in told
+    return CLUSTERS in told
+
+
+def test_counts_after_each_write_and_otherwise_now_and_then(endpoint: Endpoint) -> None:
+    told = [counted(endpoint, is_news, {"clusters": 1.0}) for is_news in (False, False, True, False)]
+    assert told == [True, False, True, False]
+
+
+def test_what_could_not_be_counted_is_counted_next_time(endpoint: Endpoint) -> None:
+    assert not counted(endpoint, False, None)
+    assert counted(endpoint, False, {"clusters": 1.0})
+
+
+def test_others_that_take_long_are_not_waited_for(endpoint: Endpoint, directory: Path) -> None:
+    assert tell(endpoint.url, "druid", RUN, lambda: None, is_news=False) is None
+    [file] = directory.iterdir()
+    names(endpoint)
+    with turn(file, 1):
+        said = tell(endpoint.url, "druid", RUN, lambda: None, is_news=False)
+    assert said is not None
+    assert "held by others" in said
+    assert names(endpoint) == []
+
+
+def test_nobody_listens() -> None:
+    said = tell("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_news=False)
+    assert said is not None
+    assert said.startswith("The metrics could not be posted to http://127.0.0.1:1/metrics")
+
+
+def test_each_kind_is_counted(endpoint: Endpoint) -> None:
+    for kind in ("druid", "x", "druid"):
+        tell(endpoint.url, kind, RUN, lambda: {"clusters": 1.0}, is_news=False)
+    assert [name for name in names(endpoint) if name.endswith("_clusters")] == [CLUSTERS, "druidops_x_clusters"]
+
+
+def test_all_kinds_take_turns_at_an_endpoint(directory: Path) -> None:
+    for url, kind in (
+        ("http://127.0.0.1:1/a", "druid"),
+        ("http://127.0.0.1:2/a", "druid"),
+        ("http://127.0.0.1:1/a", "x"),
+    ):
+        tell(url, kind, RUN, lambda: None, is_news=False)
+    assert len(list(directory.iterdir())) == 2
