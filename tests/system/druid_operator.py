@@ -90,8 +90,9 @@ class DruidOperator:
         return self.live.requests(since, self.account.username)
 
     def requests(self, since: Mark) -> list[tuple[str, str]]:
-        """Return verb and resource of what the account has asked since the mark, the watches of the cache left out."""
-        return [(each.verb, each.resource) for each in self.events(since) if each.verb != "watch"]
+        """Return verb and resource of what the account has asked since the mark; watches and the lease do not count."""
+        counted = (each for each in self.events(since) if each.verb != "watch" and each.resource != "leases")
+        return [(each.verb, each.resource) for each in counted]
 
 
 def watches() -> list[dict[str, Any]]:
