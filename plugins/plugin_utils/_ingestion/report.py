@@ -14,8 +14,9 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils import _spec_masking
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import condition, event, settle
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import condition, settle
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, names, reasons, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Step, Submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import SeenSupervisor
@@ -122,8 +123,7 @@ def _publish(
     try:
         if document != previous and not made.is_gone:
             _write_status(api, made.resource, document)
-        for text in news:
-            api.create(event(made.resource, text, now))
+        send(api, made.resource, news, now)
     except KubernetesError as error:
         is_over = isinstance(error, ApiError) and error.is_missing_object
         return () if is_over else (str(error),)

@@ -92,6 +92,8 @@ ROOMS = (
     # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
     Room("plugins/plugin_utils/_cluster", (KUBERNETES, *SHARED), ("ansible", KINDS[1])),
     Room("plugins/plugin_utils/_ingestion", (KUBERNETES, DRUID), ("ansible",)),
+    # What the actions share, and the only code in here that knows Ansible.
+    Room("plugins/plugin_utils/_action.py", (KUBERNETES,), KINDS),
     Room("plugins/plugin_utils", (KUBERNETES, *SHARED), ("ansible", *KINDS)),
     # Actions are thin, and the only code here that Ansible calls.
     Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),

@@ -1,0 +1,101 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An ingestion as people run it: by the playbook from the installed tarball, and by the operator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
+from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.playbook import Ansible, Run
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.operator_plugin import StartOperator
+
+CANARY = "hunter2-the-canary"
+
+
+@pytest.fixture
+def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        started.kafka.make_topic(started.name)
+        yield started
+
+
+def play(ansible: Ansible, *options: str, **variables: Any) -> Run:
+    """Run the playbook druidops.druid.ingestion; the variables go without their prefix."""
+    stated = {"namespace": ansible.namespace, "wait_sleep": 1, **variables}
+    prefixed = {f"druid_ingestion_{key}": value for key, value in stated.items()}
+    return ansible.run("druidops.druid.ingestion", "-e", ansible.write("variables.json", prefixed), *options)
+
+
+def test_by_playbook(each_ansible: Ansible, ingestion: Ingesting) -> None:
+    spec = kafka_spec(ingestion)
+    spec["spec"]["ioConfig"]["consumerProperties"]["ssl.keystore.password"] = CANARY
+    resource = {"apiVersion": "druid.apache.org/v1alpha1", **ingestion.resource("kafka", spec, suspend=True)}
+    given = {"resource": resource, "wait": True}
+
+    planned = play(each_ansible, "--check", "--diff", **given)
+    assert f"create supervisor {ingestion.name}" in planned.output
+    assert CANARY not in planned.output
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+    made = play(each_ansible, "--diff", **given)
+    assert made.changed
+    assert CANARY not in made.output
+    assert f"{ingestion.name}: Supervisor {ingestion.name} is suspended, as described." in made.output
+    assert not play(each_ansible, **given).changed
+    assert not play(each_ansible, name=ingestion.name).changed
+
+    ended = play(each_ansible, name=ingestion.name, state="absent", wait=True)
+    assert f"terminate supervisor {ingestion.name}" in ended.output
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
+def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    started = start(operator, ingestion.live, tmp_path, DRUIDOPS_LOG=str(log))
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    started.program.wait_for_runs(ingestion.name, 1)
+    assert ingestion.condition("Ready") == ("True", "Suspended")
+    assert f"create supervisor {ingestion.name}" in only_line(log)["done"]
+
+    ingestion.proxy.forget()
+    # The first run that finds nothing to do fills ansible-operator's cache.
+    touch(started, ingestion)
+    mark = ingestion.live.mark()
+    touch(started, ingestion)
+    assert ingestion.writes == []
+    # That is ansible-operator itself, at the end of the run.
+    eventually(lambda: started.requests(mark) == [("get", "druidingestions")])
+
+    ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
+    eventually(lambda: ingestion.live.find("ConfigMap", f"{ingestion.name}-ingestion") is not None)
+
+    ingestion.live.delete(KIND, ingestion.name)
+    eventually(lambda: ingestion.live.find(KIND, ingestion.name) is None)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def touch(started: DruidOperator, ingestion: Ingesting) -> None:
+    """Have the operator run for it: it watches annotations."""
+    before = len(started.program.runs)
+    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"annotations": {"touched": str(before)}}})
+    started.program.wait_for_runs(ingestion.name, before + 1)
+
+
+def only_line(log: Path) -> dict[str, Any]:
+    """The one line of the operator's log."""
+    [line] = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert line["kind"] == KIND
+    found: dict[str, Any] = line
+    return found
