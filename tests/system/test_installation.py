@@ -45,6 +45,13 @@ SYSTEM = "druid-operator-system"
 # That of config/samples/small.yaml.
 CLUSTER = "small"
 NAMESPACES = (SYSTEM, "druid", "analytics")
+# What is not in a namespace, and with it all else. They go at the same time.
+EVERYTHING = (
+    *(f"crds/{plural}.druid.apache.org" for plural in PLURALS),
+    "clusterroles/druid-operator-manager-role",
+    "clusterrolebindings/druid-operator-manager-rolebinding",
+    *(f"namespaces/{name}" for name in NAMESPACES),
+)
 TAKING_AWAY = "Taking it away, and keeping the data"
 TAKING_OVER = "From the Go operator's chart"
 # What being the leader takes, and telling of a resource. That it has become the leader only the real program tells.
@@ -69,9 +76,9 @@ def shell(plane: ControlPlane, tmp_path: Path) -> Iterator[Installer]:
         metadata = resource["metadata"]
         patch = '{"metadata": {"finalizers": null}}'
         found.run(f"kubectl patch druids {metadata['name']} -n {metadata['namespace']} --type merge --patch '{patch}'")
-    found.run("kubectl delete crds --all")
-    found.run("kubectl delete clusterroles,clusterrolebindings --selector app.kubernetes.io/instance=druid-operator")
-    found.run(f"kubectl delete namespaces --ignore-not-found {' '.join(NAMESPACES)}")
+    # a namespace in which pods are ending is looked at again after half of their grace period
+    found.run("kubectl delete deployments --all --all-namespaces --cascade=foreground")
+    found.run(f"kubectl delete --ignore-not-found {' '.join(EVERYTHING)}")
 
 
 def all_resources(shell: Installer) -> list[Manifest]:
