@@ -28,7 +28,7 @@ from testbed.operator_plugin import StartOperator
 from testbed.processes import ProcessError
 from testbed.pytest_plugin import crds, kubernetes, new_namespace
 
-# both on the same control plane, which takes its time to start
+# all on the same control plane, which takes its time to start
 pytestmark = pytest.mark.xdist_group("operator-outage")
 
 SECONDS = 30
@@ -109,6 +109,23 @@ def test_the_api_server_is_killed_in_the_middle_of_an_update(
     idle.delete("Service", f"druid-{IDLE}-historicals-1")
     eventually(lambda: idle.find("Service", f"druid-{IDLE}-historicals-1"))
     assert_trouble_was_told(log, login, started)
+
+
+def test_the_api_server_hangs_in_the_middle_of_an_update(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+    started = start(operator, live, tmp_path)
+    live.create(small_cluster.resource(CHANGING, small_cluster.spec(1, replicas=1)))
+    started.wait_until_settled(CHANGING)
+    before, mark = uids(live), live.mark()
+
+    live.merge("Druid", CHANGING, {"spec": small_cluster.spec(2, replicas=1)})
+    eventually(lambda: started.is_writing(mark))
+    with live.plane.with_hung_api_server():
+        time.sleep(SECONDS)
+
+    eventually(lambda: is_up_to_date(live, CHANGING))
+    started.wait_until_settled(CHANGING)
+    assert repeated(made(started.events(mark))) == {}
+    assert uids(live) == before
 
 
 def test_what_happens_while_the_operator_is_cut_off_is_not_missed(

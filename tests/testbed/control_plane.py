@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import urllib.error
@@ -101,6 +103,16 @@ class ControlPlane(Running):
         self._processes.kill(_API_SERVER)
         yield
         self._start_api_server(partial(self._processes.start, detached=False), build(self.kubernetes))
+
+    @contextmanager
+    def with_hung_api_server(self) -> Iterator[None]:
+        """Stop the API server (SIGSTOP): it takes connections and answers nothing. Let it go on afterwards."""
+        (process,) = (each for each in self._processes.running() if each.name == _API_SERVER)
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
 
     def stop(self) -> None:
         """Kill every component and drop the data."""
