@@ -22,7 +22,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -258,14 +258,9 @@ DIFFERENCES = (
 )
 
 
-@contextmanager
-def released(release: str | None, upstream: Upstream) -> Iterator[Upstream]:
-    """Yield that release put over the Druid 33 behind, or what is behind itself where it is none."""
-    if release is None:
-        yield upstream
-        return
-    with other_release(release, upstream) as over:
-        yield over
+def released(release: str | None, upstream: Upstream) -> AbstractContextManager[Upstream]:
+    """That release put over the Druid 33 behind, or what is behind itself where it is none."""
+    return nullcontext(upstream) if release is None else other_release(release, upstream)
 
 
 @contextmanager

@@ -52,5 +52,7 @@ def serving() -> Iterator[Endpoint]:
     """Serve while the context lasts."""
     with Endpoint() as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
-        yield server
-        server.shutdown()
+        try:
+            yield server
+        finally:
+            server.shutdown()

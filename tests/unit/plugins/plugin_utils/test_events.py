@@ -93,7 +93,7 @@ def test_counts_what_is_said_again() -> None:
     api = Server()
     for second in (5, 6, 7):
         send(api, RESOURCE, [TEXT, TEXT], NOW.replace(second=second))
-    [live] = api.events.values()
+    [live] = list(api.events.values())
     assert (live["count"], live["firstTimestamp"], live["lastTimestamp"]) == (
         3,
         "2026-01-02T03:04:05Z",
@@ -106,7 +106,7 @@ def test_who_may_not_count_is_not_told_so(refusal: dict[str, int]) -> None:
     api = Server(refusal)
     for _pass in range(2):
         send(api, RESOURCE, [TEXT], NOW)
-    [live] = api.events.values()
+    [live] = list(api.events.values())
     assert live["count"] == 1
 
 

@@ -26,8 +26,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
 
 
-def supervisor(after: Any = THERE, **payload: Any) -> SeenSupervisor:
-    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(after, after), payload)
+def supervisor(stored: Any = None, **payload: Any) -> SeenSupervisor:
+    spec = stored or THERE
+    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(spec, spec), payload)
 
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> SeenBatch:
