@@ -153,14 +153,14 @@ def test_nothing_about_it_is_complained_of(control_plane: ControlPlane, plural: 
 def test_accepts_what_runs_today_and_stores_what_the_engine_says(druids: Druids, file: Path, form: str) -> None:
     stated = json.loads(file.read_text())[form]["spec"]
     stored = druids.try_out(stated)["spec"]
-    result = _schema.apply(_schema.druid_spec(), stated)
+    result = _schema.apply(_schema.spec_of("Druid"), stated)
     assert (result.value, result.errors, result.pruned) == (stored, (), ())
 
 
 def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids: Druids) -> None:
     sample = yaml.safe_load((ROOT / "config/samples/druid.yaml").read_text())
     stored = druids.try_out(sample["spec"])["spec"]
-    assert _schema.apply(_schema.druid_spec(), sample["spec"]) == _schema.Result(stored, (), ())
+    assert _schema.apply(_schema.spec_of("Druid"), sample["spec"]) == _schema.Result(stored, (), ())
     ingestion = yaml.safe_load((ROOT / "config/samples/druidingestion.yaml").read_text())
     path = f"{API}/namespaces/{namespace}/druidingestions?dryRun=All&fieldValidation=Strict"
     assert control_plane.request("POST", path, ingestion)["spec"] == ingestion["spec"]
@@ -185,7 +185,7 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
 def test_stores_what_the_engine_says(druids: Druids, changes: dict[str, Any]) -> None:
     stated = spec(**changes)
     expected = druids.try_out(stated)["spec"]
-    assert _schema.apply(_schema.druid_spec(), stated) == _schema.Result(expected, (), ())
+    assert _schema.apply(_schema.spec_of("Druid"), stated) == _schema.Result(expected, (), ())
 
 
 KINDS = "Required value|Invalid value|Unsupported value|Too long|Too many"
@@ -238,7 +238,7 @@ ERROR = re.compile(rf"(spec[^ :]*): ({KINDS})")
 )
 def test_refuses_what_the_engine_refuses(druids: Druids, value: Any) -> None:
     message = druids.refusal(lambda: druids.try_out(value))
-    errors = _schema.apply(_schema.druid_spec(), value).errors
+    errors = _schema.apply(_schema.spec_of("Druid"), value).errors
     assert {(error.path, error.kind) for error in errors} == set(ERROR.findall(message))
 
 
