@@ -15,13 +15,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._action import Reco
 from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, result
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import measured, names, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import (
     CONSTRAINTS,
     INGESTION,
     to_request,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
 
@@ -32,17 +33,30 @@ class ActionModule(ReconcileAction):
         del tmp
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         _validation, arguments = self.validate_argument_spec({**INGESTION, **argument_spec()}, **CONSTRAINTS)
-        began = time.monotonic()
-        returned |= self._reconcile(arguments)
-        if arguments["log"]:
-            log(names.KIND, arguments, returned, time.monotonic() - began)
+        began, meter = time.monotonic(), Meter()
+        try:
+            request = to_request(arguments, self._task.check_mode, self.find_file, meter)
+            fulfilled = partial(fulfil, request=request, progress=partial(progress, request.name), clock=Clock())
+            outcome = attempt(arguments, fulfilled, meter)
+            made: Outcome | DruidopsError = outcome
+            returned |= result.of_outcome(outcome, request, arguments["fail_on_problem"])
+        except DruidopsError as error:
+            made = error
+            returned |= result.of_error(error, arguments["fail_on_problem"])
+        self._tell(arguments, returned, made, meter, time.monotonic() - began)
         return returned
 
-    def _reconcile(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            request = to_request(arguments, self._task.check_mode, self.find_file)
-            fulfilled = partial(fulfil, request=request, progress=partial(progress, request.name), clock=Clock())
-            outcome = attempt(arguments, fulfilled, Meter())
-        except DruidopsError as error:
-            return result.of_error(error, arguments["fail_on_problem"])
-        return result.of_outcome(outcome, request, arguments["fail_on_problem"])
+    def _tell(
+        self,
+        arguments: Mapping[str, Any],
+        returned: Mapping[str, Any],
+        made: Outcome | DruidopsError,
+        meter: Meter,
+        seconds: float,
+    ) -> None:
+        """Tell the log and the metrics what came of it; what goes wrong with the metrics is in the log."""
+        untold = None
+        if arguments["metrics_url"] and not self._task.check_mode:
+            untold = measured.tell(arguments["metrics_url"], made, meter, seconds)
+        if arguments["log"]:
+            log(names.KIND, arguments, {**returned, "metrics": untold}, seconds)

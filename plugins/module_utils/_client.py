@@ -63,6 +63,12 @@ class DruidClient:
         """Close the connections."""
         self._transport.close()
 
+    @property
+    def traffic(self) -> dict[str, int]:
+        """How many requests have been sent that only read, how many others, and how many got no answer."""
+        sent = self._transport.sent
+        return {"reads": sent["GET"], "writes": sent.total() - sent["GET"], "unanswered": self._transport.unanswered}
+
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON document, None when the answer is empty; NotFound when Druid does not know the thing."""
         return self._call(Request("GET", path, _address.query(params)))

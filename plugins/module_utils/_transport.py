@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,9 @@ class Transport:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        # how many requests were sent, by their method, and how many got no answer
+        self.sent: Counter[str] = Counter()
+        self.unanswered = 0
         self._watch = Watch(connection.read_timeout)
         self._session = session(self._watch)
         if not connection.verify:
@@ -56,6 +60,7 @@ class Transport:
 
     def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """Send once, follow nothing; any status is an answer. Unreachable, or BadAnswer when it is too large."""
+        self.sent[method] += 1
         try:
             with self._watch:
                 answer = self._exchange(method, url, body, headers)
@@ -64,6 +69,7 @@ class Transport:
                 raise TimeoutError
             return answer
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError) as error:
+            self.unanswered += 1
             attempt = Attempt(method, _address.shown(url), self._watch.sent, self._watch.is_over)
             raise unreachable(attempt, error, self._connection) from None
 

@@ -121,6 +121,12 @@ options:
       - The first look is at the cache; only when there is anything to do, in Kubernetes or in Druid, a second one is at
         the API server itself, and it is decided on that one. Secrets are never read through the cache.
     type: str
+  metrics_url:
+    description:
+      - Address to which metrics of each pass are posted, as ansible-operator has one at V(http://localhost:5050/metrics).
+      - It takes less than a second, and fails nothing. What goes wrong with it is in the line of O(log).
+      - Not in check mode.
+    type: str
 seealso:
   - module: druidops.druid.supervisor
   - module: druidops.druid.task

@@ -36,6 +36,11 @@ REQUESTS: Mapping[str, str] = {
     "kubernetes_writes": "Writes, those of status and events included.",
     "kubernetes_request_errors": "Requests with no answer, or one of 429 or 500 and above.",
 }
+DRUID_REQUESTS: Mapping[str, str] = {
+    "druid_reads": "Reads from Druid.",
+    "druid_writes": "Requests that may have changed something in Druid.",
+    "druid_request_errors": "Requests to which Druid gave no answer.",
+}
 # An empty gauge stands for none; ansible-operator cannot set one to 0 but can subtract what it was set to.
 ALMOST_NOTHING = 1e-9
 
@@ -48,7 +53,7 @@ class Metric(NamedTuple):
     description: str
 
 
-METRICS: tuple[Metric, ...] = (
+COMMON: tuple[Metric, ...] = (
     Metric("reconcile_duration_seconds", "histogram", "How long a pass took, from its first request to its last."),
     *(Metric(f"{phase}_duration_seconds", "histogram", f"How long a pass took to {phase}.") for phase in PHASES),
     *(Metric(f"reconciles_{outcome}_total", "counter", text) for outcome, text in OUTCOMES.items()),
@@ -57,6 +62,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("objects_applied_total", "counter", "Objects that were created, updated or made again."),
     Metric("objects_removed_total", "counter", "Objects that were deleted."),
     Metric("last_reconcile_timestamp_seconds", "gauge", "When the last pass ended."),
+)
+CLUSTERS: tuple[Metric, ...] = (
     Metric("clusters", "gauge", "Resources in the watched namespaces that are not being deleted."),
     Metric("clusters_ready", "gauge", "Resources with the condition Ready."),
     Metric("clusters_progressing", "gauge", "Resources with the condition Progressing."),
@@ -69,6 +76,10 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("degraded_since_timestamp_seconds", "gauge", "Since when the longest Degraded cluster is so; 0 for none."),
 )
+DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
+ALL = (*COMMON, *CLUSTERS, *DRUID)
+# Which there are of each kind of resources, in lower case.
+METRICS: Mapping[str, tuple[Metric, ...]] = {"druid": (*COMMON, *CLUSTERS), "druidingestion": (*COMMON, *DRUID)}
 PREFIX = "druidops_"
 
 
@@ -76,8 +87,8 @@ PREFIX = "druidops_"
 class Run:
     """What there is to tell of one run of the action.
 
-    Durations are in seconds. ``errors`` is by phase, ``requests`` by the names in REQUESTS. ``census`` has the gauges
-    about all resources, None when they were not counted this time.
+    Durations are in seconds. ``errors`` is by phase, ``requests`` by the names in REQUESTS, and in DRUID_REQUESTS where
+    Druid was spoken to. ``census`` has the gauges about all resources, None when they were not counted this time.
     """
 
     seconds: float
@@ -97,7 +108,8 @@ def values(run: Run, now: float) -> dict[str, float]:
     """
     counted: dict[str, float] = {f"reconciles_{outcome}_total": int(outcome == run.outcome) for outcome in OUTCOMES}
     counted |= {f"{phase}_errors_total": run.errors.get(phase, 0) for phase in PHASES}
-    counted |= {f"{request}_total": run.requests.get(request, 0) for request in REQUESTS}
+    asked = (*REQUESTS, *(name for name in DRUID_REQUESTS if name in run.requests))
+    counted |= {f"{request}_total": run.requests.get(request, 0) for request in asked}
     counted |= {"objects_applied_total": run.applied, "objects_removed_total": run.removed}
     observed = {f"{phase}_duration_seconds": seconds for phase, seconds in run.phases.items()}
     return {
@@ -110,10 +122,10 @@ def values(run: Run, now: float) -> dict[str, float]:
 
 
 def posts(kind: str, found: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return the bodies to post, in the order of METRICS; ``kind`` is that of the resources, in lower case."""
+    """Return the bodies to post, in the order of ALL; ``kind`` is that of the resources, in lower case."""
     return [
         {"name": f"{PREFIX}{kind}_{metric.name}", "description": metric.description, metric.type: change}
-        for metric in METRICS
+        for metric in ALL
         if metric.name in found
         for change in _changes(metric, found[metric.name])
     ]

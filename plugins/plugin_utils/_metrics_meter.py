@@ -44,6 +44,11 @@ class Meter:
         self.cache = replace(api, transport=_Hasty(api.transport))
         return replace(api, transport=CountedTransport(api.transport, self.requests, of_cache))
 
+    def add_druid(self, traffic: Mapping[str, int]) -> None:
+        """Add what a client of Druid's API has sent: reads, writes, unanswered."""
+        names = {"reads": "druid_reads", "writes": "druid_writes", "unanswered": "druid_request_errors"}
+        self.requests.update({names[name]: count for name, count in traffic.items()})
+
     @property
     def has_written(self) -> bool:
         """True when anything was sent to be stored."""

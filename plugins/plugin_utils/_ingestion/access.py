@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Fin
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
 USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
@@ -138,7 +139,7 @@ def _content(key: SecretKey, secret: Manifest | None) -> _Content:
 
 
 @contextmanager
-def connected(found: Access, patience: Patience) -> Iterator[DruidClient]:
+def connected(found: Access, patience: Patience, meter: Meter) -> Iterator[DruidClient]:
     """Speak to Druid; BadInput when a certificate cannot be used. Nothing is sent by this alone."""
     if MISSING is not None:
         needed = f"The Python library requests is needed where the playbook runs ({sys.executable}): {MISSING}."
@@ -155,7 +156,9 @@ def connected(found: Access, patience: Patience) -> Iterator[DruidClient]:
             read_timeout=patience.read_timeout,
             retry_timeout=patience.retry_timeout,
         )
-        yield stack.enter_context(DruidClient(connection))
+        client = stack.enter_context(DruidClient(connection))
+        stack.callback(lambda: meter.add_druid(client.traffic))
+        yield client
 
 
 def _file(path: Path, content: str | None) -> str | None:

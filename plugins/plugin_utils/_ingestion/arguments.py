@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import n
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
 DEFAULT_NAMESPACE = "default"
 
@@ -39,6 +40,7 @@ INGESTION: Mapping[str, Any] = {
     "fail_on_problem": {"type": "bool", "default": True},
     "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},
+    "metrics_url": {"type": "str"},
 }
 CONSTRAINTS: dict[str, Any] = {
     "required_one_of": [("name", "resource")],
@@ -46,7 +48,9 @@ CONSTRAINTS: dict[str, Any] = {
 }
 
 
-def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str]) -> Request:
+def to_request(
+    arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], meter: Meter
+) -> Request:
     """Return what the task asks for; BadResource when the resource given is none."""
     resource, spec = plain(arguments["resource"]), plain(arguments["spec"])
     if isinstance(resource, str):
@@ -69,5 +73,6 @@ def to_request(arguments: Mapping[str, Any], check_mode: bool, find_file: Callab
             tuple(arguments["reference_namespaces"]),
             arguments["url"],
             Patience(arguments["read_timeout"], arguments["retry_timeout"]),
+            meter,
         ),
     )

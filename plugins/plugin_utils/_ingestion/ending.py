@@ -60,7 +60,7 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
             api, resource, settings, f"DruidIngestion {owner} describes supervisor {record.id}, too: it stays."
         )
     try:
-        with connected(reach(ingestion, found, settings), settings.patience) as client:
+        with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
             steps = tuple(_ends(client, record))
             return _carried_out(
                 api, client, Pass(resource, Plan((*steps, *_LET_GO), (_DELETING,)), None, found), settings
@@ -136,7 +136,7 @@ def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) 
     found = observe(api, ingestion, secrets_of(ingestion))
     record, forget = read(found.record, resource), Remember(None)
     try:
-        with connected(reach(ingestion, found, settings), settings.patience) as client:
+        with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
             steps = () if ingestion.retains else tuple(_ends(client, record))
             return _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found), settings)
     except NoAccess as error:

@@ -53,7 +53,8 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
         if not settings.check_mode:
             report_unreadable(api, resource, error, now)
         raise
-    return report(api, made, settings.check_mode, now)
+    with settings.meter.phases("report"):
+        return report(api, made, settings.check_mode, now)
 
 
 def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
@@ -65,11 +66,12 @@ def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pas
         obstacles = (*obstacles, refusal)
     if obstacles:
         return Pass(resource, Plan(findings=obstacles))
-    found = observe(api, ingestion, keys)
+    with settings.meter.phases("observe"):
+        found = observe(api, ingestion, keys)
     if found.record is not None and not is_ours(found.record, ingestion):
         return Pass(resource, Plan(findings=(_collision(ingestion),)), observed=found)
     try:
-        with connected(reach(ingestion, found, settings), settings.patience) as client:
+        with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
             return _with_druid(api, client, resource, found, settings)
     except NoAccess as error:
         return Pass(resource, Plan(findings=(error.finding,)), observed=found)
@@ -81,11 +83,12 @@ def _with_druid(
     api: KubernetesApi, client: DruidClient, resource: Manifest, found: Observed, settings: Settings
 ) -> Pass:
     ingestion, record = Ingestion.from_resource(resource), read(found.record, resource)
-    seen = see(client, ingestion, record)
-    owner = _older(client, resource, found, seen)
-    if owner is not None:
-        return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
-    plan = decide(ingestion, record, seen, kept(client, ingestion, record), is_recorded=found.record is not None)
+    with settings.meter.phases("decide"):
+        seen = see(client, ingestion, record)
+        owner = _older(client, resource, found, seen)
+        if owner is not None:
+            return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
+        plan = decide(ingestion, record, seen, kept(client, ingestion, record), is_recorded=found.record is not None)
     plan = replace(plan, steps=(*_finalizer(resource["metadata"]), *plan.steps))
     pause = paused(ingestion)
     planned = Pass(resource, plan if pause is None else held(plan, pause), seen, found, _warnings(ingestion, seen))
@@ -97,7 +100,8 @@ def _carried_out(api: KubernetesApi, client: DruidClient, made: Pass, record: Re
     if settings.check_mode or not made.plan.steps:
         return made
     decide_on_the_server(api)
-    acted = act(api, client, made.resource, made.plan.steps)
+    with settings.meter.phases("act"):
+        acted = act(api, client, made.resource, made.plan.steps)
     made = replace(made, resource=acted.live, plan=acted.plan(made.plan), tried=acted.failed)
     if acted.finding is not None:
         return made

@@ -13,19 +13,22 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
 
 @dataclass(frozen=True)
 class Settings:
     """How a pass is made: `check_mode` stops before the first write; Secrets of these namespaces are read, too.
 
-    `url` is where Druid is found from here, in place of what the resource says; credentials go there.
+    `url` is where Druid is found from here, in place of what the resource says; credentials go there. `meter` takes the
+    time, and counts the requests.
     """
 
     check_mode: bool = False
     reference_namespaces: tuple[str, ...] = ()
     url: str | None = None
     patience: Patience = field(default_factory=Patience)
+    meter: Meter = field(default_factory=Meter, compare=False)
 
 
 @dataclass(frozen=True)

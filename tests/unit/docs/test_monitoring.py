@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.tests.testbed.operator.metrics import Hi
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8")
-PREFIX = "druidops_druid_"
+OWN = {f"druidops_{kind}_{metric.name}": metric for kind, metrics in METRICS.items() for metric in metrics}
 HISTOGRAM = [suffix for suffix, _labels, _value in Histogram().samples()]
 
 
@@ -34,9 +34,9 @@ def exposed() -> dict[str, set[str]]:
         own_metrics.of_requests({("200", "GET"): 1}, "host"),
     ]
     found = {each.name: set(each.labels) for each in prometheus_files.samples(exposition(families))}
-    for metric in METRICS:
+    for name, metric in OWN.items():
         suffixes = HISTOGRAM if metric.type == "histogram" else [""]
-        found |= {f"{PREFIX}{metric.name}{each}": {"le"} if each == "_bucket" else set() for each in suffixes}
+        found |= {f"{name}{each}": {"le"} if each == "_bucket" else set() for each in suffixes}
     return found
 
 
@@ -46,7 +46,7 @@ ALERTS = prometheus_files.alerts()
 
 def test_all_metrics_are_documented() -> None:
     rows = re.findall(r"^\| `(druidops_\w+)` \| (\w+) \| (.+) \|$", DOCUMENT, re.M)
-    assert rows == [(PREFIX + metric.name, metric.type, metric.description) for metric in METRICS]
+    assert rows == [(name, metric.type, metric.description) for name, metric in OWN.items()]
 
 
 @pytest.mark.parametrize("expression", [*prometheus_files.queries(), *(rule["expr"] for rule in ALERTS)])

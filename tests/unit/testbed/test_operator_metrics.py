@@ -80,14 +80,14 @@ def test_exposition() -> None:
 
 @pytest.mark.parametrize("outcome", ["unchanged", "changed", "with_problems", "failed"])
 def test_takes_what_the_passes_post(outcome: Any) -> None:
-    census = {metric.name: 0.0 for metric in METRICS if metric.type == "gauge"}
+    census = {metric.name: 0.0 for metric in METRICS["druid"] if metric.type == "gauge"}
     phases = dict.fromkeys(PHASES, 0.5)
     run = Run(0.5, outcome, phases, {"act": 1}, {"cache_requests": 2}, 1, 1, census)
     metrics = UserMetrics()
     for body in posts("druid", values(run, 7.0)):
         metrics.post(json.dumps(body).encode())
     assert {each.name: each.type for each in metrics.families()} == {
-        f"druidops_druid_{metric.name}": metric.type for metric in METRICS
+        f"druidops_druid_{metric.name}": metric.type for metric in METRICS["druid"]
     }
     exposed = exposition(metrics.families())
     assert f"\ndruidops_druid_reconciles_{outcome}_total 1\n" in exposed

@@ -27,7 +27,7 @@ CENSUS = {
 UNITS = ("seconds", "total", "clusters", "ready", "progressing", "degraded", "paused")
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda each: each.name)
+@pytest.mark.parametrize("metric", METRICS["druid"], ids=lambda each: each.name)
 def test_is_named_as_prometheus_wants_it(metric: Any) -> None:
     assert re.fullmatch("[a-z]+(_[a-z]+)*", metric.name)
     assert metric.name.endswith(UNITS)
@@ -36,7 +36,7 @@ def test_is_named_as_prometheus_wants_it(metric: Any) -> None:
 
 
 def test_names_differ() -> None:
-    assert len({metric.name for metric in METRICS}) == len(METRICS)
+    assert len({metric.name for metric in METRICS["druid"]}) == len(METRICS["druid"])
 
 
 VALUES: list[tuple[str, Run, dict[str, float]]] = [
@@ -76,8 +76,10 @@ def test_values(run: Run, found: dict[str, float]) -> None:
 
 def test_the_census_brings_all_counters() -> None:
     found = values(Run(0.5, "unchanged", census=CENSUS), 7.0)
-    durations = {metric.name for metric in METRICS if metric.type == "histogram"} - {"reconcile_duration_seconds"}
-    assert found.keys() == {metric.name for metric in METRICS} - durations
+    durations = {metric.name for metric in METRICS["druid"] if metric.type == "histogram"} - {
+        "reconcile_duration_seconds"
+    }
+    assert found.keys() == {metric.name for metric in METRICS["druid"]} - durations
     assert found.items() >= CENSUS.items()
     assert found["reconciles_failed_total"] == 0
 
@@ -93,14 +95,24 @@ POSTS: list[tuple[str, float, list[dict[str, Any]]]] = [
 
 @pytest.mark.parametrize(("name", "value", "changes"), POSTS)
 def test_posts(name: str, value: float, changes: list[dict[str, Any]]) -> None:
-    [metric] = [each for each in METRICS if each.name == name]
+    [metric] = [each for each in METRICS["druid"] if each.name == name]
     head = {"name": f"druidops_druid_{name}", "description": metric.description}
     assert posts("druid", {name: value}) == [{**head, **change} for change in changes]
 
 
-@given(st.dictionaries(st.sampled_from([each.name for each in METRICS]), st.floats(0, 1e12)))
+@given(st.dictionaries(st.sampled_from([each.name for each in METRICS["druid"]]), st.floats(0, 1e12)))
 def test_posts_are_one_change_of_one_metric_each(found: dict[str, float]) -> None:
     made = posts("druid", found)
     assert {each["name"].removeprefix("druidops_druid_") for each in made} == found.keys()
     assert all(len(each.keys() & {"counter", "gauge", "histogram"}) == 1 for each in made)
     assert json.loads(json.dumps(made)) == made
+
+
+def test_requests_to_druid_are_told_where_there_are_any() -> None:
+    found = values(Run(0.5, "unchanged", requests={"druid_reads": 2, "druid_writes": 0}, census={}), 7.0)
+    assert {name: value for name, value in found.items() if name.startswith("druid")} == {
+        "druid_reads_total": 2,
+        "druid_writes_total": 0,
+    }
+    told = {body["name"]: body.get("counter") for body in posts("druidingestion", found)}
+    assert told["druidops_druidingestion_druid_reads_total"] == {"add": 2}

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access i
     refused,
     secrets_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion
 
 URL = "http://druid:8888"
@@ -79,6 +80,6 @@ def test_a_secret_of_another_namespace_is_refused(allowed: tuple[str, ...], is_r
 
 def test_files_of_certificates_do_not_outlive_the_connection(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with connected(access(ingestion(), URL, {}), Patience()):
+    with connected(access(ingestion(), URL, {}), Patience(), Meter()):
         assert list(tmp_path.iterdir())
     assert not list(tmp_path.iterdir())

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What there is to tell, as metrics, of one task about one ingestion."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, End, Remember, Submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import NotThere, Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import tell as tell_endpoint
+
+KIND = names.KIND.lower()
+
+
+def tell(url: str, made: Outcome | DruidopsError, meter: Meter, seconds: float) -> str | None:
+    """Post what there is to tell of a task; return why that did not go well, None when it did."""
+    run = of_outcome(made, meter, seconds) if isinstance(made, Outcome) else of_error(made, meter, seconds)
+    # there are no gauges about all of them
+    return tell_endpoint(url, KIND, run, dict, meter.has_written)
+
+
+def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> Run:
+    """Return what there is to tell of a task that could be carried out, be it in part."""
+    plan = outcome.report.plan if outcome.report else None
+    problems = [each.reason for each in plan.problems] if plan else []
+    steps = plan.steps if plan else ()
+    ended = [step for step in steps if isinstance(step, End) or (isinstance(step, Remember) and step.record is None)]
+    given = [step for step in steps if isinstance(step, Converge | Submit | Remember) and step not in ended]
+    return Run(
+        seconds=seconds,
+        outcome="with_problems" if problems else "changed" if outcome.done else "unchanged",
+        phases=meter.phases.seconds,
+        errors={"act": problems.count(reasons.WRITE_FAILED)},
+        requests=meter.requests,
+        applied=len(given),
+        removed=len(ended),
+    )
+
+
+def of_error(error: DruidopsError, meter: Meter, seconds: float) -> Run:
+    """Return what there is to tell of a task that could not be carried out; a resource that has gone is no failure."""
+    is_gone = isinstance(error, NotThere)
+    return Run(
+        seconds=seconds,
+        outcome="unchanged" if is_gone else "failed",
+        phases=meter.phases.seconds,
+        errors={} if is_gone else {meter.phases.last: 1},
+        requests=meter.requests,
+    )
