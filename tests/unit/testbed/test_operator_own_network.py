@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import pytest
-from testbed.operator.own_network import OwnNetwork, local, way_in
-from testbed.ports import reserved_ports
+from ansible_collections.druidops.druid.tests.testbed.operator.own_network import OwnNetwork, local, way_in
+from ansible_collections.druidops.druid.tests.testbed.ports import reserved_ports
 
 # Tells on its own port what it hears from another.
 _PROGRAM = """

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -14,12 +15,17 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._turn import NoTurn, Turn, turn
 
-# Reads a number, and writes one more: two at once would lose some.
+# Reads a number, and writes one more: two at once would lose some. It finds the module by its path: what else a new
+# Python finds depends on who runs the tests.
 ADDS = """
 import sys, time
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from ansible_collections.druidops.druid.plugins.plugin_utils._turn import turn
-lock, number = map(Path, sys.argv[1:])
+module, lock, number = map(Path, sys.argv[1:])
+specification = spec_from_file_location("turns", module)
+turns = sys.modules["turns"] = module_from_spec(specification)
+specification.loader.exec_module(turns)
+turn = turns.turn
 for _round in range(25):
     with turn(lock, 60):
         before = int(number.read_text())
@@ -31,7 +37,7 @@ for _round in range(25):
 def test_one_at_a_time(tmp_path: Path) -> None:
     number = tmp_path / "number"
     number.write_text("0")
-    command = [sys.executable, "-c", ADDS, str(tmp_path / "lock"), str(number)]
+    command = [sys.executable, "-c", ADDS, inspect.getfile(Turn), str(tmp_path / "lock"), str(number)]
     adders = [subprocess.Popen(command) for _adder in range(3)]
     assert [each.wait() for each in adders] == [0, 0, 0]
     assert number.read_text() == "75"
