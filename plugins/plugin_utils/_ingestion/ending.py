@@ -38,7 +38,8 @@ def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     """End what the resource describes, and let it go. Its spec may be anything: nobody has to mend it first."""
     if names.FINALIZER not in (resource["metadata"].get("finalizers") or ()):
         return Pass(resource, Plan(findings=(_DELETING,)))
-    ingestion = Ingestion.from_resource(_readable(resource))
+    resource = _readable(resource)
+    ingestion = Ingestion.from_resource(resource)
     if ingestion.retains:
         return _let_go(api, resource, settings, f"deletionPolicy Retain: {_what(ingestion)} is left to itself.")
     keys = secrets_of(ingestion)

@@ -20,7 +20,7 @@ def reach(ingestion: Ingestion, found: Observed, settings: Settings) -> Access:
 
 def _url(ingestion: Ingestion, found: Observed) -> str:
     if ingestion.cluster is None:
-        return str(ingestion.endpoint["url"])
+        return _stated(ingestion)
     if found.cluster is None:
         where = f"namespace {ingestion.namespace}"
         message = f"spec.druidCluster: there is no Druid {ingestion.cluster} in {where}. Create it, or mend the name."
@@ -29,3 +29,11 @@ def _url(ingestion: Ingestion, found: Observed) -> str:
         return router.address(found.cluster, found.services, prefers_tls="caSecretRef" in ingestion.endpoint)
     except router.NoRouter as error:
         raise NoAccess(reasons.ROUTER_NOT_FOUND, f"spec.druidCluster: {error}") from error
+
+
+def _stated(ingestion: Ingestion) -> str:
+    url: str | None = ingestion.endpoint.get("url")
+    if url is None:
+        # of one that is being deleted nobody has looked whether it is valid
+        raise NoAccess(reasons.INVALID_SPEC, "spec.druidCluster: neither it nor endpoint.url names a Druid.")
+    return url

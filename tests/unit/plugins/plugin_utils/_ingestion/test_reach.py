@@ -1,0 +1,46 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where Druid is, as the resource says or in place of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import NoAccess
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.test_router import cluster, service
+
+ENDPOINT = {"druidCluster": None, "endpoint": {"url": "https://druid:9088"}}
+FOUND = Observed(cluster=cluster(), services=(service(),))
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "override", "url"),
+    [
+        (ENDPOINT, Observed(), None, "https://druid:9088"),
+        (ENDPOINT, Observed(), "http://localhost:1", "http://localhost:1"),
+        ({}, FOUND, None, "http://druid-c-routers.ns.svc:8088"),
+    ],
+)
+def test_finds(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
+    assert reach(ingestion(**more), found, Settings(url=override)).url == url
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "reason"),
+    [
+        ({"druidCluster": None}, Observed(), "InvalidSpec"),
+        ({}, Observed(), "ClusterNotFound"),
+        ({}, Observed(cluster=cluster()), "RouterNotFound"),
+    ],
+)
+def test_says_what_is_missing(more: dict[str, Any], found: Observed, reason: str) -> None:
+    with pytest.raises(NoAccess) as raised:
+        reach(ingestion(**more), found, Settings())
+    assert raised.value.finding.reason == reason
