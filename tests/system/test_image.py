@@ -21,7 +21,7 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system import image, small_cluster
 from ansible_collections.druidops.druid.tests.system.image import ImageOperator
-from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.live import Live, Manifest
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.api import ApiError
 
@@ -85,10 +85,10 @@ def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Liv
     assert "10s" in {_asked_for(run) for run in runs}
 
 
-def test_the_documented_policy_refuses_what_ends_the_operator(live: Live) -> None:
-    text = (image.COLLECTION / "docs" / "image.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    policy, binding = yaml.safe_load_all(block)
+def test_a_policy_refuses_what_ends_the_operator(live: Live) -> None:
+    text = (image.COLLECTION / "config" / "admission" / "annotations.yaml").read_text(encoding="utf-8")
+    policy, binding = yaml.safe_load_all(text)
+    stored = live.create(_with_verbosity("99999999999"))
     with ExitStack() as stack:
         for each, plural in ((policy, "policies"), (binding, "policybindings")):
             path = f"/apis/admissionregistration.k8s.io/v1/validatingadmission{plural}"
@@ -97,14 +97,20 @@ def test_the_documented_policy_refuses_what_ends_the_operator(live: Live) -> Non
         assert eventually(lambda: _refused(live, "99999999999")).status == 422
         assert [each for each in ("-1", "8", "", "x", "0x7") if not _refused(live, each)] == []
         assert [each for each in ("0", "7", None) if _refused(live, each)] == []
+        # one that was there before can still be changed elsewhere
+        live.merge("Druid", stored["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
 
 
-def _refused(live: Live, verbosity: str | None) -> ApiError | None:
+def _with_verbosity(verbosity: str | None) -> Manifest:
     resource = small_cluster.resource(f"c-{secrets.token_hex(4)}")
     if verbosity is not None:
         resource["metadata"]["annotations"] = {f"{PREFIX}/verbosity": verbosity}
+    return resource
+
+
+def _refused(live: Live, verbosity: str | None) -> ApiError | None:
     try:
-        live.create(resource)
+        live.create(_with_verbosity(verbosity))
     except ApiError as error:
         return error
     return None
