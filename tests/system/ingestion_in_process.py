@@ -102,6 +102,4 @@ def ingesting(live: Live, druid: Druid) -> Iterator[Ingesting]:
             for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
                 if name in supervisor:
                     druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
-            # a task that had just begun when its supervisor was terminated runs on, and keeps its slot
-            for task in druid.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={name}"):
-                druid.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
+            druid.end_tasks(name)

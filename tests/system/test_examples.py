@@ -104,6 +104,8 @@ def leave_nothing(druid: Druid, ending: str) -> None:
     for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
         if supervisor.endswith(ending):
             druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+    for name in NAMES:
+        druid.end_tasks(f"{name}{ending}")
     compaction = "/druid/coordinator/v1/config/compaction"
     for config in druid.request("GET", compaction)["compactionConfigs"]:
         if config["dataSource"].endswith(ending):
