@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
 
 
-class Document:
+class Document(ABC):
     """
     What is the same for all of them: a ``Resource`` whose subclasses say how it is read, decided and sent.
 
@@ -67,21 +68,21 @@ class Document:
 
     # What is different for each of them.
 
+    @abstractmethod
     def _now(self) -> Any:
         """Ask Druid what is there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _unknown(self, before: Any) -> Iterable[Path]:
         """Return the places of the fields that Druid does not know, as far as ``before`` tells."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _changed(self, before: Any) -> Any:
         """Decide what there shall be. Pure."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _send(self, before: Any, after: Any) -> None:
         """Send what makes it so; sent twice, it does the same."""
-        raise NotImplementedError
 
     # Afterwards.
 
