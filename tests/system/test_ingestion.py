@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -197,6 +198,8 @@ def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
     ingestion.live.create(resource)
     ingestion.settled()
+    # Kubernetes tells the age in whole seconds.
+    time.sleep(1)
     younger = f"{ingestion.name}-younger"
     ingestion.live.create({**resource, "metadata": {"name": younger}})
     outcome = ingestion.one_pass(name=younger)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
@@ -20,7 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import o
 
 GONE_ATTEMPTS = 100
 GONE_PAUSE_SECONDS = 0.1
-OWNERSHIP_ATTEMPTS = 5
+# The record of owners is that of one version, and controllers write the status of a new object many times a second.
+OWNERSHIP_PAUSES_SECONDS = (0, 0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 
 class StillThere(KubernetesError):
@@ -139,12 +140,11 @@ def _settle_ownership(
     live: Manifest,
     manifest: Manifest,
     former: Manifest | None = None,
-    attempts: int = OWNERSHIP_ATTEMPTS,
+    pauses: Sequence[float] = OWNERSHIP_PAUSES_SECONDS,
 ) -> Manifest:
     """Return the object once its fields are owned as the manifest needs it; values stay as they are.
 
-    `former` is the object whose place this one has taken, if it has. The record of owners is that of one version, and
-    controllers write the status of a new object many times a second, so it is tried some times.
+    `former` is the object whose place this one has taken, if it has. It is tried again after each pause.
     """
     managed_fields = rewritten(live, manifest, former)
     if managed_fields is None:
@@ -152,14 +152,15 @@ def _settle_ownership(
     try:
         return _write_managed_fields(api, live, managed_fields)
     except ApiError as error:
-        later = _later(api, live) if error.is_test and attempts > 1 else None
+        later = _later(api, live, pauses[0]) if error.is_test and pauses else None
         if later is None:
             raise
-    return _settle_ownership(api, later, manifest, former, attempts - 1)
+    return _settle_ownership(api, later, manifest, former, pauses[1:])
 
 
-def _later(api: KubernetesApi, live: Manifest) -> Manifest | None:
-    """Return the object as it is now; None if it is gone, or another one has its name."""
+def _later(api: KubernetesApi, live: Manifest, pause: float) -> Manifest | None:
+    """Return the object as it is after the pause; None if it is gone, or another one has its name."""
+    api.sleep(pause)
     metadata = live["metadata"]
     found = api.get(live["kind"], metadata["namespace"], metadata["name"])
     return found if found is not None and found["metadata"]["uid"] == metadata["uid"] else None
