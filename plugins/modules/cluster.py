@@ -23,6 +23,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
+  - druidops.druid.reconcile
 attributes:
   check_mode:
     support: full
@@ -83,14 +84,6 @@ options:
       - A line is printed whenever the progress changes.
     type: bool
     default: false
-  wait_timeout:
-    description: How long to wait, in seconds.
-    type: int
-    default: 600
-  wait_sleep:
-    description: Pause between two passes while waiting, in seconds.
-    type: int
-    default: 2
   reference_namespaces:
     description:
       - Namespaces other than the cluster's own from which C(extraCommonConfig) may take ConfigMaps and Secrets.
@@ -98,37 +91,12 @@ options:
     type: list
     elements: str
     default: []
-  fail_on_problem:
-    description:
-      - Fail when something stands in the way, after the condition has been written.
-      - The operator sets this to V(false); what is in the way is then in the conditions only.
-    type: bool
-    default: true
   keep_finalizer:
     description:
       - Have the resource keep its finalizer also when C(disablePVCDeletionFinalizer) is set; claims stay all the same.
       - The operator sets this to V(true), since ansible-operator runs nothing for a deleted resource without finalizer.
     type: bool
     default: false
-  log:
-    description:
-      - Path of a file to which one line of JSON is added. What resource it was, what was done, how long it took in
-        seconds, what is awaited.
-    type: str
-  cache_kubeconfig:
-    description:
-      - Path of a kubeconfig that leads to a proxy which answers reads from a cache, as ansible-operator gives it to
-        every run in E(K8S_AUTH_KUBECONFIG).
-      - The first look is at the cache; only when there is anything to do, a second one is at the API server itself, and
-        it is decided on that one. Secrets are never read through the cache.
-      - E(K8S_AUTH_KUBECONFIG) is then no fall-back of O(kubeconfig).
-    type: str
-  metrics_url:
-    description:
-      - Address to which metrics of each pass are posted, as ansible-operator has one at V(http://localhost:5050/metrics).
-      - It takes less than a second, and fails nothing. What goes wrong with it is in the line of O(log).
-      - Not in check mode.
-    type: str
   metrics_namespaces:
     description:
       - Namespaces whose C(Druid) resources are counted for the metrics, by way of O(cache_kubeconfig).

@@ -26,6 +26,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
+  - druidops.druid.reconcile
 attributes:
   check_mode:
     support: full
@@ -80,14 +81,6 @@ options:
       - A line is printed whenever the progress changes.
     type: bool
     default: false
-  wait_timeout:
-    description: How long to wait, in seconds.
-    type: int
-    default: 600
-  wait_sleep:
-    description: Pause between two passes while waiting, in seconds.
-    type: int
-    default: 2
   read_timeout:
     description: How long an answer of Druid may take, in seconds. It may take 80 to stop a supervisor.
     type: float
@@ -103,30 +96,6 @@ options:
     type: list
     elements: str
     default: []
-  fail_on_problem:
-    description:
-      - Fail when something stands in the way, after the condition has been written.
-      - The operator sets this to V(false); what is in the way is then in the conditions only.
-    type: bool
-    default: true
-  log:
-    description:
-      - Path of a file to which one line of JSON is added. What resource it was, what was done, how long it took in
-        seconds, what is awaited.
-    type: str
-  cache_kubeconfig:
-    description:
-      - Path of a kubeconfig that leads to a proxy which answers reads from a cache, as ansible-operator gives it to
-        every run in E(K8S_AUTH_KUBECONFIG).
-      - The first look is at the cache; only when there is anything to do, in Kubernetes or in Druid, a second one is at
-        the API server itself, and it is decided on that one. Secrets are never read through the cache.
-    type: str
-  metrics_url:
-    description:
-      - Address to which metrics of each pass are posted, as ansible-operator has one at V(http://localhost:5050/metrics).
-      - It takes less than a second, and fails nothing. What goes wrong with it is in the line of O(log).
-      - Not in check mode.
-    type: str
 seealso:
   - module: druidops.druid.supervisor
   - module: druidops.druid.task

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
 
+from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 COMPONENT = "druid-operator"
@@ -20,6 +21,9 @@ MAX_MESSAGE_CHARACTERS = 4096
 MAX_EVENT_BYTES = 1000
 # An object's name has at most 253 characters, and an event's name goes on with a point and sixteen more.
 MAX_EVENT_STEM = 253 - 17
+
+# What tells of a cluster that cannot be read.
+_OF_READING = ("Ready", "Degraded")
 
 Condition = dict[str, Any]
 
@@ -47,6 +51,25 @@ def _settled(new: Condition, old: Condition | None, generation: int | None, now:
 def timestamp(moment: datetime) -> str:
     """Return a moment as Kubernetes writes it (RFC 3339, UTC, whole seconds)."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
+    """True when the condition Ready is."""
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def degraded(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return reason and message of the condition Degraded while it is true."""
+    found = next((each for each in document.get("conditions") or () if each["type"] == "Degraded"), None)
+    return (found["reason"], found["message"]) if found and found["status"] == "True" else None
+
+
+def unreadable(message: str, previous: Mapping[str, Any], generation: int | None, now: datetime) -> list[Condition]:
+    """Return the conditions when Kubernetes could not be read: not Ready, Degraded, the others as they were."""
+    before = previous.get("conditions") or ()
+    told = [condition(kind, kind == "Degraded", _reasons.CLUSTER_UNREADABLE, message) for kind in _OF_READING]
+    others = [each for each in before if each["type"] not in _OF_READING]
+    return [*settle(told, before, generation, now), *others]
 
 
 @dataclass(frozen=True)

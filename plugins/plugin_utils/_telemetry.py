@@ -13,8 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run, posts, values
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_post import NotPosted, post
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
 from ansible_collections.druidops.druid.plugins.plugin_utils._turn import NoTurn, turn
 
 TURN_SECONDS = 0.2
@@ -22,6 +25,18 @@ TURN_SECONDS = 0.2
 CENSUS_PAUSE_SECONDS = 10
 
 Census = Callable[[], Mapping[str, float] | None]
+
+
+def failed(error: DruidopsError, meter: Meter, seconds: float) -> Run:
+    """Return what there is to tell of a task that could not be carried out; a resource that has gone is no failure."""
+    is_gone = isinstance(error, NotThere)
+    return Run(
+        seconds=seconds,
+        outcome="unchanged" if is_gone else "failed",
+        phases=meter.phases.seconds,
+        errors={} if is_gone else {meter.phases.last: 1},
+        requests=meter.requests,
+    )
 
 
 def tell(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:

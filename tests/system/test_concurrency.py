@@ -17,9 +17,10 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
 from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.in_process import connection, good, one_pass
 from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest

@@ -13,12 +13,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.deletion i
     delete_by_variable,
     delete_resource,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.passes import passes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._given import Submitted, from_spec, submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Progress
 
 
 def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:

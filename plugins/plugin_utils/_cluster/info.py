@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.validity import misshapen
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
 CLUSTER_INFO: Mapping[str, Any] = {"name": {"type": "str"}, "namespace": {"type": "str", "default": "default"}}

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _metrics
+from ansible_collections.druidops.druid.plugins.plugin_utils import _metrics, _telemetry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import census, names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import tell as tell_endpoint
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
 
 KIND = names.KIND.lower()
 APPLIED = ("create", "update", "recreate")
@@ -24,9 +23,9 @@ APPLIED = ("create", "update", "recreate")
 
 def tell(arguments: Mapping[str, Any], made: Outcome | DruidopsError, meter: Meter, seconds: float) -> str | None:
     """Post what there is to tell of a task; return why that did not go well, None when it did."""
-    run = of_outcome(made, meter, seconds) if isinstance(made, Outcome) else of_error(made, meter, seconds)
+    run = of_outcome(made, meter, seconds) if isinstance(made, Outcome) else _telemetry.failed(made, meter, seconds)
     count = partial(_census, arguments, made, meter)
-    return tell_endpoint(arguments["metrics_url"], KIND, run, count, meter.has_written or isinstance(made, NotThere))
+    return _telemetry.tell(arguments["metrics_url"], KIND, run, count, meter.has_written or isinstance(made, NotThere))
 
 
 def _census(arguments: Mapping[str, Any], made: Outcome | DruidopsError, meter: Meter) -> dict[str, float] | None:
@@ -53,18 +52,6 @@ def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> _metrics.Run:
     )
 
 
-def of_error(error: DruidopsError, meter: Meter, seconds: float) -> _metrics.Run:
-    """Return what there is to tell of a task that could not be carried out; a resource that has gone is no failure."""
-    is_gone = isinstance(error, NotThere)
-    return _metrics.Run(
-        seconds=seconds,
-        outcome="unchanged" if is_gone else "failed",
-        phases=meter.phases.seconds,
-        errors={} if is_gone else {meter.phases.last: 1},
-        requests=meter.requests,
-    )
-
-
 def status_of(outcome: Outcome) -> Mapping[str, Any] | None:
     """Return the status that a pass has left, None when the resource has gone."""
     return None if outcome.report is None or outcome.report.is_gone else outcome.report.status
@@ -77,8 +64,7 @@ def _outcome(outcome: Outcome) -> _metrics.Outcome:
 
 
 def _problems(outcome: Outcome) -> list[str]:
-    findings = outcome.report.problems if outcome.report else outcome.plan.findings
-    return [finding.reason for finding in findings]
+    return [problem.reason for problem in outcome.problems]
 
 
 def _errors(outcome: Outcome) -> dict[str, int]:

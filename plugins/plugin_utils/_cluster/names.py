@@ -21,7 +21,6 @@ KIND = "Druid"
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
 
-IGNORED_ANNOTATION = "druid.apache.org/ignored"
 TAKE_OVER_ANNOTATION = "druid.apache.org/take-over"
 RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
 SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"

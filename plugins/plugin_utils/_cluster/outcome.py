@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ansible_collections.druidops.druid.plugins.plugin_utils import _waiting
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-
-# Takes a line for the person who waits.
-Progress = Callable[[str], None]
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of a request; `report` is None when there was nothing to report on."""
+class Outcome(_waiting.Outcome[Report]):
+    """What came of a request: the plan has the steps of all passes."""
 
     plan: Plan = field(default_factory=Plan)
     changed: bool = False
-    report: Report | None = None
-    warnings: tuple[str, ...] = ()
-    timed_out: bool = False
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        return self.report.problems if self.report else self.plan.findings

@@ -6,26 +6,58 @@
 
 from __future__ import annotations
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._reasons import (
+    AS_EXPECTED,
+    CHANGES_WAIT,
+    CLUSTER_UNREADABLE,
+    DELETING,
+    IGNORED,
+    INVALID_SPEC,
+    NAME_COLLISION,
+    PAUSED,
+    REFERENCE_REFUSED,
+    UP_TO_DATE,
+    WRITE_FAILED,
+)
+
 READY = "AllNodesReady"
 NOT_READY = "NodesNotReady"
 STOPPED = "Stopped"
-UP_TO_DATE = "UpToDate"
 ROLLING_OUT = "RollingOut"
-AS_EXPECTED = "AsExpected"
 NOT_PAUSED = "NotPaused"
-PAUSED = "Paused"
-IGNORED = "Ignored"
-CHANGES_WAIT = "ChangesWait"
-DELETING = "Deleting"
 PODS_FAILING = "PodsFailing"
 
-INVALID_SPEC = "InvalidSpec"
 REFERENCE_NOT_FOUND = "ReferenceNotFound"
-REFERENCE_REFUSED = "ReferenceRefused"
-NAME_COLLISION = "NameCollision"
 REFUSED = "RefusedByServer"
 CONFLICT = "Conflict"
 PODS_NOT_ADOPTABLE = "PodsNotAdoptable"
-WRITE_FAILED = "WriteFailed"
 REMOVAL_HELD_BACK = "RemovalHeldBack"
-CLUSTER_UNREADABLE = "ClusterUnreadable"
+
+# A write that failed may succeed in the next pass, and then what was to follow it follows.
+PASSING = frozenset({WRITE_FAILED, REMOVAL_HELD_BACK})
+
+__all__ = [
+    "AS_EXPECTED",
+    "CHANGES_WAIT",
+    "CLUSTER_UNREADABLE",
+    "CONFLICT",
+    "DELETING",
+    "IGNORED",
+    "INVALID_SPEC",
+    "NAME_COLLISION",
+    "NOT_PAUSED",
+    "NOT_READY",
+    "PASSING",
+    "PAUSED",
+    "PODS_FAILING",
+    "PODS_NOT_ADOPTABLE",
+    "READY",
+    "REFERENCE_NOT_FOUND",
+    "REFERENCE_REFUSED",
+    "REFUSED",
+    "REMOVAL_HELD_BACK",
+    "ROLLING_OUT",
+    "STOPPED",
+    "UP_TO_DATE",
+    "WRITE_FAILED",
+]

@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicates import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause, suspended
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
@@ -30,17 +30,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
-    Pass,
-    Report,
-    report,
-    report_unreadable,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, Report, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
+from ansible_collections.druidops.druid.plugins.plugin_utils._status import report_unreadable
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ def decide(
     api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, settings: Settings
 ) -> tuple[Plan, Observed]:
     """Return what is to be done, and what is there including what only a look by name has found."""
-    paused = pause(cluster)
+    paused = hands_off(cluster.annotations, cluster.spec)
     plan, observed = _decide(api, resource, cluster, observed, settings)
     return plan if paused is None else suspended(plan, paused), observed
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,18 +17,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
-    is_reached,
-    is_ready,
-    status,
-    unreadable,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_reached, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText, degraded, is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
 
 
 @dataclass(frozen=True)
@@ -58,6 +53,16 @@ class Report:
     @property
     def is_reached(self) -> bool:
         return is_reached(self.status["conditions"])
+
+    @property
+    def is_over(self) -> bool:
+        """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
+        return self.is_reached or any(problem.reason not in reasons.PASSING for problem in self.problems)
+
+    @property
+    def progress(self) -> str:
+        ready = next(each for each in self.status["conditions"] if each["type"] == "Ready")
+        return f"{self.status.get('nodes', '')} nodes ready. {ready['message']}"
 
 
 @dataclass(frozen=True)
@@ -98,16 +103,6 @@ def _masker(resource: Manifest, observed: Observed) -> Masker:
     return masker_of([resource, *(each for each in read if each)])
 
 
-def report_unreadable(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
-    """Say in the conditions that the cluster could not be read; all else in the status stays as it was last seen."""
-    previous = resource.get("status") or {}
-    metadata = resource["metadata"]
-    document = {**previous, "conditions": unreadable(str(error), previous, metadata.get("generation"), now)}
-    if "uid" in metadata and document != previous:
-        with suppress(KubernetesError):
-            _write_status(api, resource, {**document, "reason": reasons.CLUSTER_UNREADABLE})
-
-
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
     return tuple(Finding(reasons.WRITE_FAILED, result.error, result.step.group) for result in results if result.error)
 
@@ -129,13 +124,13 @@ def _publish(
     previous = made.resource.get("status") or {}
     news = events.done_texts(made.results, masker)
     # While it lasts it is in the conditions.
-    if _troubles(previous) != _troubles(document):
+    if degraded(previous) != degraded(document):
         news = (*news, *events.trouble_texts(made.results, made.plan.findings, masker))
     try:
         if document != previous:
-            _write_status(api, made.resource, document)
+            write_status(api, made.resource, document)
     except KubernetesError as error:
-        return _trouble(error)
+        return untold(error)
     return _send(api, made.resource, news, now)
 
 
@@ -144,24 +139,5 @@ def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now
     try:
         send(api, resource, news, now)
     except KubernetesError as error:
-        return _trouble(error)
+        return untold(error)
     return ()
-
-
-def _trouble(error: KubernetesError) -> tuple[str, ...]:
-    return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)
-
-
-def _troubles(document: dict[str, Any]) -> tuple[str, str] | None:
-    """Return reason and message of the condition Degraded while it is true."""
-    degraded = next((each for each in document.get("conditions") or () if each["type"] == "Degraded"), None)
-    return (degraded["reason"], degraded["message"]) if degraded and degraded["status"] == "True" else None
-
-
-def _write_status(api: KubernetesApi, resource: Manifest, document: dict[str, Any]) -> None:
-    metadata = resource["metadata"]
-    operations = [
-        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-        {"op": "add", "path": "/status", "value": document},
-    ]
-    api.patch_status(resource["kind"], metadata["namespace"], metadata["name"], operations)

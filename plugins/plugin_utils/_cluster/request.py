@@ -1,34 +1,19 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """What one task asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-
-
-class NotThere(DruidopsError):
-    """The named resource does not exist."""
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import Task
 
 
 @dataclass(frozen=True)
-class Request:
-    """A cluster named by its resource, given as a resource, or described by variables; and what to do with it."""
+class Request(Task):
+    """A cluster, and what to do with it in which way."""
 
-    name: str
-    namespace: str
-    resource: Manifest | None = None
-    spec: Mapping[str, Any] | None = None
-    by_variable: bool = False
-    absent: bool = False
-    wait: bool = False
-    wait_timeout: int = 600
-    wait_sleep: int = 2
     settings: Settings = field(default_factory=Settings)

@@ -13,14 +13,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, settle
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, is_ready, settle
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # Not Ready, and yet as the user wants it: there is nothing to wait for.
 _WISHES = frozenset({reasons.STOPPED, reasons.CHANGES_WAIT})
-MAX_SHOWN = 5
 # Field of the Go operator's status -> the kind whose names it lists.
 _NAME_LISTS = {
     "statefulSets": "StatefulSet",
@@ -55,19 +55,6 @@ def status(
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
 
 
-def unreadable(message: str, previous: Mapping[str, Any], generation: int | None, now: datetime) -> list[Condition]:
-    """Return the conditions of a cluster that could not be read: not Ready, Degraded, the others as they were."""
-    before = previous.get("conditions") or ()
-    told = [condition(kind, kind == "Degraded", reasons.CLUSTER_UNREADABLE, message) for kind in ("Ready", "Degraded")]
-    others = [each for each in before if each["type"] not in ("Ready", "Degraded")]
-    return [*settle(told, before, generation, now), *others]
-
-
-def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
-    """True when the condition Ready is."""
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
 def is_reached(conditions: Iterable[Mapping[str, Any]]) -> bool:
     """True when the cluster is as the user wants it: ready, stopped, or paused with changes that wait."""
     return any(
@@ -89,15 +76,13 @@ def _ready(
     cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding], problems: Sequence[Finding]
 ) -> Condition:
     if problems:
-        return condition("Ready", False, problems[0].reason, _listed([problem.message for problem in problems]))
+        return condition("Ready", False, problems[0].reason, _joined(problems))
     deleting = _first(findings, reasons.DELETING)
     if deleting is not None:
         return condition("Ready", False, deleting.reason, deleting.message)
     waiting = [state for state in states if not state.is_ready]
     if waiting:
-        return condition(
-            "Ready", False, reasons.NOT_READY, f"Waiting for {_listed([str(state) for state in waiting], ', ')}."
-        )
+        return condition("Ready", False, reasons.NOT_READY, f"Waiting for {listed(str(state) for state in waiting)}.")
     changes = _first(findings, reasons.CHANGES_WAIT)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
@@ -110,9 +95,7 @@ def _ready(
 def _progressing(states: Sequence[GroupState], held: Finding | None) -> Condition:
     moving = [state.key for state in states if not state.is_settled]
     if moving:
-        return condition(
-            "Progressing", True, reasons.ROLLING_OUT, f"Pods are being changed in {_listed(moving, ', ')}."
-        )
+        return condition("Progressing", True, reasons.ROLLING_OUT, f"Pods are being changed in {listed(moving)}.")
     if held is not None:
         message = "No pods are being changed, and not all need be as the specification wants them."
         return condition("Progressing", False, held.reason, message)
@@ -121,10 +104,10 @@ def _progressing(states: Sequence[GroupState], held: Finding | None) -> Conditio
 
 def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Condition:
     if problems:
-        return condition("Degraded", True, problems[0].reason, _listed([problem.message for problem in problems]))
+        return condition("Degraded", True, problems[0].reason, _joined(problems))
     trouble = [text for state in states for text in state.trouble]
     if trouble:
-        return condition("Degraded", True, reasons.PODS_FAILING, _listed(trouble))
+        return condition("Degraded", True, reasons.PODS_FAILING, listed(trouble, " | "))
     return condition("Degraded", False, reasons.AS_EXPECTED, "Nothing is in the way.")
 
 
@@ -139,9 +122,8 @@ def _first(findings: Iterable[Finding], *reasons_wanted: str) -> Finding | None:
     return next((finding for finding in findings if finding.reason in reasons_wanted), None)
 
 
-def _listed(texts: Sequence[str], separator: str = " | ") -> str:
-    shown = separator.join(texts[:MAX_SHOWN])
-    return shown if len(texts) <= MAX_SHOWN else f"{shown}{separator}and {len(texts) - MAX_SHOWN} more"
+def _joined(problems: Iterable[Finding]) -> str:
+    return listed((problem.message for problem in problems), " | ")
 
 
 def _reason(conditions: Iterable[Condition]) -> str | None:

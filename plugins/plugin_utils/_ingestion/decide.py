@@ -25,8 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, with_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-
-_MOST_SHOWN = 5
+from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 
 
 def decide(ingestion: Ingestion, record: Record, seen: Seen, extras: tuple[Converge, ...], is_recorded: bool) -> Plan:
@@ -54,16 +53,6 @@ def finalizer(finalizers: list[str]) -> tuple[Step, ...]:
     return () if names.FINALIZER in finalizers else (Finalizer(is_set=True),)
 
 
-def paused(ingestion: Ingestion) -> Finding | None:
-    """Return why nothing is written: the annotation of the Go operator, or spec.paused."""
-    if ingestion.annotations.get(names.IGNORED_ANNOTATION) == "true":
-        message = f"The annotation {names.IGNORED_ANNOTATION} is set: nothing is changed until it is removed."
-        return Finding(reasons.IGNORED, message, is_problem=False)
-    if ingestion.spec.get("paused"):
-        return Finding(reasons.PAUSED, "spec.paused is set: nothing is changed until it is removed.", is_problem=False)
-    return None
-
-
 def held(plan: Plan, pause: Finding) -> Plan:
     """Return the plan without its steps: what it would change waits."""
     waiting = _waiting(plan)
@@ -73,7 +62,7 @@ def held(plan: Plan, pause: Finding) -> Plan:
 def _waiting(plan: Plan) -> tuple[Finding, ...]:
     if not plan.steps:
         return ()
-    message = f"Paused. What waits: {_listed([step.title for step in plan.steps])}."
+    message = f"Paused. What waits: {listed([step.title for step in plan.steps])}."
     return (Finding(reasons.CHANGES_WAIT, message, is_problem=False),)
 
 
@@ -143,11 +132,6 @@ def _findings(seen: Seen) -> tuple[Finding, ...]:
 def _drifted(steps: Iterator[Converge]) -> Iterator[Finding]:
     for step in steps:
         before, after = step.change.before, step.change.after
-        what = "it is not there" if before is None else f"it differs in {_listed(sorted(differing(before, after)))}"
+        what = "it is not there" if before is None else f"it differs in {listed(sorted(differing(before, after)))}"
         message = f"Somebody has changed {step.what} in Druid: {what}. driftPolicy Report leaves it so."
         yield Finding(reasons.DRIFTED, message)
-
-
-def _listed(texts: list[str]) -> str:
-    shown = ", ".join(texts[:_MOST_SHOWN])
-    return shown if len(texts) <= _MOST_SHOWN else f"{shown} and {len(texts) - _MOST_SHOWN} more"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText, degraded
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Finalizer, Plan, Remember, Step
 
 _PREFIX = "DruidIngestion"
@@ -23,7 +23,7 @@ def of_steps(steps: Iterable[Step]) -> list[EventText]:
 
 def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, Any]) -> list[EventText]:
     """Return a warning for each problem, once it has become one."""
-    if _degraded(previous) == _degraded(document):
+    if degraded(previous) == degraded(document):
         return []
     return [EventText("Warning", f"{_PREFIX}{each.reason}", each.message) for each in plan.problems]
 
@@ -31,9 +31,3 @@ def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, 
 def of_warnings(warnings: Iterable[str]) -> list[EventText]:
     """Return what there is to say of a resource that goes: what of it may run on."""
     return [EventText("Warning", f"{_PREFIX}LeftBehind", text) for text in warnings]
-
-
-def _degraded(document: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return reason and message of the condition Degraded while it is true."""
-    found = next((each for each in document.get("conditions") or () if each["type"] == "Degraded"), None)
-    return (found["reason"], found["message"]) if found and found["status"] == "True" else None

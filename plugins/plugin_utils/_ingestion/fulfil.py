@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
@@ -16,13 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import n
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.removal import remove_by_variable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import (
-    NotThere,
-    Outcome,
-    Progress,
-    Request,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import read
+from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Progress, until_over
 
 
 def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
@@ -31,15 +27,14 @@ def fulfil(api: KubernetesApi, request: Request, progress: Progress, clock: Cloc
         return _absent(api, request, clock)
     if request.by_variable:
         resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
-        return _passes(api, request, Outcome(warnings=warnings), progress, clock, lambda: resource)
+        return _passes(api, request, Outcome(warnings=warnings), progress, clock, resource)
     if request.resource is None:
-        return _passes(api, request, Outcome(), progress, clock, lambda: _read(api, request))
+        return _passes(api, request, Outcome(), progress, clock)
     # In check mode by dry run: what that returns is what is planned for.
     submitted = submit(api, request.resource, request.settings.check_mode)
     done = (f"{submitted.operation} {names.KIND} {request.name}",) if submitted.operation else ()
-    if request.settings.check_mode:
-        return _passes(api, request, Outcome(done), progress, clock, lambda: submitted.stored)
-    return _passes(api, request, Outcome(done), progress, clock, lambda: _read(api, request))
+    would_be = submitted.stored if request.settings.check_mode else None
+    return _passes(api, request, Outcome(done), progress, clock, would_be)
 
 
 def _passes(
@@ -48,21 +43,21 @@ def _passes(
     outcome: Outcome,
     progress: Progress,
     clock: Clock,
-    read: Callable[[], Manifest],
+    resource: Manifest | None = None,
 ) -> Outcome:
-    """Make one pass, and with `wait` more of them until it is as wanted or something lasting is in the way."""
-    ticks = clock.ticks(request.wait_timeout if _waits(request) else 0, request.wait_sleep)
-    said = ""
-    for _tick in chain((True,), ticks):
-        outcome = _added(outcome, reconcile(api, read(), request.settings, clock.now()))
-        said = _say(progress, outcome.report, said) if _waits(request) else said
-        if outcome.report is None or outcome.report.is_over:
-            return outcome
-    return replace(outcome, timed_out=_waits(request))
+    """Make one pass, and with `wait` more of them until it is as wanted or something lasting is in the way.
 
+    `resource` is the one that every pass is made for; without it, it is read anew for each.
+    """
 
-def _waits(request: Request) -> bool:
-    return request.wait and not request.settings.check_mode
+    def again(last: Outcome) -> Outcome:
+        found = read(api, names.KIND, request, "druid_ingestion_resource") if resource is None else resource
+        return _added(last, reconcile(api, found, request.settings, clock.now()))
+
+    outcome = again(outcome)
+    if not request.wait or request.settings.check_mode:
+        return outcome
+    return until_over(outcome, again, clock.ticks(request.wait_timeout, request.wait_sleep), progress)
 
 
 def _added(outcome: Outcome, report: Report) -> Outcome:
@@ -72,16 +67,6 @@ def _added(outcome: Outcome, report: Report) -> Outcome:
         report=report,
         warnings=tuple(dict.fromkeys((*outcome.warnings, *report.warnings))),
     )
-
-
-def _read(api: KubernetesApi, request: Request) -> Manifest:
-    resource = api.get(names.KIND, request.namespace, request.name)
-    if resource is None:
-        raise NotThere(
-            f"There is no DruidIngestion {request.name} in namespace {request.namespace}. "
-            "Create it, or give it as a file or mapping (druid_ingestion_resource)."
-        )
-    return resource
 
 
 def _absent(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
@@ -103,13 +88,3 @@ def _absent(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
         if outcome.report is not None and outcome.report.is_gone:
             return outcome
     return replace(outcome, timed_out=request.wait)
-
-
-def _say(progress: Progress, report: Report | None, said: str) -> str:
-    """Tell how far it is, when that has changed."""
-    text = next(
-        (each["message"] for each in (report.status["conditions"] if report else ()) if each["type"] == "Ready"), ""
-    )
-    if text != said:
-        progress(text)
-    return text

@@ -6,22 +6,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils import _telemetry
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, End, Remember, Submit
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import NotThere, Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import tell as tell_endpoint
 
 KIND = names.KIND.lower()
 
 
-def tell(url: str, made: Outcome | DruidopsError, meter: Meter, seconds: float) -> str | None:
+def tell(arguments: Mapping[str, Any], made: Outcome | DruidopsError, meter: Meter, seconds: float) -> str | None:
     """Post what there is to tell of a task; return why that did not go well, None when it did."""
-    run = of_outcome(made, meter, seconds) if isinstance(made, Outcome) else of_error(made, meter, seconds)
+    run = of_outcome(made, meter, seconds) if isinstance(made, Outcome) else _telemetry.failed(made, meter, seconds)
     # there are no gauges about all of them
-    return tell_endpoint(url, KIND, run, dict, meter.has_written)
+    return _telemetry.tell(arguments["metrics_url"], KIND, run, dict, meter.has_written)
 
 
 def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> Run:
@@ -39,16 +42,4 @@ def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> Run:
         requests=meter.requests,
         applied=len(given),
         removed=len(ended),
-    )
-
-
-def of_error(error: DruidopsError, meter: Meter, seconds: float) -> Run:
-    """Return what there is to tell of a task that could not be carried out; a resource that has gone is no failure."""
-    is_gone = isinstance(error, NotThere)
-    return Run(
-        seconds=seconds,
-        outcome="unchanged" if is_gone else "failed",
-        phases=meter.phases.seconds,
-        errors={} if is_gone else {meter.phases.last: 1},
-        requests=meter.requests,
     )

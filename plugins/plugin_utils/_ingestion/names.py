@@ -13,7 +13,6 @@ KIND = "DruidIngestion"
 
 # The Go operator's, so that either can take over from the other.
 FINALIZER = "druidingestion.datainfra.io/finalizer"
-IGNORED_ANNOTATION = "druid.apache.org/ignored"
 # Any new value asks for one more attempt of a batch that has failed.
 RETRY_ANNOTATION = "druid.apache.org/retry"
 

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
+from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import (
     NoAccess,
@@ -27,18 +28,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ask import has_own_ids, see
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource import kept
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held, paused
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ending import end
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_ours, read
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report, report_unreadable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import older_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._status import report_unreadable
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
@@ -90,7 +92,7 @@ def _with_druid(
             return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
         plan = decide(ingestion, record, seen, kept(client, ingestion, record), is_recorded=found.record is not None)
     plan = replace(plan, steps=(*_finalizer(resource["metadata"]), *plan.steps))
-    pause = paused(ingestion)
+    pause = hands_off(ingestion.annotations, ingestion.spec)
     planned = Pass(resource, plan if pause is None else held(plan, pause), seen, found, _warnings(ingestion, seen))
     return _carried_out(api, client, planned, record, settings)
 

@@ -22,7 +22,7 @@ def remove_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Ou
     if not record.id:
         return Outcome()
     made = report(api, end_by_variable(api, resource, request.settings), request.settings.check_mode, clock.now())
-    return Outcome(tuple(step.title for step in made.plan.steps), made.diff, made, made.warnings)
+    return Outcome(tuple(step.title for step in made.plan.steps), made.diff, report=made, warnings=made.warnings)
 
 
 def _resource(request: Request) -> Manifest:

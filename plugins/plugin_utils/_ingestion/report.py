@@ -6,24 +6,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils import _spec_masking
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import condition, settle
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, names, reasons, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, reasons, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Step, Submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,21 @@ class Report:
 
     @property
     def is_ready(self) -> bool:
-        return any(each["type"] == "Ready" and each["status"] == "True" for each in self.status["conditions"])
+        return is_ready(self.status["conditions"])
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        return self.plan.problems
+
+    @property
+    def progress(self) -> str:
+        return str(next(each["message"] for each in self.status["conditions"] if each["type"] == "Ready"))
 
     @property
     def is_over(self) -> bool:
         """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
         return status.is_reached(self.status["conditions"]) or any(
-            problem.reason not in reasons.PASSING for problem in self.plan.problems
+            problem.reason not in reasons.PASSING for problem in self.problems
         )
 
 
@@ -61,24 +70,9 @@ def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> R
     warnings = tuple(dict.fromkeys(masker(text) for text in (*made.warnings, *made.plan.warnings, *api.warnings)))
     document = _document(made, plan, now, check_mode, masker)
     if "uid" in made.resource["metadata"] and not check_mode:
-        warnings = (*warnings, *_publish(api, made, plan, document, warnings, now))
+        warnings = (*warnings, *map(masker, _publish(api, made, plan, document, warnings, now)))
     pause = status.requeue_after(document["conditions"], now)
     return Report(plan, document, tuple(_diffs(plan.steps)), warnings, pause, made.is_gone)
-
-
-def report_unreadable(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
-    """Say in the conditions that the API could not be read; all else in the status stays as it was last seen."""
-    previous = resource.get("status") or {}
-    metadata = resource["metadata"]
-    told = [
-        condition(kind, kind == "Degraded", reasons.CLUSTER_UNREADABLE, str(error)) for kind in ("Ready", "Degraded")
-    ]
-    others = [each for each in previous.get("conditions") or () if each["type"] not in ("Ready", "Degraded")]
-    settled = settle(told, previous.get("conditions") or (), metadata.get("generation"), now)
-    document = {**previous, "conditions": [*settled, *others]}
-    if "uid" in metadata and document != previous:
-        with suppress(KubernetesError):
-            _write_status(api, resource, document)
 
 
 def _masker(made: Pass) -> status.Masked:
@@ -122,21 +116,11 @@ def _publish(
         news += events.of_warnings(warnings)
     try:
         if document != previous and not made.is_gone:
-            _write_status(api, made.resource, document)
+            write_status(api, made.resource, document)
         send(api, made.resource, news, now)
     except KubernetesError as error:
-        is_over = isinstance(error, ApiError) and error.is_missing_object
-        return () if is_over else (str(error),)
+        return untold(error)
     return ()
-
-
-def _write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:
-    metadata = resource["metadata"]
-    operations = [
-        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-        {"op": "add", "path": "/status", "value": document},
-    ]
-    api.patch_status(names.KIND, metadata["namespace"], metadata["name"], operations)
 
 
 def _diffs(steps: Iterable[Step]) -> Iterable[dict[str, Any]]:

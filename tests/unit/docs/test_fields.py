@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import pause
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 
 ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
@@ -98,7 +98,7 @@ def asked() -> dict[str, set[str]]:
     resource = {"metadata": {"name": "a", "namespace": "b"}, "spec": spec}
     cluster = Cluster.from_resource(resource)
     assert validate(cluster) == ()
-    assert (pause(cluster), cluster_references(resource)) == (None, ())
+    assert (hands_off(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
     assert deletes_claims(spec)
     assert render(cluster).groups.keys() == nodes.keys()
     return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}

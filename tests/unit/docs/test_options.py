@@ -53,18 +53,28 @@ def essence(option: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, "default": facts["default"] or None}
 
 
-def documented(module: str) -> dict[str, Any]:
-    """The options in a module's DOCUMENTATION."""
-    tree = ast.parse((ROOT / "plugins" / "modules" / f"{module}.py").read_text(encoding="utf-8"))
-    texts = {
+def texts_in(path: Path) -> dict[str, str]:
+    """The texts that a file gives names to."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
         target.id: ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    options: dict[str, Any] = yaml.safe_load(texts["DOCUMENTATION"])["options"]
-    return options
+
+
+def documented(module: str) -> dict[str, Any]:
+    """The options in a module's DOCUMENTATION, those of our own fragments included."""
+    document = yaml.safe_load(texts_in(ROOT / "plugins" / "modules" / f"{module}.py")["DOCUMENTATION"])
+    options: dict[str, Any] = {}
+    for name in document["extends_documentation_fragment"]:
+        fragment, _point, part = name.removeprefix("druidops.druid.").partition(".")
+        path = ROOT / "plugins" / "doc_fragments" / f"{fragment}.py"
+        if name.startswith("druidops.druid."):
+            options |= yaml.safe_load(texts_in(path)[part.upper() or "DOCUMENTATION"])["options"]
+    return options | document["options"]
 
 
 def role_options(role: Role) -> dict[str, Any]:

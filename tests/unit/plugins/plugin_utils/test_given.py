@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._given import (
     from_spec,
     read_file,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]
@@ -148,7 +149,7 @@ def arguments(**stated: Any) -> dict[str, Any]:
 
 
 def request(check_mode: bool = False, **stated: Any) -> Request:
-    return to_request(arguments(**stated), check_mode, lambda path: path)
+    return to_request(arguments(**stated), check_mode, lambda path: path, Meter())
 
 
 RESOURCE = {**HEAD, "metadata": {"name": "c"}, "spec": {}}
@@ -192,7 +193,7 @@ def test_finds_the_file_of_a_resource(tmp_path: Path) -> None:
         asked.append(name)
         return str(path)
 
-    assert to_request(arguments(resource="files/druid.yml"), False, find).resource == PLACED
+    assert to_request(arguments(resource="files/druid.yml"), False, find, Meter()).resource == PLACED
     assert asked == ["files/druid.yml"]
 
 

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
-from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import tell
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
+from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import failed, tell
 from ansible_collections.druidops.druid.plugins.plugin_utils._turn import turn
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.metrics_endpoint import Endpoint, serving
 
@@ -89,3 +92,17 @@ def test_all_kinds_take_turns_at_an_endpoint(directory: Path) -> None:
     ):
         tell(url, kind, RUN, lambda: None, is_news=False)
     assert len(list(directory.iterdir())) == 2
+
+
+@pytest.mark.parametrize("phase", ["observe", "decide"])
+def test_an_error_is_that_of_the_phase_in_which_it_happened(phase: str) -> None:
+    meter = Meter()
+    with meter.phases(phase):
+        pass
+    told = failed(KubernetesError("x"), meter, 1.0)
+    assert (told.outcome, told.errors) == ("failed", {phase: 1})
+
+
+def test_a_resource_that_has_gone_is_no_failure() -> None:
+    told = failed(NotThere("x"), Meter(), 1.0)
+    assert (told.outcome, told.errors) == ("unchanged", {})

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.measured import of_error, of_outcome, status_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.measured import of_outcome, status_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
@@ -29,7 +27,7 @@ NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
 
 def outcome(*operations: Any, findings: tuple[Finding, ...] = (), **report: Any) -> Outcome:
     plan = Plan(tuple(Step(each, OBJECT) for each in operations), findings)
-    return Outcome(plan, bool(operations), Report(plan, {"conditions": []}, bool(operations), **report))
+    return Outcome(plan, bool(operations), report=Report(plan, {"conditions": []}, bool(operations), **report))
 
 
 ROWS: list[tuple[str, Outcome, Run]] = [
@@ -66,20 +64,6 @@ def test_what_was_measured_is_told() -> None:
     meter.phases.seconds["observe"] = 0.5
     told = of_outcome(outcome(), meter, 1.0)
     assert (told.requests, told.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})
-
-
-@pytest.mark.parametrize("phase", ["observe", "decide"])
-def test_an_error_is_that_of_the_phase_in_which_it_happened(phase: str) -> None:
-    meter = Meter()
-    with meter.phases(phase):
-        pass
-    told = of_error(KubernetesError("x"), meter, 1.0)
-    assert (told.outcome, told.errors) == ("failed", {phase: 1})
-
-
-def test_a_resource_that_has_gone_is_no_failure() -> None:
-    told = of_error(NotThere("x"), Meter(), 1.0)
-    assert (told.outcome, told.errors) == ("unchanged", {})
 
 
 def test_the_status_that_is_left() -> None:

@@ -16,11 +16,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import NotThere, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_error, of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._result import of_error
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]
@@ -39,7 +41,7 @@ def report(*findings: Finding) -> Report:
 
 def test_tells_names_and_words() -> None:
     found = report(WISH)
-    returned = of_outcome(Outcome(found.plan, True, found, ("Beware.",)), REQUEST, fail_on_problem=True)
+    returned = of_outcome(Outcome(found.plan, True, report=found, warnings=("Beware.",)), REQUEST, fail_on_problem=True)
     assert returned == {
         "changed": True,
         "name": "c",
@@ -58,14 +60,14 @@ def test_tells_names_and_words() -> None:
 
 # (outcome, message)
 FAILURES: list[tuple[Outcome, str]] = [
-    (Outcome(Plan(), False, report(PROBLEM)), "Druid ns/c: It cannot be."),
-    (Outcome(Plan(), False, report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
+    (Outcome(report=report(PROBLEM)), "Druid ns/c: It cannot be."),
+    (Outcome(report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
-        Outcome(Plan(), False, report(), timed_out=True),
+        Outcome(report=report(), timed_out=True),
         "Druid ns/c: not as wanted (NodesNotReady: Waiting for brokers 0/1.) after 7 s.",
     ),
     (Outcome(timed_out=True), "Druid ns/c: still there after 7 s."),
-    (Outcome(Plan(), False, report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),
+    (Outcome(report=report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),
 ]
 
 

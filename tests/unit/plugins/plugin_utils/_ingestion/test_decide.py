@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held, paused
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Remember
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
@@ -145,7 +146,8 @@ def test_a_supervisor_that_has_become_a_batch_is_ended() -> None:
     ],
 )
 def test_hands_off(more: dict[str, Any], reason: str | None) -> None:
-    pause = paused(ingestion(**more))
+    described = ingestion(**more)
+    pause = hands_off(described.annotations, described.spec)
     assert (pause.reason if pause else None) == reason
     if pause is not None:
         waiting = held(Plan((Remember(KEPT),)), pause)

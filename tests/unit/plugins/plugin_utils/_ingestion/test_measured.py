@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.measured import of_error, of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.measured import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Finalizer, Plan, Remember
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import NotThere, Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
 FAILED = Finding(reasons.WRITE_FAILED, "No.")
@@ -33,9 +32,3 @@ def test_outcome(plan: Plan, told: tuple[str, int, int, int]) -> None:
     made = Outcome(tuple(step.title for step in plan.steps), report=Report(plan, {"conditions": []}))
     run = of_outcome(made, Meter(), 1.0)
     assert (run.outcome, run.applied, run.removed, run.errors["act"]) == told
-
-
-def test_a_resource_that_has_gone_is_no_failure() -> None:
-    assert of_error(NotThere("gone"), Meter(), 1.0).outcome == "unchanged"
-    failed = of_error(KubernetesError("no"), Meter(), 1.0)
-    assert (failed.outcome, failed.errors) == ("failed", {"observe": 1})
