@@ -70,7 +70,7 @@ def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _canonical_stream(stream: Stream, spec: Mapping[str, Any]) -> dict[str, Any]:
-    document = _with_fields(_with_parts_inside(spec), _STREAM_FIELDS)
+    document = _with_fields(with_parts_inside(spec), _STREAM_FIELDS)
     for path in stream.dropped:
         document = without(document, path)
     return _with_fields(
@@ -78,7 +78,7 @@ def _canonical_stream(stream: Stream, spec: Mapping[str, Any]) -> dict[str, Any]
     )
 
 
-def _with_parts_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
+def with_parts_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the old form, with the three parts at the top, as the new one, where they are in ``spec``."""
     top = {name: value for name, value in spec.items() if name not in _PARTS}
     if top.get("spec") is None:

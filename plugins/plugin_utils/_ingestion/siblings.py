@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import wanted
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import identity
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 
@@ -47,7 +46,7 @@ def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
     if not ingestion.is_supervisor:
         return None
     try:
-        return wanted(ingestion, Record(), has_own_ids=has_own_ids).id
+        return identity(ingestion, has_own_ids=has_own_ids)
     except (BadInput, ValueError):
         return None
 

@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import wanted, with_dropped
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import (
+    identity,
+    wanted,
+    with_dropped,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import KAFKA, ingestion
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,12 +76,14 @@ def test_its_specification_may_say_so_as_well() -> None:
     [
         ("kafka", KAFKA, False, "pages"),
         ("kafka", {**KAFKA, "id": "mine"}, True, "mine"),
+        ("kafka", KAFKA["spec"], False, "pages"),
         ("autocompact", {"spec": {"dataSource": "pages"}}, True, "autocompact__pages"),
         ("scheduled-batch", {"id": "daily", "spec": {"query": "INSERT ..."}}, True, "daily"),
     ],
 )
 def test_which_supervisor_it_is(kind: str, document: dict[str, Any], own_ids: bool, supervisor: str) -> None:
     assert wanted(ingestion(kind, document), NOTHING, has_own_ids=own_ids).id == supervisor
+    assert identity(ingestion(kind, document), has_own_ids=own_ids) == supervisor
 
 
 @pytest.mark.parametrize(
@@ -88,3 +94,5 @@ def test_which_supervisor_it_is(kind: str, document: dict[str, Any], own_ids: bo
 def test_what_is_none(kind: str, document: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         wanted(ingestion(kind, document), NOTHING, has_own_ids=False)
+    with pytest.raises(BadInput):
+        identity(ingestion(kind, document), has_own_ids=False)
