@@ -15,4 +15,4 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil imp
 class ActionModule(ReconcileAction):
     """Keeps a cluster."""
 
-    parts = Parts(names.KIND, CLUSTER, to_request, fulfil, result.of_outcome, measured.tell)
+    parts = Parts(names.KIND, CLUSTER, to_request, fulfil, result.of_outcome, measured.TELEMETRY.tell)

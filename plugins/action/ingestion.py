@@ -15,4 +15,4 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil i
 class ActionModule(ReconcileAction):
     """Keeps an ingestion."""
 
-    parts = Parts(names.KIND, INGESTION, to_request, fulfil, result.of_outcome, measured.tell)
+    parts = Parts(names.KIND, INGESTION, to_request, fulfil, result.of_outcome, measured.TELEMETRY.tell)

@@ -45,4 +45,11 @@ options:
       - It takes less than a second, and fails nothing. What goes wrong with it is in the line of O(log).
       - Not in check mode.
     type: str
+  metrics_namespaces:
+    description:
+      - Namespaces whose resources of the same kind are counted for the metrics, by way of O(cache_kubeconfig).
+      - All of them when the list is empty.
+    type: list
+    elements: str
+    default: []
 """

@@ -97,13 +97,6 @@ options:
       - The operator sets this to V(true), since ansible-operator runs nothing for a deleted resource without finalizer.
     type: bool
     default: false
-  metrics_namespaces:
-    description:
-      - Namespaces whose C(Druid) resources are counted for the metrics, by way of O(cache_kubeconfig).
-      - All of them when the list is empty.
-    type: list
-    elements: str
-    default: []
 seealso:
   - module: druidops.druid.cluster_info
 """

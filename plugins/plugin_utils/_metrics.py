@@ -76,10 +76,27 @@ CLUSTERS: tuple[Metric, ...] = (
     ),
     Metric("degraded_since_timestamp_seconds", "gauge", "Since when the longest Degraded cluster is so; 0 for none."),
 )
+INGESTIONS: tuple[Metric, ...] = (
+    Metric("ingestions", "gauge", "Resources in the watched namespaces that are not being deleted."),
+    Metric("ingestions_ready", "gauge", "Resources with the condition Ready."),
+    Metric("ingestions_progressing", "gauge", "Resources with the condition Progressing."),
+    Metric("ingestions_suspended", "gauge", "Resources with the condition Suspended."),
+    Metric("ingestions_degraded", "gauge", "Resources with the condition Degraded."),
+    Metric(
+        "not_ready_since_timestamp_seconds",
+        "gauge",
+        "Since when the ingestion that has waited longest is not as wanted; 0 when all are, are paused, or are batches "
+        "that run.",
+    ),
+    Metric("degraded_since_timestamp_seconds", "gauge", "Since when the longest Degraded ingestion is so; 0 for none."),
+    Metric("highest_lag_records", "gauge", "How many records the supervisor with the highest lag is behind."),
+)
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
-ALL = (*COMMON, *CLUSTERS, *DRUID)
 # Which there are of each kind of resources, in lower case.
-METRICS: Mapping[str, tuple[Metric, ...]] = {"druid": (*COMMON, *CLUSTERS), "druidingestion": (*COMMON, *DRUID)}
+METRICS: Mapping[str, tuple[Metric, ...]] = {
+    "druid": (*COMMON, *CLUSTERS),
+    "druidingestion": (*COMMON, *INGESTIONS, *DRUID),
+}
 PREFIX = "druidops_"
 
 
@@ -122,10 +139,10 @@ def values(run: Run, now: float) -> dict[str, float]:
 
 
 def posts(kind: str, found: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return the bodies to post, in the order of ALL; ``kind`` is that of the resources, in lower case."""
+    """Return the bodies to post, in the order of METRICS; ``kind`` is that of the resources, in lower case."""
     return [
         {"name": f"{PREFIX}{kind}_{metric.name}", "description": metric.description, metric.type: change}
-        for metric in ALL
+        for metric in METRICS[kind]
         if metric.name in found
         for change in _changes(metric, found[metric.name])
     ]

@@ -36,6 +36,7 @@ OPTIONS: Mapping[str, Any] = {
     "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},
     "metrics_url": {"type": "str"},
+    "metrics_namespaces": {"type": "list", "elements": "str", "default": []},
 }
 CONSTRAINTS: Mapping[str, Any] = {
     "required_one_of": [("name", "resource")],

@@ -9,22 +9,48 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._census import Counted, Left, count, left_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run, posts, values
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_post import NotPosted, post
 from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
 from ansible_collections.druidops.druid.plugins.plugin_utils._turn import NoTurn, turn
+from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Outcome
 
 TURN_SECONDS = 0.2
 # All resources are counted by each pass that has written, and by the others this often at most.
 CENSUS_PAUSE_SECONDS = 10
 
+_Outcome = TypeVar("_Outcome", bound=Outcome[Any])
+
 Census = Callable[[], Mapping[str, float] | None]
+
+
+@dataclass(frozen=True)
+class Telemetry(Generic[_Outcome]):
+    """What is told of a kind: ``measure`` is about one task, ``counted`` about all resources."""
+
+    counted: Counted
+    measure: Callable[[_Outcome, Meter, float], Run]
+
+    def tell(
+        self, arguments: Mapping[str, Any], made: _Outcome | DruidopsError, meter: Meter, seconds: float
+    ) -> str | None:
+        """Post what there is to tell of a task; return why that did not go well, None when it did."""
+        if isinstance(made, DruidopsError):
+            run, left = failed(made, meter, seconds), Left(None) if isinstance(made, NotThere) else None
+        else:
+            run, left = self.measure(made, meter, seconds), left_by(made.report)
+        census = partial(count, self.counted, meter.cache, arguments, left)
+        is_news = meter.has_written or isinstance(made, NotThere)
+        return tell(arguments["metrics_url"], self.counted.kind.lower(), run, census, is_news)
 
 
 def failed(error: DruidopsError, meter: Meter, seconds: float) -> Run:

@@ -11,13 +11,15 @@ import socket
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.census import read
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._census import read
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import METRICS, PHASES
 from ansible_collections.druidops.druid.tests.system import small_cluster
 from ansible_collections.druidops.druid.tests.system.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.in_process import connection
+from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND as INGESTION
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.prometheus_files import Sample, samples, tried_with
@@ -33,7 +35,9 @@ from testbed.promtool import promtool
 NAME = "c"
 BROKERS = f"druid-{NAME}-brokers"
 RUNNING = small_cluster.spec(replicas=1)
-PREFIX = "druidops_druid_"
+PREFIX = "druidops_"
+# Where nobody answers.
+NOWHERE = "http://127.0.0.1:1"
 WRITES = ("create", "update", "patch", "delete")
 
 
@@ -51,14 +55,14 @@ class Watched:
         with urllib.request.urlopen(self._url, timeout=60) as answer:
             return str(answer.read().decode())
 
-    def value(self, name: str) -> float | None:
+    def value(self, name: str, kind: str = "druid") -> float | None:
         """The value of one of our own metrics."""
-        found = [each.value for each in samples(self.text) if each.name == PREFIX + name]
+        found = [each.value for each in samples(self.text) if each.name == f"{PREFIX}{kind}_{name}"]
         return found[0] if found else None
 
-    def has(self, **wanted: float) -> bool:
+    def has(self, kind: str = "druid", **wanted: float) -> bool:
         """Whether our own metrics have these values."""
-        return all(self.value(name) == value for name, value in wanted.items())
+        return all(self.value(name, kind) == value for name, value in wanted.items())
 
     def writes(self) -> int:
         """How often the runs have asked for something to be stored; ansible-operator itself sets finalizers by PUT."""
@@ -86,7 +90,7 @@ def test_tells_what_was_done_and_how_the_clusters_are(watched: Watched, live: Li
     live.create(small_cluster.resource(NAME, RUNNING))
     watched.started.wait_until_ready(NAME)
     eventually(lambda: watched.has(clusters=1, clusters_ready=1))
-    nobody_complains(watched)
+    counts_what_was_done(watched)
 
     live.create({"kind": "ConfigMap", "metadata": {"name": "druid-other-brokers-config"}})
     live.create(small_cluster.resource("other", RUNNING))
@@ -107,18 +111,44 @@ def test_tells_what_was_done_and_how_the_clusters_are(watched: Watched, live: Li
     eventually(lambda: watched.has(clusters=0, clusters_ready=0))
 
 
+def test_tells_how_the_ingestions_are(watched: Watched, live: Live) -> None:
+    for name in ("a", "b"):
+        live.create(ingestion(name))
+    eventually(lambda: watched.has("druidingestion", ingestions=2, ingestions_ready=0, ingestions_degraded=2))
+    for since in ("degraded_since_timestamp_seconds", "not_ready_since_timestamp_seconds"):
+        assert (watched.value(since, "druidingestion") or 0) > 1e9
+    assert watched.value("clusters") is None
+
+    live.create(small_cluster.resource(NAME, RUNNING))
+    watched.started.wait_until_ready(NAME)
+    eventually(lambda: watched.has(clusters=1, clusters_ready=1))
+    nobody_complains(watched)
+
+    # It was never given to Druid: no pass is made when it goes, and the next one of another tells.
+    live.delete(INGESTION, "a")
+    eventually(lambda: watched.has("druidingestion", ingestions=1, ingestions_degraded=1))
+
+
+def ingestion(name: str) -> dict[str, Any]:
+    """A resource for a Druid that is not there."""
+    spec = {
+        "endpoint": {"url": NOWHERE},
+        "ingestion": {"type": "kafka", "nativeSpec": {"type": "kafka", "spec": {"dataSchema": {"dataSource": name}}}},
+    }
+    return {"kind": INGESTION, "metadata": {"name": name}, "spec": spec}
+
+
 def nobody_complains(watched: Watched) -> None:
-    """All metrics are there, they count what was done, promtool likes them, and each query finds something in them."""
+    """All metrics are there, promtool likes them, and each query finds something in them."""
     text = watched.text
     found = samples(text)
     names = {each.name.removesuffix("_count") for each in found if each.name.startswith(PREFIX)}
-    assert {PREFIX + metric.name for metric in METRICS["druid"]} <= names
-    made = watched.started.live.made()
-    assert watched.value("objects_applied_total") == len(
-        [kind for kind, _name in made if kind != "PersistentVolumeClaim"]
-    )
-    eventually(lambda: watched.value("kubernetes_writes_total") == watched.writes())
-    assert watched.has(reconciles_failed_total=0, observe_errors_total=0, act_errors_total=0, report_errors_total=0)
+    assert {f"{PREFIX}druid_{metric.name}" for metric in METRICS["druid"]} <= names
+    # Nobody was there to be given anything: all but how long that takes.
+    unknown = {f"{phase}_duration_seconds" for phase in PHASES}
+    assert {f"{PREFIX}druidingestion_{metric.name}" for metric in METRICS["druidingestion"]} - names <= {
+        f"{PREFIX}druidingestion_{name}" for name in unknown
+    }
     promtool("check", "metrics", text=text)
     # Without an election nobody tells who leads; the unit tests have its name.
     election = Sample("leader_election_master_status", {"name": "druid-operator"}, 1)
@@ -127,12 +157,22 @@ def nobody_complains(watched: Watched) -> None:
     promtool("test", "rules", str(file))
 
 
+def counts_what_was_done(watched: Watched) -> None:
+    """The counters are right."""
+    made = watched.started.live.made()
+    assert watched.value("objects_applied_total") == len(
+        [kind for kind, _name in made if kind != "PersistentVolumeClaim"]
+    )
+    eventually(lambda: watched.value("kubernetes_writes_total") == watched.writes())
+    assert watched.has(reconciles_failed_total=0, observe_errors_total=0, act_errors_total=0, report_errors_total=0)
+
+
 def test_counts_the_clusters_of_the_watched_namespaces(live: Live) -> None:
     live.create(small_cluster.resource(NAME))
     api = connection(live)
 
     def counted(*namespaces: str) -> set[tuple[str, str]]:
-        found = read(api, namespaces)
+        found = read(api, "Druid", namespaces)
         assert found is not None
         return {(each["metadata"]["namespace"], each["metadata"]["name"]) for each in found}
 

@@ -19,7 +19,6 @@ CLUSTER: Mapping[str, Any] = {
     **OPTIONS,
     "by_variable": {"type": "bool", "default": False},
     "keep_finalizer": {"type": "bool", "default": False},
-    "metrics_namespaces": {"type": "list", "elements": "str", "default": []},
 }
 
 

@@ -6,25 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ansible_collections.druidops.druid.plugins.plugin_utils import _telemetry
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.counted import COUNTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, End, Remember, Submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
-
-KIND = names.KIND.lower()
-
-
-def tell(arguments: Mapping[str, Any], made: Outcome | DruidopsError, meter: Meter, seconds: float) -> str | None:
-    """Post what there is to tell of a task; return why that did not go well, None when it did."""
-    run = of_outcome(made, meter, seconds) if isinstance(made, Outcome) else _telemetry.failed(made, meter, seconds)
-    # there are no gauges about all of them
-    return _telemetry.tell(arguments["metrics_url"], KIND, run, dict, meter.has_written)
+from ansible_collections.druidops.druid.plugins.plugin_utils._telemetry import Telemetry
 
 
 def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> Run:
@@ -43,3 +31,6 @@ def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> Run:
         applied=len(given),
         removed=len(ended),
     )
+
+
+TELEMETRY = Telemetry(COUNTED, of_outcome)

@@ -24,19 +24,23 @@ CENSUS = {
     "not_ready_since_timestamp_seconds": 1e9,
     "degraded_since_timestamp_seconds": 0.0,
 }
-UNITS = ("seconds", "total", "clusters", "ready", "progressing", "degraded", "paused")
+UNITS = ("seconds", "total", "records", "clusters", "ingestions")
+CONDITIONS = ("ready", "progressing", "suspended", "degraded", "paused")
 
 
-@pytest.mark.parametrize("metric", METRICS["druid"], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "metric", [metric for of_kind in METRICS.values() for metric in of_kind], ids=lambda each: each.name
+)
 def test_is_named_as_prometheus_wants_it(metric: Any) -> None:
     assert re.fullmatch("[a-z]+(_[a-z]+)*", metric.name)
-    assert metric.name.endswith(UNITS)
+    assert metric.name.endswith((*UNITS, *CONDITIONS))
     assert metric.name.endswith("_total") is (metric.type == "counter")
     assert metric.description.endswith(".")
 
 
-def test_names_differ() -> None:
-    assert len({metric.name for metric in METRICS["druid"]}) == len(METRICS["druid"])
+@pytest.mark.parametrize("kind", METRICS)
+def test_names_differ(kind: str) -> None:
+    assert len({metric.name for metric in METRICS[kind]}) == len(METRICS[kind])
 
 
 VALUES: list[tuple[str, Run, dict[str, float]]] = [

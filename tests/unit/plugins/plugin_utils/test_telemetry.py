@@ -79,16 +79,17 @@ def test_nobody_listens() -> None:
 
 
 def test_each_kind_is_counted(endpoint: Endpoint) -> None:
-    for kind in ("druid", "x", "druid"):
-        tell(endpoint.url, kind, RUN, lambda: {"clusters": 1.0}, is_news=False)
-    assert [name for name in names(endpoint) if name.endswith("_clusters")] == [CLUSTERS, "druidops_x_clusters"]
+    for kind in ("druid", "druidingestion", "druid"):
+        tell(endpoint.url, kind, RUN, lambda: {"degraded_since_timestamp_seconds": 0.0}, is_news=False)
+    told = [name for name in dict.fromkeys(names(endpoint)) if "degraded" in name]
+    assert told == [f"druidops_{kind}_degraded_since_timestamp_seconds" for kind in ("druid", "druidingestion")]
 
 
 def test_all_kinds_take_turns_at_an_endpoint(directory: Path) -> None:
     for url, kind in (
         ("http://127.0.0.1:1/a", "druid"),
         ("http://127.0.0.1:2/a", "druid"),
-        ("http://127.0.0.1:1/a", "x"),
+        ("http://127.0.0.1:1/a", "druidingestion"),
     ):
         tell(url, kind, RUN, lambda: None, is_news=False)
     assert len(list(directory.iterdir())) == 2

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.measured import of_outcome, status_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.measured import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
@@ -64,9 +64,3 @@ def test_what_was_measured_is_told() -> None:
     meter.phases.seconds["observe"] = 0.5
     told = of_outcome(outcome(), meter, 1.0)
     assert (told.requests, told.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})
-
-
-def test_the_status_that_is_left() -> None:
-    assert status_of(outcome()) == {"conditions": []}
-    assert status_of(outcome(is_gone=True)) is None
-    assert status_of(Outcome()) is None
