@@ -50,7 +50,7 @@ GATE := $(CURDIR)/tools/ci/gate
 named = $(if $(findstring command,$(origin $(1))),$($(1)))
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-SCENARIO ?= default by_variable
+SCENARIO ?= default by_variable ingestion
 ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
 # What the tests may want to know.
@@ -215,7 +215,7 @@ install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find eve
 	@$(GATE) 'installed, ansible-core 2.18' tools/ci/install_check $(CORE_2_18) $(INSTALLED) $(KUBERNETES_CORE_OLDEST)
 
 .PHONY: molecule
-molecule: $(TOOLS)/.complete install tree molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
+molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
 	@cd $(TREE)/$(COLLECTION) && for scenario in $(SCENARIO); do \
 	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || \
 	    { $(MOLECULE) destroy --scenario-name $$scenario; exit 1; }; \
@@ -226,6 +226,7 @@ molecule: $(TOOLS)/.complete install tree molecule-reset ## Run the molecule sce
 molecule-reset:
 	@for directory in $(ANSIBLE_HOME)/tmp/molecule.*; do \
 	  if [[ -d $$directory/control-plane ]]; then $(TESTBED) down --dir "$$directory/control-plane"; fi; \
+	  if [[ -d $$directory/druid ]]; then $(TESTBED) druid down --dir "$$directory/druid"; fi; \
 	  rm -rf "$$directory"; \
 	done
 
@@ -247,7 +248,7 @@ image-layout: $(OPERATOR)/.complete $(KUBERNETES_CORE_NEWEST) ## Lay out, withou
 ##@ What is measured
 
 .PHONY: bench
-bench: setup install link ## Compare the costs with those of doing without: ROUNDS=5 CLUSTERS=100 PART=clusters, scale or supervisors
+bench: setup install link ## Compare the costs with those of doing without: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors or ingestions
 	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) --clusters $(or $(CLUSTERS),100) \
 	  --part $(or $(PART),all)
 

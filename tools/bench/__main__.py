@@ -19,7 +19,7 @@ from pathlib import Path
 from testbed.control_plane import ControlPlane, control_plane
 from testbed.druid.druid import Druid
 
-from . import supervisors
+from . import ingestions, supervisors
 from .clusters import NAMESPACE, create, make_room, stock_playbook
 from .measure import Cost, Program, alternate
 
@@ -40,6 +40,9 @@ STOCK = "kubernetes.core.k8s, the same objects of 4 groups"
 KEPT = "supervisor, all in one task"
 LOOPED = "supervisor, a task for each"
 BY_HAND = "uri, a task for each"
+INGESTION = "no-op pass of an ingestion, alone in its namespace"
+INGESTION_AMONG = "no-op pass of an ingestion among 100"
+INGESTIONS = "no-op passes of 100 ingestions, in one task"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ def main() -> None:
         _scale(_cores()[-1], arguments.rounds, arguments.clusters)
     if arguments.part in ("all", "supervisors"):
         _supervisors(_cores()[-1], arguments.rounds, arguments.supervisors)
+    if arguments.part in ("all", "ingestions"):
+        _ingestions(_cores()[-1], arguments.rounds)
 
 
 def _clusters(arguments: argparse.Namespace) -> None:
@@ -84,7 +89,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
     parser.add_argument("--clusters", type=int, default=MANY, help="how many clusters there are in the last part")
     parser.add_argument("--supervisors", type=int, default=200, help="how many supervisors there are")
-    parser.add_argument("--part", choices=["all", "clusters", "scale", "supervisors"], default="all")
+    parser.add_argument("--part", choices=["all", "clusters", "scale", "supervisors", "ingestions"], default="all")
     return parser.parse_args()
 
 
@@ -131,9 +136,22 @@ def _programs(core: Core, plane: ControlPlane, scratch: Path) -> list[Program]:
     ]
 
 
-def _pass(core: Core, plane: ControlPlane, scratch: Path, title: str, name: str) -> Program:
-    variables = ["-e", f"druid_cluster_name={name}", "-e", f"druid_cluster_namespace={NAMESPACE}"]
-    command = [str(core.programs / "ansible-playbook"), "druidops.druid.cluster", *variables]
+def _pass(
+    core: Core,
+    plane: ControlPlane,
+    scratch: Path,
+    title: str,
+    name: str,
+    kind: str = "cluster",
+    namespace: str = NAMESPACE,
+) -> Program:
+    variables = ["-e", f"druid_{kind}_name={name}", "-e", f"druid_{kind}_namespace={namespace}"]
+    return _play(core, plane, scratch, title, f"druidops.druid.{kind}", *variables)
+
+
+def _play(core: Core, plane: ControlPlane, scratch: Path, title: str, playbook: str, *options: str) -> Program:
+    """Return the run of a playbook that finds nothing to do."""
+    command = [str(core.programs / "ansible-playbook"), playbook, *options]
     return Program(title, command, _environment(core, plane, scratch), lambda output: "changed=0 " in output)
 
 
@@ -172,6 +190,39 @@ def _supervisors(core: Core, rounds: int, count: int) -> None:
         cost = alternate(programs, rounds)
     _table(list(cost.items()))
     _verdict("keeping them takes at most a tenth of doing it by hand", cost[KEPT].wall, cost[BY_HAND].wall / 10)
+
+
+def _ingestions(core: Core, rounds: int) -> None:
+    """Compare passes of ingestions that are as described with the pass of a cluster that is."""
+    many = [f"many{number}" for number in range(MANY)]
+    with (
+        _started() as plane,
+        tempfile.TemporaryDirectory() as directory,
+        Druid.start(Path(directory, "druid"), kafka=False) as druid,
+    ):
+        scratch = Path(directory)
+        print(f"\nIngestions that are as described, Druid {druid.version}, ansible-core {core.version}", flush=True)
+        make_room(plane)
+        create(plane, "four", 4)
+        ingestions.create(plane, druid, "bench-alone", ["alone"])
+        ingestions.create(plane, druid, "bench-many", many)
+        together = ingestions.playbook(scratch / "ingestions.json", "bench-many", many)
+        cost = alternate(
+            [
+                _pass(core, plane, scratch, FOUR, "four"),
+                _pass(core, plane, scratch, INGESTION, "alone", "ingestion", "bench-alone"),
+                _pass(core, plane, scratch, INGESTION_AMONG, many[0], "ingestion", "bench-many"),
+                _play(core, plane, scratch, INGESTIONS, together),
+            ],
+            rounds,
+        )
+    _table(list(cost.items()))
+    for measure in ("wall", "cpu"):
+        took = {name: getattr(found, measure) for name, found in cost.items()}
+        print(f"  by {'the clock' if measure == 'wall' else 'processor time'}:")
+        _verdict("an ingestion costs at most what a cluster costs, and a tenth", took[INGESTION], 1.1 * took[FOUR])
+        _verdict("among 100 it costs at most a tenth more", took[INGESTION_AMONG], 1.1 * took[INGESTION])
+        _verdict("100 cost at most a quarter of 100 passes of a cluster", took[INGESTIONS], MANY / 4 * took[FOUR])
 
 
 def _scale(core: Core, rounds: int, clusters: int) -> None:

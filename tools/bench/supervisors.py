@@ -17,18 +17,18 @@ MODULE = "druidops.druid.supervisor"
 
 def specs(count: int) -> list[dict[str, Any]]:
     """Return the specifications of supervisors that are suspended, so that Druid has nothing else to do."""
-    return [_spec(f"bench{number}") for number in range(count)]
+    return [spec(f"bench{number}") for number in range(count)]
 
 
 def create(druid: Druid, wanted: list[dict[str, Any]]) -> None:
     """Make them, without our own code."""
-    for spec in wanted:
-        druid.request("POST", "/druid/indexer/v1/supervisor", spec)
+    for each in wanted:
+        druid.request("POST", "/druid/indexer/v1/supervisor", each)
 
 
 def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str, Path]:
     """Write a playbook for each way to keep them; return them by name."""
-    together: dict[str, Any] = {MODULE: {"url": url, "supervisors": [{"spec": spec} for spec in wanted]}}
+    together: dict[str, Any] = {MODULE: {"url": url, "supervisors": [{"spec": each} for each in wanted]}}
     one_by_one: dict[str, Any] = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": wanted}
     by_hand: dict[str, Any] = {
         "ansible.builtin.uri": {
@@ -49,7 +49,8 @@ def _written(path: Path, task: dict[str, Any]) -> Path:
     return path
 
 
-def _spec(name: str) -> dict[str, Any]:
+def spec(name: str) -> dict[str, Any]:
+    """Return the specification of a supervisor that is suspended."""
     return {
         "type": "kafka",
         "spec": {

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ingestions that are measured, made in-process: supervisors that are suspended, so that Druid has little to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Request
+from testbed.control_plane import ControlPlane
+from testbed.druid.druid import Druid
+
+from .supervisors import spec
+
+
+def resource(namespace: str, name: str, url: str) -> dict[str, Any]:
+    """Return a DruidIngestion of the Druid at this address; its supervisor has the resource's name."""
+    return {
+        "apiVersion": "druid.apache.org/v1alpha1",
+        "kind": "DruidIngestion",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "endpoint": {"url": url},
+            "suspend": True,
+            "ingestion": {"type": "kafka", "nativeSpec": spec(name)},
+        },
+    }
+
+
+def create(plane: ControlPlane, druid: Druid, namespace: str, names: Sequence[str]) -> None:
+    """Make a namespace with ingestions in it, each as described afterwards."""
+    plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    api = connect({"kubeconfig": str(plane.kubeconfig("person"))})
+    for name in names:
+        request = Request(name, namespace, resource(namespace, name, druid.url), wait=True, wait_timeout=60)
+        outcome = fulfil(api, request, lambda _text: None, Clock())
+        if outcome.timed_out or outcome.report is None or outcome.report.plan.problems:
+            raise RuntimeError(f"{name} was not made: {outcome.report}")
+
+
+def playbook(path: Path, namespace: str, names: Sequence[str]) -> str:
+    """Write a playbook with one task that keeps them all, one after the other; return its path."""
+    task = {"druidops.druid.ingestion": {"name": "{{ item }}", "namespace": namespace}, "loop": list(names)}
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
+    path.write_text(json.dumps([play]))
+    return str(path)
