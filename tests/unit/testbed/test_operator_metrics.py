@@ -10,7 +10,14 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import METRICS, PHASES, Run, posts, values
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import (
+    DRUID_REQUESTS,
+    METRICS,
+    PHASES,
+    Run,
+    posts,
+    values,
+)
 from ansible_collections.druidops.druid.tests.testbed.operator.metrics import (
     Family,
     RefusedError,
@@ -78,17 +85,19 @@ def test_exposition() -> None:
     assert exposition(families) == '# HELP z Z.\n# TYPE z gauge\nz{a="x\\"\\\\"} 1\n'
 
 
+@pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize("outcome", ["unchanged", "changed", "with_problems", "failed"])
-def test_takes_what_the_passes_post(outcome: Any) -> None:
-    census = {metric.name: 0.0 for metric in METRICS["druid"] if metric.type == "gauge"}
+def test_takes_what_the_passes_post(outcome: Any, kind: str) -> None:
+    census = {metric.name: 0.0 for metric in METRICS[kind] if metric.type == "gauge"}
     phases = dict.fromkeys(PHASES, 0.5)
-    run = Run(0.5, outcome, phases, {"act": 1}, {"cache_requests": 2}, 1, 1, census)
+    requests = dict.fromkeys(("cache_requests", *DRUID_REQUESTS), 2)
+    run = Run(0.5, outcome, phases, {"act": 1}, requests, 1, 1, census)
     metrics = UserMetrics()
-    for body in posts("druid", values(run, 7.0)):
+    for body in posts(kind, values(run, 7.0)):
         metrics.post(json.dumps(body).encode())
     assert {each.name: each.type for each in metrics.families()} == {
-        f"druidops_druid_{metric.name}": metric.type for metric in METRICS["druid"]
+        f"druidops_{kind}_{metric.name}": metric.type for metric in METRICS[kind]
     }
     exposed = exposition(metrics.families())
-    assert f"\ndruidops_druid_reconciles_{outcome}_total 1\n" in exposed
-    assert "\ndruidops_druid_clusters 0\n" in exposed
+    assert f"\ndruidops_{kind}_reconciles_{outcome}_total 1\n" in exposed
+    assert f"\ndruidops_{kind}_not_ready_since_timestamp_seconds 0\n" in exposed
