@@ -10,6 +10,7 @@ import secrets
 from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct
+from testbed.druid.druid import Druid
 from testbed.druid.kafka import Kafka
 
 # Milliseconds after which a Kafka that does not answer is taken for lost: the default is a minute.
@@ -61,12 +62,16 @@ class Stream:
     @property
     def numbers(self) -> list[int]:
         """The numbers of the rows that a query finds, in order: COUNT(DISTINCT) would only estimate."""
-        query = self.direct.druid.query
-        # the Broker lists a datasource some time before SQL knows it as a table
-        if not query(f"SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = '{self.name}'"):
-            return []
-        return sorted(int(row["number"]) for row in query(f'SELECT "number" FROM "{self.name}"'))
+        return sorted(map(int, column(self.direct.druid, self.name, "number")))
 
     def has_all(self) -> bool:
         """Whether each row that was produced is there, and once."""
         return self.numbers == list(range(self.produced))
+
+
+def column(druid: Druid, datasource: str, name: str) -> list[Any]:
+    """Return what the rows of a datasource have in a column; there are none while it is unknown."""
+    # the Broker lists a datasource some time before SQL knows it as a table
+    if not druid.query(f"SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = '{datasource}'"):
+        return []
+    return [row[name] for row in druid.query(f'SELECT "{name}" FROM "{datasource}"')]

@@ -7,21 +7,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.druidops.druid.tests.system.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible, Run
+from ansible_collections.druidops.druid.tests.system.stream import column
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.operator_plugin import StartOperator
 
 CANARY = "hunter2-the-canary"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "ingestion.md"
 
 
 @pytest.fixture
@@ -84,6 +88,30 @@ def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path
     ingestion.live.delete(KIND, ingestion.name)
     eventually(lambda: ingestion.live.find(KIND, ingestion.name) is None)
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_the_document_leads_to_rows(ansible: Ansible, ingestion: Ingesting) -> None:
+    [resource] = described_in_the_document()
+    text = json.dumps(resource).replace("kafka.example.com:9092", ingestion.kafka.address)
+    resource = json.loads(re.sub(r"\bpages\b", ingestion.name, text))
+    resource["metadata"]["namespace"] = ansible.namespace
+    # Its cluster is one of pods; the Druid that there is takes that one's place.
+    assert resource["spec"].pop("druidCluster")
+    resource["spec"]["endpoint"] = {"url": ingestion.druid.url}
+    ingestion.kafka.produce(
+        ingestion.name, [{"time": f"2026-01-01T00:00:0{second}Z", "page": "a"} for second in (1, 2)]
+    )
+
+    made = play(ansible, resource=resource, wait=True)
+    assert f"create supervisor {ingestion.name}" in made.output
+    eventually(lambda: column(ingestion.druid, ingestion.name, "page") == ["a", "a"])
+    play(ansible, name=ingestion.name, state="absent", wait=True)
+
+
+def described_in_the_document() -> list[dict[str, Any]]:
+    """The resources in docs/ingestion.md, those left out of which only a part is shown."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [found for found in map(yaml.safe_load, blocks) if "kind" in found]
 
 
 def touch(started: DruidOperator, ingestion: Ingesting) -> None:
