@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter

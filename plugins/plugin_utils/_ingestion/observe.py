@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 

@@ -10,24 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, Resource
 from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import step
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 
-
-@dataclass(frozen=True)
-class Converge:
-    """Make, change or remove a thing in Druid; `what` names it, such as ``supervisor pages``."""
-
-    what: str
-    resource: Resource
-    change: Change
-
-    @property
-    def title(self) -> str:
-        verb = "create" if self.change.before is None else "remove" if self.change.after is None else "update"
-        return f"{verb} {self.what}"
+Converge = step.Converge
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons, router
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Access, NoAccess, access
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import Access, NoAccess, access
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -26,7 +27,12 @@ def _url(ingestion: Ingestion, found: Observed) -> str:
         message = f"spec.druidCluster: there is no Druid {ingestion.cluster} in {where}. Create it, or mend the name."
         raise NoAccess(reasons.CLUSTER_NOT_FOUND, message)
     try:
-        return router.address(found.cluster, found.services, prefers_tls="caSecretRef" in ingestion.endpoint)
+        return router.address(
+            found.cluster,
+            found.services,
+            prefers_tls="caSecretRef" in ingestion.endpoint,
+            otherwise="state endpoint.url",
+        )
     except router.NoRouter as error:
         raise NoAccess(reasons.ROUTER_NOT_FOUND, f"spec.druidCluster: {error}") from error
 

@@ -6,68 +6,37 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reasons import (
-    AS_EXPECTED,
-    CHANGES_WAIT,
-    CLUSTER_UNREADABLE,
-    DELETING,
-    IGNORED,
-    INVALID_SPEC,
-    NAME_COLLISION,
-    PAUSED,
-    REFERENCE_REFUSED,
-    UP_TO_DATE,
-    WRITE_FAILED,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as shared
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons as of_druid
 
 RUNNING = "Running"
 SUCCEEDED = "Succeeded"
 SUSPENDED = "Suspended"
 NOT_SUSPENDED = "NotSuspended"
 STARTING = "Starting"
+UP_TO_DATE = shared.UP_TO_DATE
+AS_EXPECTED = shared.AS_EXPECTED
+CHANGES_WAIT = shared.CHANGES_WAIT
+PAUSED = shared.PAUSED
+IGNORED = shared.IGNORED
+DELETING = shared.DELETING
 
+INVALID_SPEC = of_druid.INVALID_SPEC
+ROUTER_NOT_FOUND = of_druid.ROUTER_NOT_FOUND
+SECRET_NOT_FOUND = of_druid.SECRET_NOT_FOUND
+REFERENCE_REFUSED = of_druid.REFERENCE_REFUSED
+DRUID_UNREACHABLE = of_druid.DRUID_UNREACHABLE
+UNAUTHORIZED = of_druid.UNAUTHORIZED
+REFUSED_BY_DRUID = of_druid.REFUSED_BY_DRUID
 CLUSTER_NOT_FOUND = "ClusterNotFound"
-ROUTER_NOT_FOUND = "RouterNotFound"
-SECRET_NOT_FOUND = "SecretNotFound"
 DUPLICATE = "Duplicate"
-DRUID_UNREACHABLE = "DruidUnreachable"
-UNAUTHORIZED = "Unauthorized"
-REFUSED = "RefusedByDruid"
+NAME_COLLISION = shared.NAME_COLLISION
 DRIFTED = "Drifted"
 UNHEALTHY = "Unhealthy"
 TASK_FAILED = "TaskFailed"
 TASK_UNKNOWN = "TaskUnknown"
+WRITE_FAILED = shared.WRITE_FAILED
+CLUSTER_UNREADABLE = shared.CLUSTER_UNREADABLE
 
 # What may be over in the next pass without anybody's doing.
 PASSING = frozenset({CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, UNHEALTHY, WRITE_FAILED})
-
-__all__ = [
-    "AS_EXPECTED",
-    "CHANGES_WAIT",
-    "CLUSTER_NOT_FOUND",
-    "CLUSTER_UNREADABLE",
-    "DELETING",
-    "DRIFTED",
-    "DRUID_UNREACHABLE",
-    "DUPLICATE",
-    "IGNORED",
-    "INVALID_SPEC",
-    "NAME_COLLISION",
-    "NOT_SUSPENDED",
-    "PASSING",
-    "PAUSED",
-    "REFERENCE_REFUSED",
-    "REFUSED",
-    "ROUTER_NOT_FOUND",
-    "RUNNING",
-    "SECRET_NOT_FOUND",
-    "STARTING",
-    "SUCCEEDED",
-    "SUSPENDED",
-    "TASK_FAILED",
-    "TASK_UNKNOWN",
-    "UNAUTHORIZED",
-    "UNHEALTHY",
-    "UP_TO_DATE",
-    "WRITE_FAILED",
-]

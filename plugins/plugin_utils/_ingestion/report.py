@@ -127,7 +127,7 @@ def _diffs(steps: Iterable[Step]) -> Iterable[dict[str, Any]]:
     """Yield before and after of each thing in Druid, without secrets."""
     for step in steps:
         if isinstance(step, Converge):
-            before, after = _spec_masking.masked_pair(step.change.before, step.change.after)
+            before, after = step.masked
             yield {"before": before or "", "after": after or "", "before_header": step.what, "after_header": step.what}
         elif isinstance(step, Submit):
             body = _spec_masking.masked(step.job.submission(step.attempt))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen

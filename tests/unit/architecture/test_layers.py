@@ -47,6 +47,9 @@ SECRETS = (f"{DRUID}_secret", f"{DRUID}_secret_text")
 SHARED = (f"{DRUID}_masking", f"{DRUID}_secret", f"{DRUID}_yaml")
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
+# What a kind says to Druid and hears from it; no kind is known there.
+SPEAKING = f"{COLLECTION}{KUBERNETES}_druid"
+
 # The first room whose path fits a file is its room. A path without .py is a directory.
 ROOMS = (
     # Druid over HTTP: a line from the module down to the errors, and no Kubernetes anywhere.
@@ -90,11 +93,12 @@ ROOMS = (
     # A module is documentation plus one call.
     Room("plugins/modules", (DRUID,), ("kubernetes", "requests", "urllib3")),
     # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
+    Room("plugins/plugin_utils/_druid", (KUBERNETES, DRUID), ("ansible", *KINDS)),
     Room("plugins/plugin_utils/_cluster", (KUBERNETES, *SHARED), ("ansible", KINDS[1])),
     Room("plugins/plugin_utils/_ingestion", (KUBERNETES, DRUID), ("ansible",)),
     # What the actions share, and the only code in here that knows Ansible.
-    Room("plugins/plugin_utils/_action.py", (KUBERNETES,), KINDS),
-    Room("plugins/plugin_utils", (KUBERNETES, *SHARED), ("ansible", *KINDS)),
+    Room("plugins/plugin_utils/_action.py", (KUBERNETES,), (*KINDS, SPEAKING)),
+    Room("plugins/plugin_utils", (KUBERNETES, *SHARED), ("ansible", *KINDS, SPEAKING)),
     # Actions are thin, and the only code here that Ansible calls.
     Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
     Room("plugins/doc_fragments", (), ("kubernetes",)),
@@ -106,13 +110,15 @@ PURE = (
     "plugins/plugin_utils/_cluster/decide",
     "plugins/plugin_utils/_cluster/names.py",
     "plugins/plugin_utils/_cluster/plan.py",
+    "plugins/plugin_utils/_cluster/router.py",
     "plugins/plugin_utils/_cluster/validate.py",
     "plugins/plugin_utils/_compare.py",
+    *(f"plugins/plugin_utils/_druid/{name}.py" for name in ("patience", "reasons", "step", "trouble")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "names", "plan", "reasons", "record", "router", "seen", "siblings", "spec"),
-            *("status", "supervision", "trouble", "validate"),
+            *("batch", "decide", "names", "plan", "reasons", "record", "seen", "siblings", "spec"),
+            *("status", "supervision", "validate"),
         )
     ),
 )
@@ -125,7 +131,10 @@ IMPURE = (
     "urllib3",
     f"{COLLECTION}{KUBERNETES}_connection",
     f"{COLLECTION}{KUBERNETES}_kubernetes.KubernetesApi",
+    f"{COLLECTION}{KUBERNETES}_druid.access",
+    f"{COLLECTION}{KUBERNETES}_druid.dynamic_config",
     f"{COLLECTION}{KUBERNETES}_cluster.act",
+    f"{COLLECTION}{KUBERNETES}_cluster.in_druid",
     f"{COLLECTION}{KUBERNETES}_cluster.reconcile",
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
     f"{COLLECTION}{KUBERNETES}_ingestion.ask",
@@ -213,6 +222,8 @@ def test_deciding_touches_nothing(file: str) -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
         ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils import _client"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
+        ("plugins/plugin_utils/_druid/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
+        ("plugins/plugin_utils/_compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid"),
         ("plugins/plugin_utils/_compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
         ("plugins/module_utils/_client.py", "from kubernetes import config"),
         ("plugins/module_utils/_client.py", "import requests"),
@@ -232,6 +243,7 @@ def test_notices_a_wrong_direction(file: str, source: str) -> None:
     [
         ("plugins/plugin_utils/_cluster/x.py", "import ansible_collections.druidops.druid.plugins.plugin_utils._merge"),
         ("plugins/plugin_utils/_cluster/x.py", "from . import names"),
+        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils._druid import access"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
         ("plugins/action/x.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),

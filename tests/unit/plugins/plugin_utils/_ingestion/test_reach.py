@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import NoAccess
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import NoAccess
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.test_router import cluster, service
 
 ENDPOINT = {"druidCluster": None, "endpoint": {"url": "https://druid:9088"}}
 FOUND = Observed(cluster=cluster(), services=(service(),))

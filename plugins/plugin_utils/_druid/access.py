@@ -15,13 +15,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 
@@ -29,6 +29,22 @@ USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
 BASIC = "basic-auth"
 ALL_NAMESPACES = "*"
+
+
+class Speaker(Protocol):
+    """A resource that states how Druid is spoken to, in the shape of the CRD; `{}` where it states nothing."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the Secrets that are named without one."""
+
+    @property
+    def auth(self) -> Mapping[str, Any]:
+        """The kind of the credentials, and the Secret that they are in."""
+
+    @property
+    def endpoint(self) -> Mapping[str, Any]:
+        """The Secrets with the authorities that are trusted, and with a certificate to show."""
 
 
 class SecretKey(NamedTuple):
@@ -48,14 +64,6 @@ class NoAccess(Exception):
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long Druid is waited for, in seconds: for the whole of an answer, and with what may be repeated."""
-
-    read_timeout: float = 120
-    retry_timeout: float = 30
-
-
-@dataclass(frozen=True)
 class Access:
     """An address, and what is shown there. The certificates and the key are PEM texts."""
 
@@ -67,10 +75,10 @@ class Access:
     key: str | None = field(default=None, repr=False)
 
 
-def secrets_of(ingestion: Ingestion) -> tuple[SecretKey, ...]:
+def secrets_of(speaker: Speaker) -> tuple[SecretKey, ...]:
     """Return the Secrets that the resource names."""
-    endpoint, own = ingestion.endpoint, ingestion.namespace
-    reference = ingestion.auth.get("secretRef") or {}
+    endpoint, own = speaker.endpoint, speaker.namespace
+    reference = speaker.auth.get("secretRef") or {}
     found = (
         (reference.get("namespace") or own, reference.get("name"), "spec.auth.secretRef"),
         (own, (endpoint.get("caSecretRef") or {}).get("name"), "spec.endpoint.caSecretRef"),
@@ -93,14 +101,14 @@ def refused(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> 
     return Finding(
         reasons.REFERENCE_REFUSED,
         f"{foreign.field}: Secret {foreign.name} is in namespace {foreign.namespace}. References to other namespaces "
-        "are refused unless whoever runs the reconcile allows it (druid_ingestion_reference_namespaces).",
+        "are refused unless whoever runs the reconcile allows it (reference_namespaces).",
     )
 
 
-def access(ingestion: Ingestion, url: str, secrets: Mapping[SecretKey, Manifest | None]) -> Access:
+def access(speaker: Speaker, url: str, secrets: Mapping[SecretKey, Manifest | None]) -> Access:
     """Return what Druid is spoken to with; NoAccess names the Secret, or the key in it, that is not there."""
     contents = {key.field: _content(key, secret) for key, secret in secrets.items()}
-    kind = ingestion.auth.get("type")
+    kind = speaker.auth.get("type")
     if kind not in (None, BASIC):
         raise NoAccess(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): {BASIC} is what there is.")
     auth = contents.get("spec.auth.secretRef")
@@ -108,9 +116,9 @@ def access(ingestion: Ingestion, url: str, secrets: Mapping[SecretKey, Manifest 
     own = contents.get("spec.endpoint.clientCertificateSecretRef")
     return Access(
         url=url,
-        username=auth.value(ingestion.auth.get("usernameKey") or USER_NAME) if auth else None,
-        password=auth.value(ingestion.auth.get("passwordKey") or PASSWORD) if auth else None,
-        authorities=trust.value(ingestion.endpoint["caSecretRef"]["key"]) if trust else None,
+        username=auth.value(speaker.auth.get("usernameKey") or USER_NAME) if auth else None,
+        password=auth.value(speaker.auth.get("passwordKey") or PASSWORD) if auth else None,
+        authorities=trust.value(speaker.endpoint["caSecretRef"]["key"]) if trust else None,
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.router import NoRouter, address
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import NoRouter, address
 
 UID = "uid-of-c"
 TLS = "druid.enableTlsPort=true\n"
@@ -54,7 +54,7 @@ def service(name: str = "druid-c-routers", uid: str = UID, port: int = 8088, tar
     ],
 )
 def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
-    assert address(resource, [live], prefers_tls) == url
+    assert address(resource, [live], prefers_tls, "") == url
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
 )
 def test_finds_nothing_else(resource: Any, live: Any) -> None:
     with pytest.raises(NoRouter, match=r"Druid c has no .* state endpoint\.url\.$"):
-        address(resource, [live], prefers_tls=False)
+        address(resource, [live], prefers_tls=False, otherwise="state endpoint.url")

@@ -23,16 +23,16 @@ class NoRouter(Exception):
     """Nothing leads to a router of the cluster; the text says why, and what to do."""
 
 
-def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool) -> str:
+def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool, otherwise: str) -> str:
     """Return the URL of a Service of a router group.
 
     A Service counts only if the Druid resource is its controller: one that merely carries the labels gets no
-    credentials.
+    credentials. What can be done instead of giving the cluster such a Service is said by `otherwise`.
     """
     cluster = Cluster.from_resource(resource)
     groups = [group for group in cluster.groups if group.node_type == ROUTER]
     if not groups:
-        raise NoRouter(f"Druid {cluster.name} has no group with nodeType router. Add one, or state endpoint.url.")
+        raise NoRouter(f"Druid {cluster.name} has no group with nodeType router. Add one, or {otherwise}.")
     owned = {live["metadata"]["name"]: live for live in services if _is_of(live, cluster.uid)}
     found = (url for group in groups for url in _urls(group, owned, prefers_tls))
     url = next(found, None)
@@ -40,7 +40,7 @@ def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool)
         wanted = ", ".join(name for group in groups for name in service_names(group)) or "none is described"
         raise NoRouter(
             f"Druid {cluster.name} has no Service that leads to the port of its router (looked for: {wanted}). Wait "
-            "until the cluster is made, give its router group a Service, or state endpoint.url."
+            f"until the cluster is made, give its router group a Service, or {otherwise}."
         )
     return url
 

@@ -15,8 +15,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     Unauthorized,
     Unreachable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 
 _REASONS: tuple[tuple[type[DruidError], str], ...] = (
     (BadInput, reasons.INVALID_SPEC),
@@ -34,6 +34,6 @@ _CREDENTIALS = (
 
 def finding(error: DruidError) -> Finding:
     """Return the reason by the kind of the error, in its own words."""
-    reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), reasons.REFUSED)
+    reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), reasons.REFUSED_BY_DRUID)
     text = f"{error} {_CREDENTIALS}" if reason == reasons.UNAUTHORIZED else str(error)
     return Finding(reason, text)

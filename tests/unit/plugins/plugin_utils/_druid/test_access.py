@@ -10,14 +10,14 @@ import base64
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
     NoAccess,
-    Patience,
     access,
     connected,
     refused,
     secrets_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion
 
