@@ -18,6 +18,8 @@ description:
     differs, with server-side apply, each group whole or not at all.
   - The cluster is named by its C(Druid) resource in the Kubernetes cluster (O(name), O(namespace)), given as a resource
     that is created or updated first (O(resource)), or described by variables without any CRD (O(spec)).
+  - Keeps the dynamic configurations of Druid, too, that the specification states (C(dynamicConfig)), once its pods are
+    ready.
   - Reads the resource itself. Its text passes through no variable and no template.
   - Runs where the playbook runs (an action plugin); the managed host is not used.
 extends_documentation_fragment:
@@ -30,10 +32,14 @@ attributes:
     description: Works out the same plan, judged by dry runs of the API server; nothing persists.
   diff_mode:
     support: full
-    description: An entry per object, then one that lists what restarts and in which order. Secrets are masked.
+    description:
+      - An entry per object, then one that lists what restarts and in which order, then one per dynamic configuration.
+      - Secrets are masked.
   idempotent:
     support: full
-    description: RV(ignore:changed) is true exactly when an object was written; status and events do not count.
+    description:
+      - RV(ignore:changed) is true exactly when an object was written, or something in Druid; status and events do not
+        count.
 options:
   name:
     description:
@@ -76,6 +82,12 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  url:
+    description:
+      - Address of Druid as seen from here, in place of the Service of the cluster's routers, for one who is outside of
+        the Kubernetes cluster, and for a cluster that is made of O(spec). The credentials that C(auth) names go there.
+      - It matters only where the resource states a C(dynamicConfig).
+    type: str
   wait:
     description:
       - Make further passes until the cluster is Ready (O(state=present)) or gone (O(state=absent)).
@@ -84,9 +96,20 @@ options:
       - A line is printed whenever the progress changes.
     type: bool
     default: false
+  read_timeout:
+    description:
+      - How long an answer of Druid may take, in seconds.
+      - Druid is asked last, and only where the resource states a C(dynamicConfig).
+    type: float
+    default: 10.0
+  retry_timeout:
+    description: How long requests that may be repeated are tried again when Druid does not answer, in seconds.
+    type: float
+    default: 5.0
   reference_namespaces:
     description:
-      - Namespaces other than the cluster's own from which C(extraCommonConfig) may take ConfigMaps and Secrets.
+      - Namespaces other than the cluster's own from which C(extraCommonConfig) may take ConfigMaps and Secrets, and
+        C(auth) its Secret.
       - V(*) allows all.
     type: list
     elements: str
@@ -149,7 +172,7 @@ namespace:
 plan:
   description:
     - What was done, or would be in check mode, a line each.
-    - Then what restarts in which order, then what is held back.
+    - Then what restarts in which order, what was changed in Druid, and what is held back.
   type: list
   elements: str
   returned: always

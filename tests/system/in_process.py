@@ -11,8 +11,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.system.live import Live

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
 from ansible_collections.druidops.druid.tests.system import full_cluster
 from ansible_collections.druidops.druid.tests.system.admission import WORDS, limit, refusing
 from ansible_collections.druidops.druid.tests.system.full_cluster import (

@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import PATIENCE, Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._task import OPTIONS, stated
 
 CLUSTER: Mapping[str, Any] = {
     **OPTIONS,
     "by_variable": {"type": "bool", "default": False},
+    "url": {"type": "str"},
+    "read_timeout": {"type": "float", "default": PATIENCE.read_timeout},
+    "retry_timeout": {"type": "float", "default": PATIENCE.retry_timeout},
     "keep_finalizer": {"type": "bool", "default": False},
 }
 
@@ -28,6 +32,12 @@ def to_request(
     """Return what the task asks for; BadResource when the resource given is none."""
     task = stated(names.KIND, arguments, find_file)
     by_variable = task["by_variable"] or (arguments["by_variable"] and task["resource"] is None)
-    references = tuple(arguments["reference_namespaces"])
-    settings = Settings(check_mode, references, arguments["keep_finalizer"], meter.phases)
+    settings = Settings(
+        check_mode,
+        tuple(arguments["reference_namespaces"]),
+        arguments["keep_finalizer"],
+        arguments["url"],
+        Patience(arguments["read_timeout"], arguments["retry_timeout"]),
+        meter,
+    )
     return Request(**{**task, "by_variable": by_variable}, settings=settings)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
@@ -14,15 +14,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
 
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
+
 _WORDS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
 _REMARKS = {"patch": " (finalizer)", "recreate": " (a field that cannot be changed; pods keep running)"}
 
 
 def lines(plan: Plan) -> list[str]:
-    """Return the plan in words: each step, then what restarts in which order, then what is held back."""
+    """Return the plan in words: each step, what restarts in which order, what changes in Druid, what is held back."""
     steps = [f"{_WORDS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}" for step in plan.steps]
     findings = [f"held back: {finding.message}" for finding in plan.findings if finding.is_problem]
-    return [*steps, *restarts(plan.steps), *findings]
+    in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
+    return [*steps, *restarts(plan.steps), *in_druid, *findings]
 
 
 def restarts(steps: Iterable[Step]) -> list[str]:
@@ -60,10 +64,10 @@ def _strategy(step: Step) -> Mapping[str, Any]:
 
 
 def diff(plan: Plan) -> list[dict[str, str]]:
-    """Return the diff as Ansible's callbacks print it: an entry per object, then one that lists the restarts."""
-    entries = [_entry(step) for step in plan.steps]
+    """Return the diff as Ansible's callbacks print it: per object, then what restarts, then per thing in Druid."""
     replaced = restarts(plan.steps)
-    return [*entries, {"prepared": "\n".join(replaced) + "\n"}] if replaced else entries
+    prepared = [{"prepared": "\n".join(replaced) + "\n"}] if replaced else []
+    return [*map(_entry, plan.steps), *prepared, *map(_entry_in_druid, plan.in_druid)]
 
 
 def _entry(step: Step) -> dict[str, str]:
@@ -75,6 +79,11 @@ def _entry(step: Step) -> dict[str, str]:
         "before": _yaml(before),
         "after": _yaml(after),
     }
+
+
+def _entry_in_druid(step: Converge) -> dict[str, str]:
+    before, after = map(_yaml, step.masked)
+    return {"before_header": step.what, "after_header": step.what, "before": before, "after": after}
 
 
 def _after(step: Step) -> Manifest | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
@@ -16,6 +16,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 
 MAX_CHANGES = 5
 MAX_VALUE_CHARACTERS = 80
@@ -31,6 +34,11 @@ _REASONS = {
 def done_texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
     """Return one event per write that has succeeded; the finalizer's coming and going is no news."""
     return tuple(_done(result.step, masker) for result in results if result.is_done and result.step.patch is None)
+
+
+def in_druid_texts(steps: Iterable[Converge], masker: Masker) -> tuple[EventText, ...]:
+    """Return one event per thing that has been changed in Druid."""
+    return tuple(_done_in_druid(step, masker) for step in steps)
 
 
 def trouble_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
@@ -63,11 +71,19 @@ def _done(step: Step, masker: Masker) -> EventText:
     return EventText("Normal", f"{_REASONS[step.operation]}Success", masker.text(words[step.operation]))
 
 
+def _done_in_druid(step: Converge, masker: Masker) -> EventText:
+    changes = _listed(list(_differences(*step.masked, "")))
+    return EventText("Normal", f"{_REASONS['update']}Success", masker.text(f"Done in Druid: {step.title}.{changes}"))
+
+
 def _changes(step: Step) -> str:
-    found = changed_fields(step.live or {}, step.after or {})
+    return _listed(changed_fields(step.live or {}, step.after or {})) or " Field ownership only."
+
+
+def _listed(found: list[tuple[str, str, str]]) -> str:
     shown = "; ".join(f"{path}: {before} -> {after}" for path, before, after in found[:MAX_CHANGES])
     more = f" and {len(found) - MAX_CHANGES} more" if len(found) > MAX_CHANGES else ""
-    return f" {shown}{more}" if found else " Field ownership only."
+    return f" {shown}{more}" if found else ""
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -25,7 +25,7 @@ def of_outcome(outcome: Outcome, meter: Meter, seconds: float) -> _metrics.Run:
         phases=meter.phases.seconds,
         errors=_errors(outcome),
         requests=meter.requests,
-        applied=sum(operation in APPLIED for operation in operations),
+        applied=sum(operation in APPLIED for operation in operations) + len(outcome.plan.in_druid),
         removed=operations.count("delete"),
     )
 

@@ -40,7 +40,11 @@ def _pass(api: KubernetesApi, request: Request, outcome: Outcome, clock: Clock, 
     with request.settings.phases("observe"):
         resource = resource or _read(api, request)
     report = reconcile(api, resource, request.settings, clock.now())
-    plan = replace(report.plan, steps=(*outcome.plan.steps, *report.plan.steps))
+    plan = replace(
+        report.plan,
+        steps=(*outcome.plan.steps, *report.plan.steps),
+        in_druid=(*outcome.plan.in_druid, *report.plan.in_druid),
+    )
     warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
     return Outcome(plan, outcome.changed or report.changed, report=report, warnings=warnings)
 

@@ -7,11 +7,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 
 Operation = Literal["create", "update", "recreate", "delete", "patch"]
 WORKLOADS = ("StatefulSet", "Deployment")
@@ -60,15 +63,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """All writes of a pass in their order, what is in the way of others, and remarks for the user."""
+    """All writes of a pass in their order, what is in the way of others, and remarks for the user.
+
+    `in_druid` are those that come after all of Kubernetes: what the resource states about Druid itself.
+    """
 
     steps: tuple[Step, ...] = ()
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    in_druid: tuple[Converge, ...] = ()
 
     @property
     def changes(self) -> bool:
-        return bool(self.steps)
+        return bool(self.steps or self.in_druid)
 
     @property
     def restarts(self) -> tuple[Step, ...]:

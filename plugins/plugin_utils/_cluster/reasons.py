@@ -6,58 +6,38 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reasons import (
-    AS_EXPECTED,
-    CHANGES_WAIT,
-    CLUSTER_UNREADABLE,
-    DELETING,
-    IGNORED,
-    INVALID_SPEC,
-    NAME_COLLISION,
-    PAUSED,
-    REFERENCE_REFUSED,
-    UP_TO_DATE,
-    WRITE_FAILED,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as shared
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons as of_druid
 
 READY = "AllNodesReady"
 NOT_READY = "NodesNotReady"
 STOPPED = "Stopped"
 ROLLING_OUT = "RollingOut"
 NOT_PAUSED = "NotPaused"
+UP_TO_DATE = shared.UP_TO_DATE
+AS_EXPECTED = shared.AS_EXPECTED
+PAUSED = shared.PAUSED
+IGNORED = shared.IGNORED
+CHANGES_WAIT = shared.CHANGES_WAIT
+DELETING = shared.DELETING
+DRUID_AWAITED = "DruidAwaited"
 PODS_FAILING = "PodsFailing"
 
+INVALID_SPEC = of_druid.INVALID_SPEC
 REFERENCE_NOT_FOUND = "ReferenceNotFound"
+REFERENCE_REFUSED = of_druid.REFERENCE_REFUSED
+NAME_COLLISION = shared.NAME_COLLISION
 REFUSED = "RefusedByServer"
 CONFLICT = "Conflict"
 PODS_NOT_ADOPTABLE = "PodsNotAdoptable"
+WRITE_FAILED = shared.WRITE_FAILED
 REMOVAL_HELD_BACK = "RemovalHeldBack"
+CLUSTER_UNREADABLE = shared.CLUSTER_UNREADABLE
+ROUTER_NOT_FOUND = of_druid.ROUTER_NOT_FOUND
+SECRET_NOT_FOUND = of_druid.SECRET_NOT_FOUND
+DRUID_UNREACHABLE = of_druid.DRUID_UNREACHABLE
+UNAUTHORIZED = of_druid.UNAUTHORIZED
+REFUSED_BY_DRUID = of_druid.REFUSED_BY_DRUID
 
-# A write that failed may succeed in the next pass, and then what was to follow it follows.
-PASSING = frozenset({WRITE_FAILED, REMOVAL_HELD_BACK})
-
-__all__ = [
-    "AS_EXPECTED",
-    "CHANGES_WAIT",
-    "CLUSTER_UNREADABLE",
-    "CONFLICT",
-    "DELETING",
-    "IGNORED",
-    "INVALID_SPEC",
-    "NAME_COLLISION",
-    "NOT_PAUSED",
-    "NOT_READY",
-    "PASSING",
-    "PAUSED",
-    "PODS_FAILING",
-    "PODS_NOT_ADOPTABLE",
-    "READY",
-    "REFERENCE_NOT_FOUND",
-    "REFERENCE_REFUSED",
-    "REFUSED",
-    "REMOVAL_HELD_BACK",
-    "ROLLING_OUT",
-    "STOPPED",
-    "UP_TO_DATE",
-    "WRITE_FAILED",
-]
+# A write that failed may succeed in the next pass, and then what was to follow it follows. Druid may answer then.
+PASSING = frozenset({WRITE_FAILED, REMOVAL_HELD_BACK, DRUID_UNREACHABLE})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
@@ -14,7 +14,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.autoscaling import with_foreign_autoscalers
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import candidates, finalizer, validity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import (
+    candidates,
+    dynamic_config,
+    finalizer,
+    validity,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicates import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
@@ -31,26 +36,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
 from ansible_collections.druidops.druid.plugins.plugin_utils._status import report_unreadable
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a pass is made: `check_mode` stops before the first write; references lead to these namespaces, too.
-
-    With `keep_finalizer` the finalizer stays whatever becomes of the claims. `phases` takes the time.
-    """
-
-    check_mode: bool = False
-    reference_namespaces: tuple[str, ...] = ()
-    keep_finalizer: bool = False
-    phases: Phases = field(default_factory=Phases, compare=False)
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
@@ -66,7 +58,7 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
             report_unreadable(api, resource, error, now)
         raise
     with settings.phases("report"):
-        return report(api, replace(made, observed=_afterwards(made)), settings.check_mode, now)
+        return report(api, made, settings.check_mode, now)
 
 
 def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
@@ -77,7 +69,7 @@ def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pas
     deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
     results = () if settings.check_mode else _act(api, steps, settings)
     planned = tuple(steps) if settings.check_mode else tuple(result.step for result in results)
-    return Pass(resource, cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results)
+    return _afterwards(Pass(resource, cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results))
 
 
 def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
@@ -86,8 +78,16 @@ def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pas
         return Pass(resource, *_observe(api, {**resource, "spec": {}}, settings), Plan(findings=misshapen))
     cluster, observed = _observe(api, resource, settings)
     with settings.phases("decide"):
-        plan, observed = decide(api, resource, cluster, observed, settings)
-    return Pass(resource, cluster, observed, plan, () if settings.check_mode else _act(api, plan.steps, settings))
+        plan, observed = _decide(api, resource, cluster, observed, settings)
+    made = Pass(resource, cluster, observed, plan)
+    paused = hands_off(cluster.annotations, cluster.spec)
+    if paused is not None:
+        made = _in_druid(api, made, settings, only_look=True)
+        return replace(made, plan=suspended(made.plan, paused))
+    if settings.check_mode:
+        return _in_druid(api, made, settings, only_look=True)
+    made = _afterwards(replace(made, results=_act(api, plan.steps, settings)))
+    return _in_druid(api, made, settings, only_look=False)
 
 
 def _act(api: KubernetesApi, steps: Iterable[Step], settings: Settings) -> tuple[Result, ...]:
@@ -108,18 +108,10 @@ def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tupl
         return with_foreign_autoscalers(api, cluster, observed), observed
 
 
-def decide(
-    api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, settings: Settings
-) -> tuple[Plan, Observed]:
-    """Return what is to be done, and what is there including what only a look by name has found."""
-    paused = hands_off(cluster.annotations, cluster.spec)
-    plan, observed = _decide(api, resource, cluster, observed, settings)
-    return plan if paused is None else suspended(plan, paused), observed
-
-
 def _decide(
     api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, settings: Settings
 ) -> tuple[Plan, Observed]:
+    """Return what is to be done, and what is there including what only a look by name has found."""
     contested = conflict(cluster, observed)
     if contested is not None:
         return Plan(findings=(contested,)), observed
@@ -168,9 +160,28 @@ def _decide_objects(
     return Plan(steps, (*findings, *staying(removals, findings))), observed
 
 
-def _afterwards(made: Pass) -> Observed:
-    """Return what is there now, as far as the answers to the writes say."""
+def _in_druid(api: KubernetesApi, made: Pass, settings: Settings, *, only_look: bool) -> Pass:
+    """Keep what is stated about Druid itself, as far as the whole cluster is not held back, and Druid is there."""
+    held_back = any(finding.is_problem and finding.group is None for finding in made.plan.findings)
+    if held_back or made.cluster.stopped:
+        return made
+    stated = dynamic_config.stated(made.cluster)
+    waits = dynamic_config.awaited(made.cluster, made.observed, stated.configs)
+    findings = (*made.plan.findings, *stated.findings, *([dynamic_config.waiting(waits)] if waits else []))
+    plan = replace(made.plan, findings=findings, warnings=(*made.plan.warnings, *stated.warnings))
+    made = replace(made, plan=plan)
+    configs = {kind: config for kind, config in stated.configs.items() if kind not in waits}
+    if not configs:
+        return made
+    # What speaks HTTP with Druid takes a while to import: most clusters state nothing about it.
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.in_druid import configure
+
+    return configure(api, made, configs, settings, only_look=only_look)
+
+
+def _afterwards(made: Pass) -> Pass:
+    """Return the pass with what is there now, as far as the answers to the writes say."""
     done = [result for result in made.results if result.is_done]
     written = [result.live for result in done if result.live and result.live["kind"] != names.KIND]
     gone = [result.step.key for result in done if result.step.operation == "delete"]
-    return made.observed.with_objects(written).without(gone)
+    return replace(made, observed=made.observed.with_objects(written).without(gone))

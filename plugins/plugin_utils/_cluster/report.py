@@ -79,7 +79,7 @@ class Pass:
 def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
     findings = (*made.plan.findings, *_failures(made.results))
-    masker = _masker(made.resource, made.observed) if findings or made.results or api.warnings else Masker()
+    masker = _masker(made) if findings or made.results or made.plan.changes or api.warnings else Masker()
     plan = replace(made.plan, findings=tuple(_masked(finding, masker) for finding in findings))
     if not check_mode:
         plan = replace(plan, steps=tuple(result.step for result in made.results if result.is_done))
@@ -97,10 +97,11 @@ def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> R
     return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, troubles)), is_gone)
 
 
-def _masker(resource: Manifest, observed: Observed) -> Masker:
-    """Return what masks the secrets of all that was read, that which extraCommonConfig refers to included."""
-    read = (*observed.objects.values(), *observed.references.values())
-    return masker_of([resource, *(each for each in read if each)])
+def _masker(made: Pass) -> Masker:
+    """Return what masks the secrets of all that was read, that which the resource refers to and Druid's included."""
+    in_druid = (state for step in made.plan.in_druid for state in (step.change.before, step.change.after))
+    read = (*made.observed.objects.values(), *made.observed.references.values(), *in_druid)
+    return masker_of([made.resource, *(each for each in read if each)])
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
@@ -122,7 +123,7 @@ def _publish(
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
     previous = made.resource.get("status") or {}
-    news = events.done_texts(made.results, masker)
+    news = (*events.done_texts(made.results, masker), *events.in_druid_texts(made.plan.in_druid, masker))
     # While it lasts it is in the conditions.
     if degraded(previous) != degraded(document):
         news = (*news, *events.trouble_texts(made.results, made.plan.findings, masker))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._task import Task
 
 

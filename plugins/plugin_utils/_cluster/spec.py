@@ -82,6 +82,16 @@ class Cluster:
         return bool(self.spec.get("stopped"))
 
     @property
+    def auth(self) -> Mapping[str, Any]:
+        """How Druid's API is authenticated to."""
+        return self.spec.get("auth") or {}
+
+    @property
+    def endpoint(self) -> Mapping[str, Any]:
+        """Nothing: Druid is where the cluster's own router is."""
+        return {}
+
+    @property
     def config_map_references(self) -> tuple[ReferenceKey, ...]:
         """The ConfigMaps whose files are copied into the common configuration."""
         return tuple(key for key in _references(self.namespace, self.spec) if key.kind == "ConfigMap")

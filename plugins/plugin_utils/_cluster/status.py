@@ -64,9 +64,10 @@ def is_reached(conditions: Iterable[Mapping[str, Any]]) -> bool:
 
 def _conditions(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding]) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
+    awaited = _first(findings, reasons.DRUID_AWAITED)
     return [
         _ready(cluster, states, findings, problems),
-        _progressing(states, _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None)),
+        _progressing(states, _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None), awaited),
         _degraded(states, problems),
         _paused(findings),
     ]
@@ -92,13 +93,17 @@ def _ready(
     return condition("Ready", True, reasons.READY, f"All {nodes} nodes are ready and up to date.")
 
 
-def _progressing(states: Sequence[GroupState], held: Finding | None) -> Condition:
+def _progressing(states: Sequence[GroupState], held: Finding | None, awaited: Finding | None) -> Condition:
     moving = [state.key for state in states if not state.is_settled]
     if moving:
-        return condition("Progressing", True, reasons.ROLLING_OUT, f"Pods are being changed in {listed(moving)}.")
+        more = f" {awaited.message}" if awaited else ""
+        message = f"Pods are being changed in {listed(moving)}.{more}"
+        return condition("Progressing", True, reasons.ROLLING_OUT, message)
     if held is not None:
         message = "No pods are being changed, and not all need be as the specification wants them."
         return condition("Progressing", False, held.reason, message)
+    if awaited is not None:
+        return condition("Progressing", False, awaited.reason, awaited.message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are as the specification wants them.")
 
 

@@ -15,17 +15,18 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import Stated, stated
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 
 ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
 USED_LATER = {
     "spec": {
-        "auth",
         "deleteOrphanPvc",
         "disablePVCAnnotationUpdate",
         "forceDeleteStsPodOnError",
@@ -33,10 +34,10 @@ USED_LATER = {
         "rollingDeploy",
         "scalePvcSts",
     },
-    "node": {"dynamicConfig"},
+    "node": set[str](),
 }
 # Accepted, and without effect for good; the reference says so.
-NO_EFFECT = {"spec": {"dynamicConfig", "ignored"}, "node": set[str]()}
+NO_EFFECT = {"spec": {"ignored"}, "node": set[str]()}
 # Fields of one level that rules for both also look for at the other, where the schema has none.
 ONLY_AT_ONE_LEVEL = {"spec": {"persistentVolumeClaim", "serviceAccountName"}, "node": set[str]()}
 
@@ -99,6 +100,7 @@ def asked() -> dict[str, set[str]]:
     cluster = Cluster.from_resource(resource)
     assert validate(cluster) == ()
     assert (hands_off(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
+    assert (stated(cluster), secrets_of(cluster)) == (Stated(), ())
     assert deletes_claims(spec)
     assert render(cluster).groups.keys() == nodes.keys()
     return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}

@@ -23,9 +23,10 @@ def suspended(plan: Plan, paused: Finding) -> Plan:
 
 
 def _waiting(plan: Plan) -> Finding | None:
-    if not (plan.steps or plan.findings):
+    if not (plan.changes or plan.findings):
         return None
     changes = [f"{step.operation} {step.key}" for step in plan.steps]
+    changes += [step.title for step in plan.in_druid]
     number = f"{len(changes)} change{' waits' if len(changes) == 1 else 's wait'}"
     waiting = [f"{number}: {listed(changes)}."] if changes else []
     in_the_way = [finding.message for finding in plan.findings]

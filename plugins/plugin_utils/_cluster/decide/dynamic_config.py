@@ -1,0 +1,144 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the resource states of Druid's dynamic configurations: the cluster's level, and the groups' laid over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+
+COORDINATOR, OVERLORD, BROKER, TASK_RUNNER = "coordinator", "overlord", "broker", "kubernetesTaskRunner"
+KINDS = (COORDINATOR, OVERLORD, BROKER, TASK_RUNNER)
+# The Go operator knew the groups middlemanagers and coordinators by their keys; they have these types.
+_KIND_OF_NODE_TYPE: Mapping[str, str] = {
+    "coordinator": COORDINATOR,
+    "overlord": OVERLORD,
+    "middleManager": OVERLORD,
+    "indexer": OVERLORD,
+    "broker": BROKER,
+}
+# The types of the groups that serve a kind: the first that there is any of (a Coordinator can be the Overlord, too).
+_SERVERS: Mapping[str, tuple[str, ...]] = {
+    COORDINATOR: ("coordinator",),
+    BROKER: ("coordinator",),
+    OVERLORD: ("overlord", "coordinator"),
+    TASK_RUNNER: ("overlord", "coordinator"),
+}
+_ROUTER = ("router",)
+_MAX_VALUE_CHARACTERS = 80
+
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The configuration of each kind that one is stated for, what is in the way of others, remarks for the user."""
+
+    configs: Mapping[str, Config] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def stated(cluster: Cluster) -> Stated:
+    """Return what the resource states; a kind of which two groups want different things is left out."""
+    configs: dict[str, Config] = {}
+    findings: list[Finding] = []
+    for kind in KINDS:
+        groups = [group for group in cluster.groups if _KIND_OF_NODE_TYPE.get(group.node_type) == kind]
+        contradictions = tuple(_contradictions(kind, groups))
+        if not contradictions:
+            configs[kind] = {**_of_cluster(cluster, kind), **_of_groups(groups)}
+        findings += contradictions
+    wanted = {kind: config for kind, config in configs.items() if config}
+    return Stated(wanted, tuple(findings), tuple(_warnings(cluster)))
+
+
+def awaited(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the groups that a pod has to be ready of first, by the kinds of which there are such groups.
+
+    Of groups that the resource does not describe nothing is known, so they are not waited for.
+    """
+    waits = ((kind, (_ROUTER, _SERVERS[kind])) for kind in kinds)
+    found = {
+        kind: tuple(key for types in needed for key in _unready(cluster, observed, types)) for kind, needed in waits
+    }
+    return {kind: groups for kind, groups in found.items() if groups}
+
+
+def waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
+    """Return that these kinds wait for a pod of these groups: no problem, and over without anybody's doing."""
+    groups = dict.fromkeys(key for keys in kinds.values() for key in keys)
+    message = f"The dynamic configuration of {', '.join(kinds)} waits until a pod is ready in {', '.join(groups)}."
+    return Finding(reasons.DRUID_AWAITED, message, is_problem=False)
+
+
+def _of_cluster(cluster: Cluster, kind: str) -> Config:
+    found: Config = (cluster.get("dynamicConfig") or {}).get(kind) or {}
+    return found
+
+
+def _of_group(group: Group) -> Config:
+    found: Config = group.node.get("dynamicConfig") or {}
+    return found
+
+
+def _of_groups(groups: Iterable[Group]) -> dict[str, Any]:
+    return {name: value for group in groups for name, value in _of_group(group).items()}
+
+
+def _contradictions(kind: str, groups: Iterable[Group]) -> Iterator[Finding]:
+    first: dict[str, Group] = {}
+    for group in groups:
+        for name, value in _of_group(group).items():
+            other = first.setdefault(name, group)
+            if _text(_of_group(other)[name]) != _text(value):
+                yield _contradiction(kind, name, other, group)
+
+
+def _contradiction(kind: str, name: str, *groups: Group) -> Finding:
+    places = (f"spec.nodes[{group.key}].dynamicConfig.{name} ({_shown(_of_group(group)[name])})" for group in groups)
+    return Finding(
+        reasons.INVALID_SPEC,
+        f"{' and '.join(places)} contradict each other: Druid has one dynamic configuration of {kind}. State it in "
+        f"one of them, or in spec.dynamicConfig.{kind}; until then nothing is written to it.",
+    )
+
+
+def _warnings(cluster: Cluster) -> Iterator[str]:
+    for name in (cluster.get("dynamicConfig") or {}).keys() - {*KINDS}:
+        yield f"spec.dynamicConfig.{name} has no effect: what there is, is {', '.join(KINDS)}."
+    for group in cluster.groups:
+        if _of_group(group) and group.node_type not in _KIND_OF_NODE_TYPE:
+            where = f"spec.nodes[{group.key}].dynamicConfig"
+            yield f"{where} has no effect: Druid has no dynamic configuration of a {group.node_type}. Remove it."
+
+
+def _unready(cluster: Cluster, observed: Observed, types: Iterable[str]) -> list[str]:
+    """Return the keys of the groups of the first type that there is any of, if none of them has a ready pod."""
+    by_type = ([group for group in cluster.groups if group.node_type == kind] for kind in types)
+    groups: list[Group] = next((groups for groups in by_type if groups), [])
+    is_ready = any(_ready_pods(group, observed) for group in groups)
+    return [] if is_ready else [group.key for group in groups]
+
+
+def _ready_pods(group: Group, observed: Observed) -> int:
+    workload = observed.workload(group)
+    return int(((workload or {}).get("status") or {}).get("readyReplicas", 0))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _shown(value: Any) -> str:
+    text = _text(value)
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[: _MAX_VALUE_CHARACTERS - 3]}..."
