@@ -94,7 +94,7 @@ INGESTIONS: tuple[Metric, ...] = (
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
 # Which there are of each kind of resources, in lower case.
 METRICS: Mapping[str, tuple[Metric, ...]] = {
-    "druid": (*COMMON, *CLUSTERS),
+    "druid": (*COMMON, *CLUSTERS, *DRUID),
     "druidingestion": (*COMMON, *INGESTIONS, *DRUID),
 }
 PREFIX = "druidops_"
@@ -104,8 +104,8 @@ PREFIX = "druidops_"
 class Run:
     """What there is to tell of one run of the action.
 
-    Durations are in seconds. ``errors`` is by phase, ``requests`` by the names in REQUESTS, and in DRUID_REQUESTS where
-    Druid was spoken to. ``census`` has the gauges about all resources, None when they were not counted this time.
+    Durations are in seconds. ``errors`` is by phase, ``requests`` by the names in REQUESTS and in DRUID_REQUESTS.
+    ``census`` has the gauges about all resources, None when they were not counted this time.
     """
 
     seconds: float
@@ -125,8 +125,7 @@ def values(run: Run, now: float) -> dict[str, float]:
     """
     counted: dict[str, float] = {f"reconciles_{outcome}_total": int(outcome == run.outcome) for outcome in OUTCOMES}
     counted |= {f"{phase}_errors_total": run.errors.get(phase, 0) for phase in PHASES}
-    asked = (*REQUESTS, *(name for name in DRUID_REQUESTS if name in run.requests))
-    counted |= {f"{request}_total": run.requests.get(request, 0) for request in asked}
+    counted |= {f"{request}_total": run.requests.get(request, 0) for request in (*REQUESTS, *DRUID_REQUESTS)}
     counted |= {"objects_applied_total": run.applied, "objects_removed_total": run.removed}
     observed = {f"{phase}_duration_seconds": seconds for phase, seconds in run.phases.items()}
     return {

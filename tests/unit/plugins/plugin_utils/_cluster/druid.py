@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 
 NODE = {
     "nodeType": "broker",
@@ -41,6 +43,12 @@ def rendered(kind: str, node: dict[str, Any] | None = None, **spec: Any) -> dict
     """Return the only object of a kind that the cluster's group has."""
     [found] = [manifest for manifest in render(cluster(node, **spec)).groups["brokers"] if manifest["kind"] == kind]
     return found
+
+
+def in_druid(before: Any, after: Any) -> Converge:
+    """Return a change of a dynamic configuration that only is to be told."""
+    resource: Any = None
+    return Converge("dynamic configuration of the Coordinator", resource, Change(before, after))
 
 
 def at(manifest: Any, *path: str | int) -> Any:

@@ -76,6 +76,29 @@ def test_lines() -> None:
     ]
 
 
+IN_DRUID = druid.in_druid({"a": 1, "password": "one"}, {"a": 2, "password": "two"})
+
+
+def test_what_changes_in_druid_comes_after_what_restarts() -> None:
+    plan = Plan((rolling("s", "g", 1),), (Finding("R", "It is in the way."),), in_druid=(IN_DRUID,))
+    assert describe.lines(plan)[1:] == [
+        "restart 1: group g (StatefulSet s), 1 pod",
+        "update dynamic configuration of the Coordinator in Druid",
+        "held back: It is in the way.",
+    ]
+    assert "prepared" in describe.diff(plan)[1]
+    assert describe.diff(plan)[2] == describe.diff(Plan(in_druid=(IN_DRUID,)))[0]
+
+
+def test_diff_of_druid_hides_secrets_and_shows_that_they_have_changed() -> None:
+    [entry] = describe.diff(Plan(in_druid=(IN_DRUID,)))
+    assert (entry["before_header"], entry["after_header"]) == ("dynamic configuration of the Coordinator",) * 2
+    assert ("a: 1" in entry["before"], "a: 2" in entry["after"]) == (True, True)
+    assert "one" not in entry["before"]
+    assert "two" not in entry["after"]
+    assert entry["before"].replace("a: 1", "a: 2") != entry["after"]
+
+
 # (step, what is said of its pods)
 RESTARTS: list[tuple[Step, list[str]]] = [
     (rolling("s", "g", 2), ["restart 1: group g (StatefulSet s), 2 pods"]),

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
     MAX_CHANGES,
     changed_fields,
     done_texts,
+    in_druid_texts,
     trouble_texts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -34,6 +35,16 @@ def config_map(**data: Any) -> Manifest:
 
 def update(**data: Any) -> Step:
     return Step("update", config_map(**data), "g", stored(config_map(a="1")), stored(config_map(**data)))
+
+
+def test_tells_what_was_changed_in_druid() -> None:
+    step = druid.in_druid({"a": 1, "b": ["x", "y"], "password": "one"}, {"a": 1, "b": ["x"], "password": "two"})
+    [text] = in_druid_texts([step], Masker())
+    assert text.reason == "DruidOperatorUpdateSuccess"
+    assert text.message.startswith("Done in Druid: update dynamic configuration of the Coordinator. b[1]: y -> (none);")
+    assert "two" not in text.message
+    [more] = in_druid_texts([druid.in_druid({}, {str(number): number for number in range(MAX_CHANGES + 2)})], Masker())
+    assert more.message.endswith(" and 2 more")
 
 
 DONE = [

@@ -87,6 +87,8 @@ INVALID = reasons.INVALID_SPEC
 HELD = ("False", INVALID)
 STOPPED = druid.cluster(stopped=True)
 SCALED = druid.cluster({"replicas": 3})
+AWAITED = Finding(reasons.DRUID_AWAITED, "It waits.", is_problem=False)
+LATER = ("False", reasons.DRUID_AWAITED)
 Told = tuple[str, str]
 
 # (what, status, Ready, Progressing, Degraded, Paused, the Go operator's type, the Go operator's node)
@@ -118,6 +120,11 @@ TABLE: list[tuple[str, Manifest, Told, Told, Told, Told, str, str]] = [
     ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
     ("stopping", of(running(druid.cluster()), cluster=STOPPED), WAITING, MOVING, FINE, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
+    ("waiting for Druid", of(None, AWAITED), READY, LATER, FINE, ACTIVE, "DruidClusterReady", "All"),
+    ("waiting for Druid, a problem", of(None, AWAITED, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
+     "DruidNodeErrorState", "All"),
+    ("waiting for Druid, moving", of(Observed(), AWAITED), WAITING, MOVING, FINE, ACTIVE, "DruidNodeRollingUpdate",
+     "All"),
     ("pods that fail", of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])), WAITING, STILL,
      ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "druid-c-brokers-0"),
 ]  # fmt: skip
@@ -149,6 +156,8 @@ MESSAGES = [
     (of(), "Ready", "All 1 nodes are ready and up to date."),
     (of(Observed()), "Ready", "Waiting for brokers 0/1."),
     (of(Observed()), "Progressing", "Pods are being changed in brokers."),
+    (of(Observed(), AWAITED), "Progressing", "Pods are being changed in brokers. It waits."),
+    (of(None, AWAITED), "Progressing", "It waits."),
     (of(None, PROBLEM, SECOND), "Degraded", "It cannot be. | It is taken."),
     (of(None, PAUSED), "Paused", "Hands off."),
     (of(None, PAUSED, WAITING_CHANGES), "Ready", "Paused. 1 change waits."),

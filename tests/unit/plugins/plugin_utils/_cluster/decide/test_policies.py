@@ -77,6 +77,10 @@ SUSPENDED: list[tuple[Plan, str | None]] = [
         "Paused. 7 changes wait: update ConfigMap n0, update ConfigMap n1, update ConfigMap n2, update ConfigMap n3, "
         "update ConfigMap n4, and 2 more.",
     ),
+    (
+        Plan(UPDATES[:1], in_druid=(druid.in_druid({}, {"a": 1}),)),
+        "Paused. 2 changes wait: update ConfigMap n0, update dynamic configuration of the Coordinator.",
+    ),
     (Plan((), (PROBLEM,)), "Paused. In the way then: It cannot be."),
     (
         Plan(UPDATES[:1], (PROBLEM, PROBLEM)),
@@ -89,7 +93,7 @@ SUSPENDED: list[tuple[Plan, str | None]] = [
 def test_what_waits_while_paused(plan: Plan, text: str | None) -> None:
     paused = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
     found = suspended(replace(plan, warnings=("Beware.",)), paused)
-    assert found.steps == ()
+    assert not found.changes
     assert not any(finding.is_problem for finding in found.findings)
     assert found.findings[0] == paused
     waiting = [finding.message for finding in found.findings if finding.reason == reasons.CHANGES_WAIT]

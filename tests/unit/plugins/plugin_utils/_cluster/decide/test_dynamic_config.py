@@ -1,0 +1,143 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which dynamic configuration is wanted, and what it waits for."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import (
+    KINDS,
+    awaited,
+    stated,
+    waiting,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.dynamic_config import KINDS as IN_DRUID
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+
+Groups = dict[str, tuple[str, Any]]
+
+ONE, TWO, LIST, TWO_MORE = {"a": 1, "b": [1, 2]}, {"a": 2}, {"b": [2]}, {"c": 3, "d": 4}
+
+
+def cluster(groups: Groups | None = None, **spec: Any) -> Cluster:
+    """Return a cluster of groups that are given by their type and what they state."""
+    nodes = {
+        key: {**druid.NODE, "nodeType": kind, **({} if config is None else {"dynamicConfig": config})}
+        for key, (kind, config) in (groups or {}).items()
+    }
+    return druid.cluster(nodes=nodes, **spec)
+
+
+# (the cluster's level, the groups, what is wanted)
+TABLE: list[tuple[Any, Groups, dict[str, Any]]] = [
+    (None, {}, {}),
+    ({}, {"c": ("coordinator", {})}, {}),
+    ({"coordinator": {}, "overlord": None}, {}, {}),
+    (dict.fromkeys(KINDS, ONE), {}, dict.fromkeys(KINDS, ONE)),
+    (None, {"anything": ("coordinator", ONE)}, {"coordinator": ONE}),
+    (None, {"middlemanagers": ("middleManager", ONE)}, {"overlord": ONE}),
+    (None, {"a": ("indexer", ONE), "b": ("broker", TWO)}, {"overlord": ONE, "broker": TWO}),
+    # a field as a whole, null included
+    ({"coordinator": ONE}, {"c": ("coordinator", LIST)}, {"coordinator": {"a": 1, "b": [2]}}),
+    ({"coordinator": ONE}, {"c": ("coordinator", {"b": None})}, {"coordinator": {"a": 1, "b": None}}),
+    ({"overlord": {"s": {"t": "x", "y": 1}}}, {"o": ("overlord", {"s": {"t": "z"}})}, {"overlord": {"s": {"t": "z"}}}),
+    # groups that agree, and that state different fields
+    (None, {"a": ("indexer", ONE), "b": ("overlord", ONE), "c": ("indexer", TWO_MORE)}, {"overlord": ONE | TWO_MORE}),
+    # what nobody knows
+    ({"historical": ONE, "maxSegmentsToMove": 5}, {"h": ("historical", ONE)}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "groups", "wanted"), TABLE)
+def test_what_is_wanted(level: Any, groups: Groups, wanted: dict[str, Any]) -> None:
+    found = stated(cluster(groups, dynamicConfig=level))
+    assert (found.configs, found.findings) == (wanted, ())
+
+
+def test_every_kind_is_one_of_druid() -> None:
+    assert set(KINDS) == set(IN_DRUID)
+
+
+@pytest.mark.parametrize("other", [{"a": 2}, {"a": "1"}, {"a": True}, {"a": None}, {"a": [1]}])
+def test_groups_that_contradict_each_other(other: dict[str, Any]) -> None:
+    groups: Groups = {"x": ("middleManager", {"a": 1}), "y": ("indexer", other), "z": ("coordinator", ONE)}
+    found = stated(cluster(groups, dynamicConfig={"overlord": {"a": 3}}))
+    assert found.configs == {"coordinator": ONE}
+    [finding] = found.findings
+    assert (finding.reason, finding.is_problem) == ("InvalidSpec", True)
+    assert "spec.nodes[x].dynamicConfig.a (1) and spec.nodes[y].dynamicConfig.a (" in finding.message
+    assert "spec.dynamicConfig.overlord" in finding.message
+
+
+def test_the_order_of_groups_does_not_matter() -> None:
+    groups = [("a", ("overlord", {"x": 1})), ("b", ("indexer", {"y": 2})), ("c", ("middleManager", {"x": 1, "z": 3}))]
+    found = [stated(cluster(dict(order))) for order in permutations(groups)]
+    assert all(each == found[0] for each in found)
+    assert found[0].configs == {"overlord": {"x": 1, "y": 2, "z": 3}}
+
+
+def test_a_long_value_is_cut() -> None:
+    groups: Groups = {"x": ("overlord", {"a": "v" * 1000}), "y": ("overlord", {"a": 1})}
+    [finding] = stated(cluster(groups)).findings
+    assert len(finding.message) < 500
+
+
+@pytest.mark.parametrize(
+    ("level", "groups", "words"),
+    [
+        ({"historical": {}}, {}, "spec.dynamicConfig.historical has no effect"),
+        (None, {"h": ("historical", ONE)}, "spec.nodes[h].dynamicConfig has no effect"),
+        (None, {"r": ("router", ONE)}, "no dynamic configuration of a router"),
+    ],
+)
+def test_what_has_no_effect_is_told(level: Any, groups: Groups, words: str) -> None:
+    [warning] = stated(cluster(groups, dynamicConfig=level)).warnings
+    assert words in warning
+
+
+def observed(**ready: int) -> Observed:
+    """Return the workloads of these groups, with so many ready pods."""
+    status = {key: {"readyReplicas": pods} if pods else {} for key, pods in ready.items()}
+    return Observed().with_objects(
+        {"kind": "StatefulSet", "metadata": {"name": f"druid-c-{key}"}, "status": status[key]} for key in ready
+    )
+
+
+ROUTER, BOTH = {"r": ("router", None)}, {"r": ("router", None), "c": ("coordinator", None)}
+ALL = {**BOTH, "o": ("overlord", None)}
+READY: list[tuple[Groups, dict[str, int], str, tuple[str, ...]]] = [
+    (BOTH, {}, "coordinator", ("r", "c")),
+    (BOTH, {"r": 0, "c": 1}, "coordinator", ("r",)),
+    (BOTH, {"r": 1, "c": 0}, "broker", ("c",)),
+    (BOTH, {"r": 2, "c": 1}, "coordinator", ()),
+    # a Coordinator that is the Overlord, too, and one that is not
+    (BOTH, {"r": 1, "c": 1}, "overlord", ()),
+    (ALL, {"r": 1, "c": 1, "o": 0}, "overlord", ("o",)),
+    (ALL, {"r": 1, "c": 0, "o": 1}, "kubernetesTaskRunner", ()),
+    (ALL, {"r": 1, "c": 1, "o": 0}, "coordinator", ()),
+    # one of several is enough
+    ({**BOTH, "c2": ("coordinator", None)}, {"r": 1, "c": 0, "c2": 1}, "coordinator", ()),
+    ({**BOTH, "c2": ("coordinator", None)}, {"r": 1}, "coordinator", ("c", "c2")),
+    # what is not described here is not waited for
+    (ROUTER, {"r": 1}, "coordinator", ()),
+    ({}, {}, "coordinator", ()),
+]
+
+
+@pytest.mark.parametrize(("groups", "ready", "kind", "names"), READY)
+def test_what_is_waited_for(groups: Groups, ready: dict[str, int], kind: str, names: tuple[str, ...]) -> None:
+    assert awaited(cluster(groups), observed(**ready), [kind]) == ({kind: names} if names else {})
+
+
+def test_one_kind_does_not_wait_for_the_other() -> None:
+    waits = awaited(cluster(ALL), observed(r=1, c=1), ["coordinator", "overlord"])
+    finding = waiting(waits)
+    assert (list(waits), finding.reason, finding.is_problem) == (["overlord"], "DruidAwaited", False)
+    assert finding.message == "The dynamic configuration of overlord waits until a pod is ready in o."
