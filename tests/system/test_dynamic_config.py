@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.system.in_process import connection
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.small_cluster import resource
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.control_plane import ControlPlane
@@ -205,6 +207,19 @@ def test_check_mode_shows_and_sends_nothing(kept: Kept) -> None:
     assert (outcome.changed, kept.sent, kept.live.writes(mark)) == (True, [], [])
     [step] = outcome.plan.in_druid
     assert (step.change.before["maxSegmentsToMove"], step.change.after["maxSegmentsToMove"]) == (100, 4)
+
+
+def test_the_playbook_shows_it_and_does_it(kept: Kept, tmp_path: Path) -> None:
+    ansible = Ansible(CORES["2.19"], kept.live.plane, kept.live.namespace, tmp_path)
+    kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
+    kept.proxy.forget()
+    shown = ansible.cluster(NAME, "--check", "--diff", url=kept.proxy.url)
+    assert "+++ after: dynamic configuration of the Coordinator" in shown.output
+    assert {"-maxSegmentsToMove: 100", "+maxSegmentsToMove: 4"} <= set(shown.output.splitlines())
+    assert "update dynamic configuration of the Coordinator in Druid" in shown.output
+    assert (shown.changed, kept.sent) == (True, [])
+    assert ansible.cluster(NAME, url=kept.proxy.url, wait=True).changed
+    assert kept.sent == [f"POST {COORDINATOR}"]
 
 
 def test_the_first_look_only_looks(kept: Kept) -> None:

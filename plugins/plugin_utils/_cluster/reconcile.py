@@ -165,18 +165,15 @@ def _in_druid(api: KubernetesApi, made: Pass, settings: Settings, *, only_look: 
     held_back = any(finding.is_problem and finding.group is None for finding in made.plan.findings)
     if held_back or made.cluster.stopped:
         return made
-    stated = dynamic_config.stated(made.cluster)
-    waits = dynamic_config.awaited(made.cluster, made.observed, stated.configs)
-    findings = (*made.plan.findings, *stated.findings, *([dynamic_config.waiting(waits)] if waits else []))
-    plan = replace(made.plan, findings=findings, warnings=(*made.plan.warnings, *stated.warnings))
-    made = replace(made, plan=plan)
-    configs = {kind: config for kind, config in stated.configs.items() if kind not in waits}
-    if not configs:
+    due = dynamic_config.due(made.cluster, made.observed)
+    findings, warnings = (*made.plan.findings, *due.findings), (*made.plan.warnings, *due.warnings)
+    made = replace(made, plan=replace(made.plan, findings=findings, warnings=warnings))
+    if not due.configs:
         return made
     # What speaks HTTP with Druid takes a while to import: most clusters state nothing about it.
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.in_druid import configure
 
-    return configure(api, made, configs, settings, only_look=only_look)
+    return configure(api, made, due.configs, settings, only_look=only_look)
 
 
 def _afterwards(made: Pass) -> Pass:

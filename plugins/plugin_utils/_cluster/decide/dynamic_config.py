@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
@@ -60,6 +60,16 @@ def stated(cluster: Cluster) -> Stated:
         findings += contradictions
     wanted = {kind: config for kind, config in configs.items() if config}
     return Stated(wanted, tuple(findings), tuple(_warnings(cluster)))
+
+
+def due(cluster: Cluster, observed: Observed) -> Stated:
+    """Return what of it can be asked for now; that the rest waits is a finding, and no problem."""
+    wanted = stated(cluster)
+    waits = awaited(cluster, observed, wanted.configs)
+    if not waits:
+        return wanted
+    ready = {kind: config for kind, config in wanted.configs.items() if kind not in waits}
+    return replace(wanted, configs=ready, findings=(*wanted.findings, waiting(waits)))
 
 
 def awaited(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:

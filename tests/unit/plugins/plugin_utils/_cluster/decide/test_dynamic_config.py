@@ -13,8 +13,8 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import (
     KINDS,
     awaited,
+    due,
     stated,
-    waiting,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -137,7 +137,10 @@ def test_what_is_waited_for(groups: Groups, ready: dict[str, int], kind: str, na
 
 
 def test_one_kind_does_not_wait_for_the_other() -> None:
-    waits = awaited(cluster(ALL), observed(r=1, c=1), ["coordinator", "overlord"])
-    finding = waiting(waits)
-    assert (list(waits), finding.reason, finding.is_problem) == (["overlord"], "DruidAwaited", False)
+    wanted = cluster(ALL, dynamicConfig={"coordinator": ONE, "overlord": TWO})
+    assert due(wanted, observed(r=1, c=1, o=1)) == stated(wanted)
+    found = due(wanted, observed(r=1, c=1))
+    assert found.configs == {"coordinator": ONE}
+    [finding] = found.findings
+    assert (finding.reason, finding.is_problem) == ("DruidAwaited", False)
     assert finding.message == "The dynamic configuration of overlord waits until a pod is ready in o."
