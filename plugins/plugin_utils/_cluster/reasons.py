@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as shared
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons as of_druid
 
 READY = "AllNodesReady"
 NOT_READY = "NodesNotReady"
@@ -23,9 +22,9 @@ DELETING = shared.DELETING
 DRUID_AWAITED = "DruidAwaited"
 PODS_FAILING = "PodsFailing"
 
-INVALID_SPEC = of_druid.INVALID_SPEC
+INVALID_SPEC = shared.INVALID_SPEC
 REFERENCE_NOT_FOUND = "ReferenceNotFound"
-REFERENCE_REFUSED = of_druid.REFERENCE_REFUSED
+REFERENCE_REFUSED = shared.REFERENCE_REFUSED
 NAME_COLLISION = shared.NAME_COLLISION
 REFUSED = "RefusedByServer"
 CONFLICT = "Conflict"
@@ -33,11 +32,11 @@ PODS_NOT_ADOPTABLE = "PodsNotAdoptable"
 WRITE_FAILED = shared.WRITE_FAILED
 REMOVAL_HELD_BACK = "RemovalHeldBack"
 CLUSTER_UNREADABLE = shared.CLUSTER_UNREADABLE
-ROUTER_NOT_FOUND = of_druid.ROUTER_NOT_FOUND
-SECRET_NOT_FOUND = of_druid.SECRET_NOT_FOUND
-DRUID_UNREACHABLE = of_druid.DRUID_UNREACHABLE
-UNAUTHORIZED = of_druid.UNAUTHORIZED
-REFUSED_BY_DRUID = of_druid.REFUSED_BY_DRUID
+ROUTER_NOT_FOUND = shared.ROUTER_NOT_FOUND
+SECRET_NOT_FOUND = shared.SECRET_NOT_FOUND
+DRUID_UNREACHABLE = shared.DRUID_UNREACHABLE
+UNAUTHORIZED = shared.UNAUTHORIZED
+REFUSED_BY_DRUID = shared.REFUSED_BY_DRUID
 
 # A write that failed may succeed in the next pass, and then what was to follow it follows. Druid may answer then.
 PASSING = frozenset({WRITE_FAILED, REMOVAL_HELD_BACK, DRUID_UNREACHABLE})

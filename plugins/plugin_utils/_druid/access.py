@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding

@@ -21,7 +21,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     TASK_RUNNER,
     Kind,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     Unauthorized,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 
 _REASONS: tuple[tuple[type[DruidError], str], ...] = (

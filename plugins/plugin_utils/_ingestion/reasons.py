@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as shared
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import reasons as of_druid
 
 RUNNING = "Running"
 SUCCEEDED = "Succeeded"
@@ -21,13 +20,13 @@ PAUSED = shared.PAUSED
 IGNORED = shared.IGNORED
 DELETING = shared.DELETING
 
-INVALID_SPEC = of_druid.INVALID_SPEC
-ROUTER_NOT_FOUND = of_druid.ROUTER_NOT_FOUND
-SECRET_NOT_FOUND = of_druid.SECRET_NOT_FOUND
-REFERENCE_REFUSED = of_druid.REFERENCE_REFUSED
-DRUID_UNREACHABLE = of_druid.DRUID_UNREACHABLE
-UNAUTHORIZED = of_druid.UNAUTHORIZED
-REFUSED_BY_DRUID = of_druid.REFUSED_BY_DRUID
+INVALID_SPEC = shared.INVALID_SPEC
+ROUTER_NOT_FOUND = shared.ROUTER_NOT_FOUND
+SECRET_NOT_FOUND = shared.SECRET_NOT_FOUND
+REFERENCE_REFUSED = shared.REFERENCE_REFUSED
+DRUID_UNREACHABLE = shared.DRUID_UNREACHABLE
+UNAUTHORIZED = shared.UNAUTHORIZED
+REFUSED_BY_DRUID = shared.REFUSED_BY_DRUID
 CLUSTER_NOT_FOUND = "ClusterNotFound"
 DUPLICATE = "Duplicate"
 NAME_COLLISION = shared.NAME_COLLISION
