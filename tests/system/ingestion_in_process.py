@@ -72,8 +72,20 @@ class Ingesting:
 
     def is_reading(self) -> bool:
         """Whether a task reads: one that only begins to is not asked to publish when its supervisor is suspended."""
+        return any(task.get("startTime") for task in self._tasks("activeTasks"))
+
+    def is_idle(self) -> bool:
+        """Whether no task reads or publishes."""
+        return not (self._tasks("activeTasks") or self._tasks("publishingTasks"))
+
+    def _tasks(self, which: str) -> list[dict[str, Any]]:
         status = self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/status")
-        return any(task.get("startTime") for task in status["payload"]["activeTasks"])
+        return status["payload"].get(which) or []
+
+    def change(self, **spec: Any) -> Outcome:
+        """Merge this into the spec of the resource, and keep what it describes then."""
+        self.live.merge(KIND, self.name, {"spec": spec})
+        return self.settled()
 
     @property
     def writes(self) -> list[str]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import Ingesting
+from ansible_collections.druidops.druid.tests.system.rows import IMPATIENT, NUMBER
 
 
 def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:
     """Return the specification of a supervisor of the topic that has the name."""
     return {
         "spec": {
-            "dataSchema": _schema(ingestion.name),
+            "dataSchema": _schema(ingestion.name, NUMBER),
             "ioConfig": {
                 "topic": ingestion.name,
                 "inputFormat": {"type": "json"},
-                "consumerProperties": {"bootstrap.servers": ingestion.kafka.address},
+                "consumerProperties": {"bootstrap.servers": ingestion.kafka.address, **IMPATIENT},
                 "useEarliestOffset": True,
                 "taskDuration": "PT1M",
                 "startDelay": "PT0S",
@@ -36,7 +37,7 @@ def batch_spec(ingestion: Ingesting, data: str = "2026-01-01T00:00:00Z,a") -> di
     return {
         "type": "index_parallel",
         "spec": {
-            "dataSchema": _schema(ingestion.name),
+            "dataSchema": _schema(ingestion.name, "page"),
             "ioConfig": {
                 "type": "index_parallel",
                 "inputSource": {"type": "inline", "data": data},
@@ -47,10 +48,10 @@ def batch_spec(ingestion: Ingesting, data: str = "2026-01-01T00:00:00Z,a") -> di
     }
 
 
-def _schema(datasource: str) -> dict[str, Any]:
+def _schema(datasource: str, dimension: Any) -> dict[str, Any]:
     return {
         "dataSource": datasource,
         "timestampSpec": {"column": "ts", "format": "iso"},
-        "dimensionsSpec": {"dimensions": ["page"]},
+        "dimensionsSpec": {"dimensions": [dimension]},
         "granularitySpec": {"segmentGranularity": "day", "rollup": False},
     }

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.tests.system.ingestion_in_process import
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible, Run
-from ansible_collections.druidops.druid.tests.system.stream import column
+from ansible_collections.druidops.druid.tests.system.rows import column
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.operator_plugin import StartOperator

@@ -33,9 +33,8 @@ Call = dict[str, Any]
 
 
 def test_an_overlord_that_is_killed_and_comes_back_is_waited_for(druid_apart: Druid) -> None:
-    assert druid_apart.kafka is not None
     with direct_on(druid_apart, retry_timeout=120) as direct:
-        stream = Stream(direct, druid_apart.kafka)
+        stream = Stream(direct)
         stream.produce(10)
         direct.supervisor(spec=stream.spec(), wait=True)
         eventually(stream.has_all)
@@ -56,9 +55,8 @@ class Calls:
     """A supervisor is created, one is changed and one removed, each by a call of its own, all of them at once."""
 
     def __init__(self, druid: Druid, directs: list[Direct]) -> None:
-        assert druid.kafka is not None
         self.druid = druid
-        self.created, self.changed, self.removed = self.streams = [Stream(direct, druid.kafka) for direct in directs]
+        self.created, self.changed, self.removed = self.streams = [Stream(direct) for direct in directs]
         self.wanted: list[Call] = [
             {"spec": self.created.spec()},
             {"spec": self.changed.spec(maxRowsInMemory=1000)},
@@ -172,10 +170,9 @@ def assert_converges(calls: Calls, *, is_done: bool = False) -> None:
 @pytest.fixture
 def busy(druid_apart: Druid) -> Iterator[Stream]:
     """One whose calls go to the Overlord, past the Router."""
-    assert druid_apart.kafka is not None
     overlord = Upstream(druid_apart.overlord_url)
     with direct_on(druid_apart, retry_timeout=120, upstream=overlord) as direct:
-        found = Stream(direct, druid_apart.kafka)
+        found = Stream(direct)
         found.produce(10)
         direct.supervisor(spec=found.spec(shutdownTimeout="PT60S"), wait=True, wait_for=READING)
         eventually(found.has_all)
@@ -243,9 +240,8 @@ def outcome_of_dying_at_it(druid: Druid, busy: Stream, wanted: Call) -> dict[str
 @pytest.fixture
 def streams(druid_apart: Druid) -> Iterator[list[Stream]]:
     """Three that have read all there is; a call that Kafka keeps waiting for half a minute has failed."""
-    assert druid_apart.kafka is not None
     with direct_on(druid_apart, read_timeout=30) as direct:
-        found = [Stream(direct, druid_apart.kafka) for _stream in range(3)]
+        found = [Stream(direct) for _stream in range(3)]
         for stream in found:
             stream.produce(10)
             direct.supervisor(spec=stream.spec(), wait=True)
@@ -286,9 +282,8 @@ def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
 
 
 def test_kafka_that_is_down_is_told_and_come_back_goes_on(druid_apart: Druid) -> None:
-    assert druid_apart.kafka is not None
     with direct_on(druid_apart) as direct:
-        stream = Stream(direct, druid_apart.kafka)
+        stream = Stream(direct)
         stream.produce(10)
         direct.supervisor(spec=stream.spec(), wait=True)
         eventually(stream.has_all)

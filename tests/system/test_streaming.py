@@ -20,9 +20,8 @@ __all__ = ["druid", "share_druid"]
 
 @pytest.fixture
 def stream(druid: Druid) -> Iterator[Stream]:
-    assert druid.kafka is not None
     with direct_on(druid) as direct:
-        found = Stream(direct, druid.kafka)
+        found = Stream(direct)
         yield found
         direct.supervisor(id=found.name, state="absent")
 

@@ -69,18 +69,15 @@ def _waiting(plan: Plan) -> tuple[Finding, ...]:
 def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -> tuple[tuple[Step, ...], Record]:
     after = Record(ingestion.stated, seen.id)
     change = Converge(f"supervisor {seen.id}", seen.resource, seen.change)
-    resets = seen.is_resumed and ingestion.resets_on_resume
-    before = replace(record, id=record.id or seen.id, resets=record.resets or resets)
-    # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, and a
-    # reset that is owed is carried out
+    before = replace(record, id=record.id or seen.id)
+    # put down before anything is done: a supervisor that a crash has left behind is ended with its resource
     put_down = () if before == record else (Remember(before, is_new=not record.id),)
     changes = (change,) if seen.change.changed else ()
-    resetting = (_reset(seen),) if before.resets else ()
-    return (*put_down, *changes, *resetting), after
-
-
-def _reset(seen: SeenSupervisor) -> Reset:
-    return Reset(seen.id, seen.change.after or {})
+    # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There a crash may
+    # repeat it, too.
+    is_asked_for = ingestion.resets_on_resume and record.stated != ingestion.stated
+    resetting = (Reset(seen.id, seen.change.before or {}),) if seen.is_resumed and is_asked_for else ()
+    return (*put_down, *resetting, *changes), after
 
 
 def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tuple[Step, ...], Record]:

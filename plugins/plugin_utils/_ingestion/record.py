@@ -39,12 +39,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Record:
-    """`stated` is all that was given, `id` the supervisor or the first attempt, `resets` an owed reset of offsets."""
+    """`stated` is all that was given, `id` the supervisor or the first attempt."""
 
     stated: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     task: Task | None = None
-    resets: bool = False
 
     @property
     def hash(self) -> str:
@@ -59,7 +58,7 @@ def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
     try:
         stated, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = Task(**state["task"]) if state.get("task") else None
-        return Record(dict(stated), str(state["id"]), task, bool(state.get("resets")))
+        return Record(dict(stated), str(state["id"]), task)
     except (AttributeError, KeyError, TypeError, ValueError):
         # somebody has edited it: as if it were not there
         return Record()
@@ -67,7 +66,7 @@ def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
 
 def manifest(record: Record, ingestion: Ingestion) -> Manifest:
     """Return the ConfigMap; the resource owns it."""
-    state = {"id": record.id, "resets": record.resets, "task": asdict(record.task) if record.task else None}
+    state = {"id": record.id, "task": asdict(record.task) if record.task else None}
     metadata: dict[str, Any] = {
         "name": names.record_name(ingestion.name),
         "namespace": ingestion.namespace,

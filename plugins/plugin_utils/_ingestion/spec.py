@@ -131,7 +131,13 @@ class Ingestion:
     @property
     def stated(self) -> dict[str, Any]:
         """All that Druid is to be given, as the record keeps it."""
-        stated = {"type": self.type, "spec": self.document, "compaction": self.compaction, "rules": self.rules}
+        stated = {
+            "type": self.type,
+            "spec": self.document,
+            "suspend": self.suspend,
+            "compaction": self.compaction,
+            "rules": self.rules,
+        }
         return {name: value for name, value in stated.items() if value is not None}
 
 

@@ -53,6 +53,7 @@ def titles(described: Ingestion, record: Record, what: Seen, extras: tuple[Conve
 PUT, PUT_NEW = "update ConfigMap with the applied spec", "create ConfigMap with the applied spec"
 RESETTING = {"resumePolicy": "Reset"}
 APPLIED = Record(ingestion().stated, "pages")
+PAUSED, ON = (Record(ingestion(suspend=suspend).stated, "pages") for suspend in (True, False))
 OTHER = Record({**ingestion().stated, "spec": {}}, "pages")
 
 
@@ -71,9 +72,13 @@ OTHER = Record({**ingestion().stated, "spec": {}}, "pages")
         ({}, APPLIED, GONE, ["create supervisor pages"]),
         ({"driftPolicy": "Report"}, APPLIED, CHANGED, []),
         ({"driftPolicy": "Report"}, OTHER, CHANGED, ["update supervisor pages", PUT]),
-        # a reset that is owed is put down before the supervisor is resumed
-        (RESETTING, OTHER, RESUMED, [PUT, "update supervisor pages", "reset the offsets of supervisor pages", PUT]),
-        (RESETTING, replace(OTHER, resets=True), SAME, ["reset the offsets of supervisor pages", PUT]),
+        # to suspend and to resume is a change of the resource, and no drift
+        ({"driftPolicy": "Report", "suspend": False}, PAUSED, RESUMED, ["update supervisor pages", PUT]),
+        ({"driftPolicy": "Report", "suspend": False}, ON, RESUMED, []),
+        # a reset comes before the supervisor is resumed; nothing is reset because of drift
+        (RESETTING, OTHER, RESUMED, ["reset the offsets of supervisor pages", "update supervisor pages", PUT]),
+        (RESETTING, OTHER, CHANGED, ["update supervisor pages", PUT]),
+        (RESETTING, APPLIED, RESUMED, ["update supervisor pages"]),
         ({"resumePolicy": "Resume"}, OTHER, RESUMED, ["update supervisor pages", PUT]),
         # the resource describes another supervisor than before
         ({}, Record({}, "old"), MADE, ["create supervisor pages", "terminate supervisor old", PUT]),

@@ -31,7 +31,7 @@ TASK = Task("t", 2, "ended", "FAILED", "once")
 
 @pytest.mark.parametrize(
     "record",
-    [Record(ingestion().stated, "pages"), Record(ingestion().stated, "pages", resets=True), Record({}, "t", TASK)],
+    [Record(ingestion().stated, "pages"), Record(ingestion(suspend=True).stated, "pages"), Record({}, "t", TASK)],
 )
 def test_is_read_as_it_was_put_down(record: Record) -> None:
     assert read(manifest(record, ingestion()), resource()) == record
