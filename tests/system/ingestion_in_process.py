@@ -87,6 +87,14 @@ class Ingesting:
         self.live.merge(KIND, self.name, {"spec": spec})
         return self.settled()
 
+    def times_given(self, kind: str) -> int:
+        """Return how often Druid was given the supervisor, or how many tasks of the batch there have been."""
+        if kind == "kafka":
+            return len(self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/history"))
+        # a parallel task has subtasks, whose type is another one
+        tasks = self.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={self.name}")
+        return len([task for task in tasks if task["type"] == "index_parallel"])
+
     @property
     def writes(self) -> list[str]:
         """What the last pass sent to Druid that may have changed something."""

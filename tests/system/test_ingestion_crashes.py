@@ -67,19 +67,10 @@ def test_a_creation(kind: str, live: Live, druid: Druid, monkeypatch: pytest.Mon
             live.create(ingestion.resource(kind, spec, **({"suspend": True} if kind == "kafka" else {})))
             has_died = die_after(ingestion, requests, monkeypatch)
             ingestion.settled()
-            assert times_given(ingestion, kind) == 1, requests
+            assert ingestion.times_given(kind) == 1, requests
             if not has_died:
                 return
     pytest.fail("a pass never ended")
-
-
-def times_given(ingestion: Ingesting, kind: str) -> int:
-    """Return how often Druid was given the supervisor, or how many tasks there have been."""
-    if kind == "kafka":
-        return len(ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}/history"))
-    # a parallel task has subtasks, whose type is another one
-    tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={ingestion.name}")
-    return len([task for task in tasks if task["type"] == "index_parallel"])
 
 
 def test_a_change(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,12 +79,12 @@ def test_a_change(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> 
         live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
         ingestion.settled()
         for requests in range(1, MANY):
-            before = times_given(ingestion, "kafka")
+            before = ingestion.times_given("kafka")
             changed = kafka_spec(ingestion, taskCount=requests)
             live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
             has_died = die_after(ingestion, requests, monkeypatch)
             ingestion.settled()
-            assert times_given(ingestion, "kafka") - before == (1 if requests > 1 else 0), requests
+            assert ingestion.times_given("kafka") - before == (1 if requests > 1 else 0), requests
             if not has_died:
                 return
         pytest.fail("a pass never ended")

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
@@ -17,6 +17,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import Inco
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MOST_ERRORS
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
+from ansible_collections.druidops.druid.tests.system.overlord_death import (
+    WRITE,
+    Moment,
+    after,
+    before,
+    while_the_overlord_dies,
+)
 from ansible_collections.druidops.druid.tests.system.stream import READING, Stream
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
@@ -28,7 +35,6 @@ __all__ = ["druid_apart", "share_druid"]
 # all on the same Druid, which takes its time to start
 pytestmark = pytest.mark.xdist_group("outages")
 
-WRITE = {"method": "POST", "path": r"/supervisor(\?.*|/\w+/terminate)?$"}
 Call = dict[str, Any]
 
 
@@ -73,16 +79,10 @@ class Calls:
         with ThreadPoolExecutor(len(self.wanted)) as pool:
             return list(pool.map(_outcome, self.streams, self.wanted))
 
-    def make_while_the_overlord_dies(self, moment: Callable[[threading.Barrier], Go]) -> list[dict[str, Any]]:
+    def make_while_the_overlord_dies(self, moment: Moment) -> list[dict[str, Any]]:
         """Kill the Overlord when all three requests have come to that moment, and revive it while the calls wait."""
-        everybody = threading.Barrier(len(self.streams) + 1, lambda: self.druid.kill("coordinator"))
-        for stream in self.streams:
-            stream.direct.proxy.fail_next(moment(everybody), **WRITE)
-        with ThreadPoolExecutor(1) as pool:
-            outcomes = pool.submit(self.make)
-            everybody.wait()
-            self.druid.revive("coordinator")
-            return outcomes.result()
+        proxies = [stream.direct.proxy for stream in self.streams]
+        return while_the_overlord_dies(self.druid, proxies, moment, self.make)
 
     def stored(self) -> list[int | None]:
         """Return for each supervisor what it has for maxRowsInMemory, by which its specification is known."""
@@ -110,27 +110,6 @@ def calls(druid_apart: Druid) -> Iterator[Calls]:
         yield found
         for stream in found.streams:
             stream.direct.supervisor(id=stream.name, state="absent")
-
-
-def before(everybody: threading.Barrier) -> Go:
-    """The Overlord dies while the request is on its way to it."""
-
-    def go(request: Request, forward: Forward) -> Answer | Loss:
-        everybody.wait()
-        return forward(request)
-
-    return go
-
-
-def after(everybody: threading.Barrier) -> Go:
-    """The Overlord dies when it has done what it was asked for, and nobody hears of it."""
-
-    def go(request: Request, forward: Forward) -> Answer | Loss:
-        forward(request)
-        everybody.wait()
-        return Loss.CUT
-
-    return go
 
 
 def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:

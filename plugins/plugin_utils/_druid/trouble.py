@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+
 from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     BadAnswer,
     BadInput,
@@ -32,8 +35,25 @@ _CREDENTIALS = (
 )
 
 
-def finding(error: DruidError) -> Finding:
-    """Return the reason by the kind of the error, in its own words."""
-    reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), reasons.REFUSED_BY_DRUID)
-    text = f"{error} {_CREDENTIALS}" if reason == reasons.UNAUTHORIZED else str(error)
-    return Finding(reason, text)
+def finding(error: DruidError, fields: Mapping[str, str]) -> Finding:
+    """Return the reason by the kind of the error, in its own words.
+
+    ``fields`` are what the options of modules, which errors name, are in a resource.
+    """
+    told = _without_answer(error)
+    reason = next((reason for kind, reason in _REASONS if isinstance(told, kind)), reasons.REFUSED_BY_DRUID)
+    return Finding(reason, " ".join((str(error), *_remarks(reason, str(error), fields))))
+
+
+def _without_answer(error: DruidError) -> DruidError:
+    """Return the error behind one that tells what was read back: when no answer came, it is that."""
+    cause = error.__cause__
+    return cause if isinstance(cause, Unreachable | ServerError) and cause.is_passing else error
+
+
+def _remarks(reason: str, text: str, fields: Mapping[str, str]) -> Iterator[str]:
+    if reason == reasons.UNAUTHORIZED:
+        yield _CREDENTIALS
+    named = [f"{option} is {field}" for option, field in fields.items() if re.search(rf"\b{option}\b", text)]
+    if named:
+        yield f"Here {'; '.join(named)}."

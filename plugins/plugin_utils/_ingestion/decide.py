@@ -73,8 +73,8 @@ def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -
     # put down before anything is done: a supervisor that a crash has left behind is ended with its resource
     put_down = () if before == record else (Remember(before, is_new=not record.id),)
     changes = (change,) if seen.change.changed else ()
-    # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There a crash may
-    # repeat it, too.
+    # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
+    # repeated, too, by whoever comes after a crash.
     is_asked_for = ingestion.resets_on_resume and record.stated != ingestion.stated
     resetting = (Reset(seen.id, seen.change.before or {}),) if seen.is_resumed and is_asked_for else ()
     return (*put_down, *resetting, *changes), after

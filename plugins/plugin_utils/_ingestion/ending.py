@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
     NoAccess,
     connected,
@@ -20,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, reasons, trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Finalizer, Plan, Remember, Step

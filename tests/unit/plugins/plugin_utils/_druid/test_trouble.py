@@ -2,32 +2,53 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an error of Druid's API means for a resource."""
+"""What is in the way is told by its kind, in words that fit a resource."""
 
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils import _errors
+from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+    ApiError,
+    BadAnswer,
+    BadInput,
+    DruidError,
+    Forbidden,
+    ServerError,
+    Unauthorized,
+    Unreachable,
+    Unsettled,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.trouble import finding
 
-ANSWER = ("words", "GET", "http://druid:8888/status")
+URL = "http://druid:8888/x"
+WHERE = ("POST", URL)
+CUT = Unreachable(*WHERE, "cut off", sent=True, is_passing=True)
+
+
+def after(error: DruidError, cause: DruidError) -> DruidError:
+    """Return the error as one that was raised because of the other."""
+    error.__cause__ = cause
+    return error
 
 
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (_errors.Unreachable("GET", "http://druid:8888", "refused"), "DruidUnreachable"),
-        (_errors.ServerError(503, *ANSWER), "DruidUnreachable"),
-        (_errors.BadAnswer(200, *ANSWER), "DruidUnreachable"),
-        (_errors.Unauthorized(401, *ANSWER), "Unauthorized"),
-        (_errors.Forbidden(403, *ANSWER), "Unauthorized"),
-        (_errors.ApiError(400, *ANSWER), "RefusedByDruid"),
-        (_errors.Unsettled("It is half done."), "RefusedByDruid"),
-        (_errors.BadInput("field", 1, "it is no text."), "InvalidSpec"),
+        (CUT, "DruidUnreachable"),
+        (ServerError(500, "oops", *WHERE), "DruidUnreachable"),
+        (BadAnswer(200, "no JSON", *WHERE), "DruidUnreachable"),
+        (Unauthorized(401, "", *WHERE), "Unauthorized"),
+        (Forbidden(403, "", *WHERE), "Unauthorized"),
+        (ApiError(400, "no such type", *WHERE), "RefusedByDruid"),
+        (BadInput("spec", {}, "names no datasource"), "InvalidSpec"),
+        # what was read back then does not make it a refusal
+        (after(DruidError("It is as it was."), CUT), "DruidUnreachable"),
+        (after(Unsettled("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
+        (after(DruidError("It is as it was."), ServerError(500, "cannot change the topic", *WHERE)), "RefusedByDruid"),
     ],
 )
-def test_reason_by_kind(error: _errors.DruidError, reason: str) -> None:
-    found = finding(error)
+def test_is_told_by_its_kind(error: DruidError, reason: str) -> None:
+    found = finding(error, {})
     assert (found.reason, found.is_problem, found.group) == (reason, True, None)
-    assert str(error) in found.message
+    assert found.message.startswith(str(error))
     assert ("spec.auth.secretRef" in found.message) is (reason == "Unauthorized")

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Overlord is killed when several requests have come to the same moment, and revived while everybody waits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from testbed.druid.druid import Druid
+from testbed.proxy import Answer, Forward, Go, Loss, Request
+from testbed.recording_proxy import RecordingProxy
+
+Result = TypeVar("Result")
+Moment = Callable[[threading.Barrier], Go]
+
+# What changes anything in the Overlord.
+WRITE = {"method": "POST", "path": r"/druid/indexer/v1/(supervisor|task)\b"}
+# Seconds until a request that never comes is given up.
+_PATIENCE = 120
+
+
+def before(everybody: threading.Barrier) -> Go:
+    """The Overlord dies while the request is on its way to it."""
+
+    def go(request: Request, forward: Forward) -> Answer | Loss:
+        everybody.wait()
+        return forward(request)
+
+    return go
+
+
+def after(everybody: threading.Barrier) -> Go:
+    """The Overlord dies when it has done what it was asked for, and nobody hears of it."""
+
+    def go(request: Request, forward: Forward) -> Answer | Loss:
+        forward(request)
+        everybody.wait()
+        return Loss.CUT
+
+    return go
+
+
+def while_the_overlord_dies(
+    druid: Druid, proxies: Sequence[RecordingProxy], moment: Moment, work: Callable[[], Result]
+) -> Result:
+    """Return what comes of the work, each of whose next writes meets the death at that moment."""
+    everybody = threading.Barrier(len(proxies) + 1, lambda: druid.kill("coordinator"), _PATIENCE)
+    for proxy in proxies:
+        proxy.fail_next(moment(everybody), **WRITE)
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(work)
+        everybody.wait()
+        druid.revive("coordinator")
+        return result.result()
