@@ -80,6 +80,12 @@ class ApiError(KubernetesError):
         return self.status == CONFLICT or self.is_test or any(path == "metadata.uid" for path, _message in self.causes)
 
     @property
+    def is_of_terminating_namespace(self) -> bool:
+        """True when nothing can be made in the namespace any more, because it goes."""
+        causes = (self.document.get("details") or {}).get("causes") or ()
+        return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
+
+    @property
     def causes(self) -> tuple[tuple[str, str], ...]:
         """(field, message) of each thing that the server found wrong."""
         causes = (self.document.get("details") or {}).get("causes") or ()

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
@@ -19,12 +20,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, namespace, reasons, trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Finalizer, Plan, Remember, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, of_status, read
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -48,6 +49,7 @@ def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
         return _let_go(api, resource, settings, f"{refusal.message} So {_what(ingestion)} was not ended.")
     found = observe(api, ingestion, keys)
     record = read(found.record, resource)
+    record = record if record.id else of_status(resource)
     if not record.id:
         return _let_go(api, resource, settings)
     return _end_in_druid(api, resource, found, record, settings)
@@ -63,13 +65,15 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
             steps = tuple(_ends(client, record))
-            return _carried_out(
+            made = _carried_out(
                 api, client, Pass(resource, Plan((*steps, *_LET_GO), (_DELETING,)), None, found), settings
             )
     except NoAccess as error:
         return _let_go(api, resource, settings, f"{error} So {_what(ingestion)} was not ended: {record.id} may run on.")
     except DruidError as error:
-        return _unreachable(api, resource, found, record, error, settings)
+        made = Pass(resource, Plan(findings=(trouble.finding(error), _DELETING)), observed=found)
+    is_done = not made.plan.problems or isinstance(made.tried, Finalizer)
+    return made if is_done else _waits_or_goes(api, made, record, settings)
 
 
 def _ends(client: DruidClient, record: Record) -> Iterator[Step]:
@@ -85,10 +89,8 @@ def _carried_out(api: KubernetesApi, client: DruidClient | None, made: Pass, set
         return made
     decide_on_the_server(api)
     acted = act(api, client, made.resource, made.plan.steps)
-    plan = acted.plan(made.plan)
-    if acted.finding is not None and isinstance(acted.failed, End):
-        plan = _with_way_out(plan)
-    return Pass(acted.live, plan, None, made.observed, made.warnings, acted.failed, is_gone=acted.finding is None)
+    plan, is_gone = acted.plan(made.plan), acted.finding is None
+    return Pass(acted.live, plan, None, made.observed, made.warnings, acted.failed, is_gone)
 
 
 def _let_go(api: KubernetesApi, resource: Manifest, settings: Settings, why: str = "") -> Pass:
@@ -96,16 +98,22 @@ def _let_go(api: KubernetesApi, resource: Manifest, settings: Settings, why: str
     return _carried_out(api, None, made, settings)
 
 
-def _unreachable(
-    api: KubernetesApi, resource: Manifest, found: Observed, record: Record, error: DruidError, settings: Settings
-) -> Pass:
-    """Druid does not answer: it is tried again, unless its cluster goes, too."""
+def _waits_or_goes(api: KubernetesApi, made: Pass, record: Record, settings: Settings) -> Pass:
+    """It could not be ended: it is tried again, unless the cluster or the namespace goes, too."""
+    decide_on_the_server(api)
+    going = _going(api, made.resource, made.observed)
+    if going is None:
+        return replace(made, plan=_with_way_out(made.plan))
+    texts = " ".join(problem.message for problem in made.plan.problems)
+    why = f"{texts} Its {going} is being deleted, too: {record.id} was not ended and may run on."
+    return _let_go(api, made.resource, settings, why)
+
+
+def _going(api: KubernetesApi, resource: Manifest, found: Observed) -> str | None:
+    """Return what goes together with the resource, and would wait for it."""
     if found.cluster is not None and found.cluster["metadata"].get("deletionTimestamp"):
-        return _let_go(
-            api, resource, settings, f"{error} Its cluster is being deleted, too: {record.id} was not ended."
-        )
-    plan = _with_way_out(Plan(findings=(trouble.finding(error), _DELETING)))
-    return Pass(resource, plan, observed=found)
+        return "cluster"
+    return "namespace" if namespace.is_terminating(api, resource["metadata"]["namespace"]) else None
 
 
 def _with_way_out(plan: Plan) -> Plan:
@@ -139,7 +147,8 @@ def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) 
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
             steps = () if ingestion.retains else tuple(_ends(client, record))
-            return _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found), settings)
+            made = _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found), settings)
+            return replace(made, plan=_with_way_out(made.plan)) if isinstance(made.tried, End) else made
     except NoAccess as error:
         return Pass(resource, Plan(findings=(error.finding,)), observed=found)
     except DruidError as error:

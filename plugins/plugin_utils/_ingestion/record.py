@@ -64,6 +64,19 @@ def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
         return Record()
 
 
+def of_status(resource: Mapping[str, Any]) -> Record:
+    """Return what the status tells of the record: it may be gone before the resource, which waits for Druid.
+
+    That is how a namespace goes, and a deletion in the foreground. Without ``appliedHash`` Druid was given nothing.
+    """
+    status = resource.get("status") or {}
+    identity = str(status.get("taskId") or "")
+    if not (identity and status.get("appliedHash")):
+        return Record()
+    is_supervisor = Ingestion.from_resource(resource).is_supervisor
+    return Record({}, identity, None if is_supervisor else Task(identity, phase="submitted"))
+
+
 def manifest(record: Record, ingestion: Ingestion) -> Manifest:
     """Return the ConfigMap; the resource owns it."""
     state = {"id": record.id, "task": asdict(record.task) if record.task else None}

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record i
     Task,
     is_ours,
     manifest,
+    of_status,
     read,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -51,6 +52,21 @@ def test_what_the_go_operator_has_written_is_taken_over() -> None:
     assert taken.task == Task("pages", phase="submitted")
     assert read(None, {**resource(), "status": {**status, "currentIngestionSpec.json": "{"}}) == Record()
     assert read(None, {**resource(), "status": {"taskId": "", "currentIngestionSpec.json": ""}}) == Record()
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "record"),
+    [
+        ("kafka", {"taskId": "pages", "appliedHash": "h"}, Record({}, "pages")),
+        ("native-batch", {"taskId": "t", "appliedHash": "h"}, Record({}, "t", Task("t", phase="submitted"))),
+        # looked at, never given
+        ("kafka", {"taskId": "pages"}, Record()),
+        ("kafka", {}, Record()),
+        ("kafka", None, Record()),
+    ],
+)
+def test_what_is_to_be_ended_is_in_the_status_too(kind: str, status: Any, record: Record) -> None:
+    assert of_status({**resource(kind), "status": status}) == record
 
 
 def test_belongs_to_the_resource_of_its_name() -> None:
