@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.proxy import Answer, Loss
 from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
@@ -131,6 +132,27 @@ def test_a_resource_that_goes_while_druid_is_away(ingestion: Ingesting) -> None:
     ingestion.one_pass()
     assert ingestion.live.find(KIND, ingestion.name) is None
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_a_task_that_druid_leaves_running_is_named(ingestion: Ingesting) -> None:
+    """Until the supervisor looks again, which it does after its period, it knows of no task."""
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, period="PT1H")))
+    ingestion.one_pass()
+    [task] = eventually(lambda: running_tasks(ingestion))
+    gone = ingestion.one_pass(absent=True)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert running_tasks(ingestion) == [task]
+    [warning] = gone.warnings
+    assert f"Task {task} had only just begun" in warning
+    told = [each["message"] for each in ingestion.live.list("Event") if each["reason"].endswith("LeftBehind")]
+    assert told == [warning]
+
+
+def running_tasks(ingestion: Ingesting) -> list[str]:
+    """Return the ids of the tasks that run for the datasource."""
+    tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={ingestion.name}")
+    return [task["id"] for task in tasks]
 
 
 def test_one_that_is_retained_runs_on(ingestion: Ingesting) -> None:

@@ -20,7 +20,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, namespace, reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
+    batch,
+    left_behind,
+    names,
+    namespace,
+    reasons,
+    trouble,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Finalizer, Plan, Remember, Step
@@ -64,10 +71,11 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
         )
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
-            steps = tuple(_ends(client, record))
-            made = _carried_out(
-                api, client, Pass(resource, Plan((*steps, *_LET_GO), (_DELETING,)), None, found), settings
-            )
+            heard = left_behind.told(client, record.id) if record.task is None else None
+            plan = Plan((*_ends(client, record), *_LET_GO), (_DELETING,))
+            made = _carried_out(api, client, Pass(resource, plan, None, found), settings)
+            if made.is_gone:
+                made = replace(made, warnings=left_behind.warnings(client, record.id, heard))
     except NoAccess as error:
         return _let_go(api, resource, settings, f"{error} So {_what(ingestion)} was not ended: {record.id} may run on.")
     except DruidError as error:
