@@ -46,9 +46,11 @@ def finding(error: DruidError, fields: Mapping[str, str]) -> Finding:
 
 
 def _without_answer(error: DruidError) -> DruidError:
-    """Return the error behind one that tells what was read back: when no answer came, it is that."""
-    cause = error.__cause__
-    return cause if isinstance(cause, Unreachable | ServerError) and cause.is_passing else error
+    """Return the error behind one that tells what was read back: when no answer of Druid came, it is that.
+
+    A Router that has lost its Overlord answers 500 or 502.
+    """
+    return error.__cause__ if isinstance(error.__cause__, Unreachable | ServerError) else error
 
 
 def _remarks(reason: str, text: str, fields: Mapping[str, str]) -> Iterator[str]:

@@ -44,7 +44,8 @@ def after(error: DruidError, cause: DruidError) -> DruidError:
         # what was read back then does not make it a refusal
         (after(DruidError("It is as it was."), CUT), "DruidUnreachable"),
         (after(Unsettled("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
-        (after(DruidError("It is as it was."), ServerError(500, "cannot change the topic", *WHERE)), "RefusedByDruid"),
+        (after(DruidError("It is as it was."), ServerError(500, "Server Error", *WHERE)), "DruidUnreachable"),
+        (after(DruidError("It is as it was."), ApiError(400, "no such type", *WHERE)), "RefusedByDruid"),
     ],
 )
 def test_is_told_by_its_kind(error: DruidError, reason: str) -> None:
