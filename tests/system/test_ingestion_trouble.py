@@ -58,15 +58,17 @@ def test_druid_does_not_answer_as_it_should(ingestion: Ingesting, reaction: Any,
 
 
 def test_nobody_is_there(ingestion: Ingesting) -> None:
-    for url in ("http://127.0.0.1:1", "http://no-such-host.invalid:8888"):
+    # a name that nobody knows is not tried again
+    for url, settings in (("http://127.0.0.1:1", IMPATIENT), ("http://no-such-host.invalid:8888", Settings())):
         resource = ingestion.resource("kafka", kafka_spec(ingestion))
         resource["metadata"]["name"] = name = f"{ingestion.name}-{len(url)}"
         resource["spec"]["endpoint"]["url"] = url
         ingestion.live.create(resource)
-        outcome = ingestion.one_pass(name=name, settings=IMPATIENT)
+        outcome = ingestion.one_pass(name=name, settings=settings)
         assert outcome.report is not None
         [problem] = outcome.report.plan.problems
         assert (problem.reason, url in problem.message) == ("DruidUnreachable", True)
+        assert "url is spec.endpoint.url" in problem.message
 
 
 @pytest.mark.parametrize("password", ["wrong", "right"])

@@ -68,6 +68,12 @@ def test_knows_a_test_that_did_not_hold(refusal: ApiError, is_test: bool) -> Non
     assert refusal.is_test is is_test
 
 
+def test_knows_a_namespace_that_goes() -> None:
+    cause = {"reason": "NamespaceTerminating", "message": "namespace ns is being terminated"}
+    assert error(403, {"details": {"causes": [cause]}}, "create").is_of_terminating_namespace
+    assert not error(403, {"details": None}, "create").is_of_terminating_namespace
+
+
 def test_leaves_out_the_dump_of_an_object() -> None:
     assert error(409, {"message": "cannot be done\n@@ -1 +1 @@ everything"}).words == "cannot be done"
 
