@@ -56,8 +56,9 @@ class Kept:
     def one_pass(self, check_mode: bool = False, api: KubernetesApi | None = None, **more: Any) -> Outcome:
         """Make one pass, as a task would that does not wait."""
         self.proxy.forget()
+        spec = more.pop("spec", None)
         settings = Settings(check_mode, **{"url": self.proxy.url, "patience": IMPATIENT, **more})
-        wanted = Request(NAME, self.live.namespace, settings=settings)
+        wanted = Request(NAME, self.live.namespace, spec=spec, by_variable=spec is not None, settings=settings)
         return fulfil(api or connection(self.live), wanted, lambda _text: None, Clock())
 
     def state(self, nodes: dict[str, Any] | None = None, **spec: Any) -> None:
@@ -281,6 +282,7 @@ def test_druid_asks_who_is_there(live: Live, druid_basic: Druid) -> None:
     login = druid_basic.credentials
     assert login is not None
     wrong = {"OperatorUserName": login.username, "OperatorPassword": CANARY}
+    druid_basic.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
     with made(live, druid_basic) as kept:
         live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": wrong})
         kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, auth=AUTH)
@@ -293,7 +295,20 @@ def test_druid_asks_who_is_there(live: Live, druid_basic: Druid) -> None:
         everything = json.dumps([kept.stored, live.list("Event")]) + str(seen)
         assert CANARY not in everything
         assert login.password not in everything
-        druid_basic.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
+
+
+def test_a_cluster_by_variable(live: Live, druid: Druid) -> None:
+    spec = {**cluster()["spec"], "dynamicConfig": {"coordinator": {"maxSegmentsToMove": 100}}}
+    with recording_proxy(druid.upstream) as proxy:
+        kept = Kept(live, druid, proxy)
+        eventually(lambda: (report := kept.one_pass(spec=spec).report) is not None and report.is_ready)
+        assert [each for each in proxy.exchanges if each.path.endswith(COORDINATOR)]
+        assert kept.sent == []
+        # nobody owns its Services, so none of them is taken for its router
+        report = kept.one_pass(spec=spec, url=None).report
+        assert report is not None
+        assert [problem.reason for problem in report.problems] == ["RouterNotFound"]
+        assert proxy.exchanges == []
 
 
 def test_waits_for_pods_and_goes_without_a_word(live: Live, druid: Druid) -> None:
