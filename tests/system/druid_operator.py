@@ -32,11 +32,17 @@ LEASE = "druid-operator"
 
 @dataclass(frozen=True)
 class DruidOperator:
-    """An operator, as seen from one of the namespaces that it watches."""
+    """An operator, as seen from one of the namespaces that it watches, and by one of the kinds."""
 
     program: Operator
     live: Live
     account: Account
+    kind: str = "Druid"
+
+    @property
+    def look(self) -> tuple[str, str]:
+        """What ansible-operator itself asks at the end of each run."""
+        return "get", f"{self.kind.lower()}s"
 
     def seen_from(self, live: Live) -> DruidOperator:
         """Return the same operator as seen from another namespace."""
@@ -44,7 +50,7 @@ class DruidOperator:
 
     def is_true(self, name: str, kind: str) -> bool:
         """True when a condition of the resource is true."""
-        resource = self.live.get("Druid", name)
+        resource = self.live.get(self.kind, name)
         return bool(resource.get("status")) and condition(resource, kind)["status"] == "True"
 
     def wait_until_ready(self, name: str) -> None:
@@ -63,7 +69,7 @@ class DruidOperator:
         for name in names:
             self.touch(name)
         self.program.wait_for("a run of each", lambda: self._have_run(self.program.runs[before:], names, mark))
-        return {*self.requests(mark)} <= {("get", "druids"), ("get", "secrets")}
+        return {*self.requests(mark)} <= {self.look, ("get", "secrets")}
 
     def _have_run(self, runs: Sequence[Run], names: Sequence[str], since: Mark) -> bool:
         """True when all of them have been run, nothing runs any more, and the operator has made its look after each."""
@@ -79,7 +85,7 @@ class DruidOperator:
 
     def touch(self, name: str) -> None:
         """Have the operator run: it watches annotations."""
-        self.live.merge("Druid", name, {"metadata": {"annotations": {"touched": secrets.token_hex(4)}}})
+        self.live.merge(self.kind, name, {"metadata": {"annotations": {"touched": secrets.token_hex(4)}}})
 
     def is_writing(self, since: Mark) -> bool:
         """True as soon as the account has written anything since the mark; it is likely to be still at it."""

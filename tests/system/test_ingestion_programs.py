@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.tests.system.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
@@ -67,20 +68,18 @@ def test_by_playbook(each_ansible: Ansible, ingestion: Ingesting) -> None:
 
 def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    started = start(operator, ingestion.live, tmp_path, DRUIDOPS_LOG=str(log))
+    started = replace(start(operator, ingestion.live, tmp_path, DRUIDOPS_LOG=str(log)), kind=KIND)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
-    started.program.wait_for_runs(ingestion.name, 1)
+    mark = started.wait_until_settled(ingestion.name)
     assert ingestion.condition("Ready") == ("True", "Suspended")
-    assert f"create supervisor {ingestion.name}" in only_line(log)["done"]
+    assert f"create supervisor {ingestion.name}" in first_line(log)["done"]
 
     ingestion.proxy.forget()
-    # The first run that finds nothing to do fills ansible-operator's cache.
-    touch(started, ingestion)
-    mark = ingestion.live.mark()
-    touch(started, ingestion)
+    before = len(started.program.runs)
+    started.touch(ingestion.name)
+    started.program.wait_for_runs(ingestion.name, before + 1)
+    eventually(lambda: started.requests(mark) == [started.look] * (len(started.program.runs) - before))
     assert ingestion.writes == []
-    # That is ansible-operator itself, at the end of the run.
-    eventually(lambda: started.requests(mark) == [("get", "druidingestions")])
 
     ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
     eventually(lambda: ingestion.live.find("ConfigMap", f"{ingestion.name}-ingestion") is not None)
@@ -114,16 +113,8 @@ def described_in_the_document() -> list[dict[str, Any]]:
     return [found for found in map(yaml.safe_load, blocks) if "kind" in found]
 
 
-def touch(started: DruidOperator, ingestion: Ingesting) -> None:
-    """Have the operator run for it: it watches annotations."""
-    before = len(started.program.runs)
-    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"annotations": {"touched": str(before)}}})
-    started.program.wait_for_runs(ingestion.name, before + 1)
-
-
-def only_line(log: Path) -> dict[str, Any]:
-    """The one line of the operator's log."""
-    [line] = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    assert line["kind"] == KIND
-    found: dict[str, Any] = line
-    return found
+def first_line(log: Path) -> dict[str, Any]:
+    """The first line of the operator's log, all of which are about the ingestion."""
+    lines: list[dict[str, Any]] = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert {line["kind"] for line in lines} == {KIND}
+    return lines[0]

@@ -36,9 +36,7 @@ def test_makes_a_cluster_and_then_asks_the_api_server_nothing(started: DruidOper
     started.touch(NAME)
     started.program.wait_for_runs(NAME, before + 1)
 
-    # That is ansible-operator itself, once at the end of each run.
-    own = [("get", "druids")]
-    eventually(lambda: started.requests(mark) == own * (len(started.program.runs) - before))
+    eventually(lambda: started.requests(mark) == [started.look] * (len(started.program.runs) - before))
 
 
 def test_logs_a_line_for_each_run(operator: StartOperator, live: Live, tmp_path: Path) -> None:
