@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Report
 
 # Those of one resource, by their types.
 Conditions = Mapping[str, Mapping[str, Any]]
@@ -41,17 +42,7 @@ class Left(NamedTuple):
     status: Status | None
 
 
-class Reported(Protocol):
-    """What a pass reports."""
-
-    @property
-    def is_gone(self) -> bool: ...
-
-    @property
-    def status(self) -> Status: ...
-
-
-def left_by(report: Reported | None) -> Left:
+def left_by(report: Report | None) -> Left:
     """Return what a pass has left; without a report there was nothing any more."""
     return Left(None if report is None or report.is_gone else report.status)
 

@@ -40,6 +40,10 @@ class Report(Protocol):
         """The status of the resource."""
 
     @property
+    def is_gone(self) -> bool:
+        """True when the resource has gone, so that it has no status any more."""
+
+    @property
     def requeue_after(self) -> int | None:
         """Seconds until the next look; None where the regular period will do."""
 
