@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.access import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.tests.system import in_process, wiki
