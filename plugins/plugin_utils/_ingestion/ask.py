@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._converge import converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
@@ -49,6 +51,8 @@ def see_batch(client: DruidClient, ingestion: Ingestion, record: Record) -> Seen
         return SeenBatch(job, Attempt(known, "none"))
     status = status_of(client, known.id if known else job.task_id(1))
     attempt = batch.attempt(ingestion, job, known, status)
-    has_failed = status is not None and status.get("statusCode") == batch.FAILED and attempt.action != "submit"
-    why = failure(status, report_of(client, attempt.task.id)) if status and has_failed else ""
-    return SeenBatch(job, attempt, status, why)
+    if attempt.action == "taken":
+        return SeenBatch(job, attempt)
+    seen = SeenBatch(job, attempt, status)
+    why = failure(status, report_of(client, seen.id)) if status and seen.has_failed else ""
+    return replace(seen, failure=why)

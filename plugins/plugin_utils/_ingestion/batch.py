@@ -24,11 +24,12 @@ class Attempt:
     """The attempt that is on, and what is to be done about it.
 
     `submit`: hand it to Druid, having put it down. `note`: put down what is known now. `none`: wait, or it is over.
-    `lost`: Druid has taken it, does not know it any more, and nobody has seen how it ended.
+    `lost`: Druid has taken it, does not know it any more, and nobody has seen how it ended. `taken`: Druid has a task
+    of the id that is stated, and that may be about anything.
     """
 
     task: Task
-    action: Literal["submit", "note", "none", "lost"]
+    action: Literal["submit", "note", "none", "lost", "taken"]
 
 
 def job(ingestion: Ingestion) -> Job:
@@ -56,7 +57,10 @@ def attempt(ingestion: Ingestion, wanted: Job, known: Task | None, status: Mappi
     """Return what to do, given what was put down and what Druid says of that task (None: it knows of none)."""
     if known is None:
         first = Task(wanted.task_id(1), 1, "submitting", "", ingestion.retry)
-        return Attempt(first, "submit") if status is None else _seen(ingestion, wanted, first, status)
+        if status is None:
+            return Attempt(first, "submit")
+        # an id that we have made is that of this resource and this specification: the record of it was lost
+        return _seen(ingestion, wanted, first, status) if wanted.id == _id(ingestion) else Attempt(first, "taken")
     if status is not None:
         return _seen(ingestion, wanted, known, status)
     if known.phase == "submitting":

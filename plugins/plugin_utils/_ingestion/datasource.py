@@ -28,10 +28,10 @@ def kept(client: DruidClient, ingestion: Ingestion, record: Record) -> tuple[Con
 def _compaction(client: DruidClient, ingestion: Ingestion, record: Record) -> Iterator[tuple[str, Resource]]:
     now, before = datasource_of(ingestion.document), _former(record)
     stated, last = ingestion.compaction, record.stated.get("compaction")
-    if stated and now:
+    if stated is not None and now:
         desired = with_dropped(last, stated) if now == before else stated
         yield f"compaction of {now}", Compaction(client, now, {**desired, "dataSource": now})
-    if last and before and not (stated and now == before):
+    if last is not None and before and not (stated is not None and now == before):
         yield f"compaction of {before}", Compaction(client, before, None)
 
 

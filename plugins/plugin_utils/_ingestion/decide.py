@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
@@ -24,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, with_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 
 
@@ -75,7 +76,7 @@ def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -
     changes = (change,) if seen.change.changed else ()
     # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
     # repeated, too, by whoever comes after a crash.
-    is_asked_for = ingestion.resets_on_resume and record.stated != ingestion.stated
+    is_asked_for = ingestion.resets_on_resume and was_suspended(record.stated) and not was_suspended(ingestion.stated)
     resetting = (Reset(seen.id, seen.change.before or {}),) if seen.is_resumed and is_asked_for else ()
     return (*put_down, *resetting, *changes), after
 
@@ -84,6 +85,8 @@ def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tu
     attempt = seen.attempt
     if attempt.action == "submit" and ingestion.suspend:
         # nothing of it is put down, either: it has not begun
+        return (), record
+    if attempt.action == "taken":
         return (), record
     before = Record(ingestion.stated, seen.job.task_id(1), attempt.task)
     if attempt.action != "submit":
@@ -115,12 +118,20 @@ def _findings(seen: Seen) -> tuple[Finding, ...]:
                 f"It is not submitted again unless the annotation {names.RETRY_ANNOTATION} gets a new value.",
             ),
         )
-    if isinstance(seen, SeenBatch) and seen.failure:
+    if isinstance(seen, SeenBatch) and seen.has_failed:
         return (
             Finding(
                 reasons.TASK_FAILED,
-                f"Task {seen.id} failed: {seen.failure}. Change the spec, or give the annotation "
-                f"{names.RETRY_ANNOTATION} a new value to have it submitted again.",
+                f"Task {seen.id} failed: {seen.failure or 'Druid does not tell any more why'}. Change the spec, or "
+                f"give the annotation {names.RETRY_ANNOTATION} a new value to have it submitted again.",
+            ),
+        )
+    if isinstance(seen, SeenBatch) and seen.attempt.action == "taken":
+        return (
+            Finding(
+                reasons.TASK_ID_TAKEN,
+                f"Druid has a task {seen.id} already, and it is not known to be one for this spec: nothing is "
+                "submitted. State another id, or none: then each spec has one of its own.",
             ),
         )
     return ()
@@ -129,6 +140,12 @@ def _findings(seen: Seen) -> tuple[Finding, ...]:
 def _drifted(steps: Iterator[Converge]) -> Iterator[Finding]:
     for step in steps:
         before, after = step.change.before, step.change.after
-        what = "it is not there" if before is None else f"it differs in {listed(sorted(differing(before, after)))}"
+        what = "it is not there" if before is None else f"it differs in {listed(_places(before, after))}"
         message = f"Somebody has changed {step.what} in Druid: {what}. driftPolicy Report leaves it so."
         yield Finding(reasons.DRIFTED, message)
+
+
+def _places(before: Any, after: Any) -> list[str]:
+    """Return the fields that differ, those included that are on one side only."""
+    on_one_side = {*before} ^ {*after} if isinstance(before, Mapping) and isinstance(after, Mapping) else set()
+    return sorted({*differing(before, after), *on_one_side})

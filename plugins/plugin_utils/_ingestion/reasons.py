@@ -34,6 +34,7 @@ DRIFTED = "Drifted"
 UNHEALTHY = "Unhealthy"
 TASK_FAILED = "TaskFailed"
 TASK_UNKNOWN = "TaskUnknown"
+TASK_ID_TAKEN = "TaskIdTaken"
 WRITE_FAILED = shared.WRITE_FAILED
 CLUSTER_UNREADABLE = shared.CLUSTER_UNREADABLE
 

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, Resource
 from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,14 @@ class SeenSupervisor:
         return self.wanted.id
 
     @property
+    def is_suspended(self) -> bool:
+        """True when it is suspended now, whatever is wanted."""
+        return bool((self.change.before or {}).get("suspended"))
+
+    @property
     def is_resumed(self) -> bool:
         """True when it is suspended and shall not be any more."""
-        before, after = self.change.before or {}, self.change.after or {}
-        return bool(before.get("suspended")) and not after.get("suspended")
+        return self.is_suspended and not (self.change.after or {}).get("suspended")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ class SeenBatch:
     @property
     def id(self) -> str:
         return self.attempt.task.id
+
+    @property
+    def has_failed(self) -> bool:
+        """True when it has ended so, and no other attempt is made; Druid may have forgotten the task by now."""
+        return self.attempt.task.status == FAILED and self.attempt.action != "submit"
 
 
 Seen = SeenSupervisor | SeenBatch

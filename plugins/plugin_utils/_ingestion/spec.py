@@ -76,7 +76,9 @@ class Ingestion:
 
     @property
     def compaction(self) -> dict[str, Any] | None:
-        return self._ingestion.get("compaction") or None
+        """What is stated; ``{}`` asks for a configuration with Druid's defaults."""
+        compaction: dict[str, Any] | None = self._ingestion.get("compaction")
+        return compaction
 
     @property
     def rules(self) -> list[dict[str, Any]] | None:
@@ -139,6 +141,12 @@ class Ingestion:
             "rules": self.rules,
         }
         return {name: value for name, value in stated.items() if value is not None}
+
+
+def was_suspended(stated: Mapping[str, Any]) -> bool:
+    """Return whether it was described as suspended, by the resource or in the specification of the supervisor."""
+    described = stated.get("suspend")
+    return bool((stated.get("spec") or {}).get("suspended") if described is None else described)
 
 
 def digest(stated: Any) -> str:

@@ -19,9 +19,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._pause import pause_since
 
 # The Go operator's words for what was done last.
-CREATED, UPDATED, FAILED = (
-    f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess", "CreateFail")
-)
+CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
+# What is Druid's to say: what it does not say when it is asked is over.
+_OF_DRUID = frozenset({"taskId", "state", "detailedState", "suspended", "lag", "recentErrors"})
 # Not healthy, whatever `healthy` says of it (Druid 31 to 39, SupervisorStateManager and CompactionSupervisor).
 _BAD = frozenset({"INVALID_SPEC", "SCHEDULER_STOPPED"})
 _GOOD = frozenset({"RUNNING", "IDLE"})
@@ -55,10 +55,12 @@ def status(
     masked: Masked,
 ) -> dict[str, Any]:
     """Return the whole status but for what was done in this pass; what others keep there stays."""
+    before = previous.get("conditions") or ()
     told = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, seen, findings)]
-    settled = settle(told, previous.get("conditions") or (), ingestion.generation, now)
+    settled = settle(told if seen else _with_last("Suspended", told, before), before, ingestion.generation, now)
     ready = settled[0]
-    kept = {name: value for name, value in previous.items() if name != _DROPPED}
+    over = {_DROPPED, *(_OF_DRUID if seen else ())}
+    kept = {name: value for name, value in previous.items() if name not in over}
     return {
         **kept,
         **_masked(_of_druid(seen), masked),
@@ -110,7 +112,7 @@ def _of_druid(seen: Seen | None) -> dict[str, Any]:
         "taskId": seen.id,
         "state": str(payload.get("state") or detail),
         "detailedState": detail,
-        "suspended": bool((seen.change.after or {}).get("suspended")),
+        "suspended": seen.is_suspended,
         **({"lag": lag} if isinstance(lag, int) else {}),
         "recentErrors": errors,
     }
@@ -126,7 +128,8 @@ def _ready(
 ) -> tuple[Condition, Condition]:
     """Return the conditions Ready and Progressing."""
     held = _first(findings, reasons.DELETING, reasons.CHANGES_WAIT)
-    in_the_way = [finding for finding in problems if finding.reason != reasons.DRIFTED]
+    is_there = isinstance(seen, SeenSupervisor) and seen.change.before is not None
+    in_the_way = [finding for finding in problems if finding.reason != reasons.DRIFTED or not is_there]
     if in_the_way:
         return _pair(False, in_the_way[0].reason, _joined(in_the_way), moves=False)
     if held is not None:
@@ -139,8 +142,10 @@ def _ready(
 def _of_supervisor(seen: SeenSupervisor) -> tuple[Condition, Condition]:
     payload, name = seen.payload, f"Supervisor {seen.id}"
     state = str(payload.get("detailedState") or payload.get("state") or payload.get("scheduleStatus") or "")
-    if (seen.change.after or {}).get("suspended"):
-        return _pair(True, reasons.SUSPENDED, f"{name} is suspended, as described.", moves=False)
+    if seen.is_suspended:
+        is_so_described = not seen.is_resumed
+        how = "as described" if is_so_described else "although it is not described so"
+        return _pair(is_so_described, reasons.SUSPENDED, f"{name} is suspended, {how}.", moves=False)
     if payload.get("healthy") is False or state in _BAD:
         errors = _of_druid(seen)["recentErrors"]
         return _pair(False, reasons.UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), moves=False)
@@ -160,12 +165,8 @@ def _of_batch(ingestion: Ingestion, seen: SeenBatch) -> tuple[Condition, Conditi
 
 
 def _suspended(ingestion: Ingestion, seen: Seen | None) -> Condition:
-    is_suspended = (
-        bool((seen.change.after or {}).get("suspended"))
-        if isinstance(seen, SeenSupervisor)
-        else bool(ingestion.suspend) and not ingestion.is_supervisor
-    )
-    if is_suspended:
+    is_batch_held = bool(ingestion.suspend) and not ingestion.is_supervisor
+    if seen.is_suspended if isinstance(seen, SeenSupervisor) else is_batch_held:
         return condition("Suspended", True, reasons.SUSPENDED, "spec.suspend, or what Druid has, says so.")
     return condition("Suspended", False, reasons.NOT_SUSPENDED, "Nothing is suspended.")
 
@@ -177,6 +178,12 @@ def _pair(is_ready: bool, reason: str, message: str, *, moves: bool) -> tuple[Co
         else condition("Progressing", False, reason if not is_ready else reasons.UP_TO_DATE, "Nothing moves.")
     )
     return condition("Ready", is_ready, reason, message), progress
+
+
+def _with_last(kind: str, told: Iterable[Condition], before: Iterable[Condition]) -> list[Condition]:
+    """Return the conditions with the last one of a kind in place of one about which Druid was not asked."""
+    last = {each["type"]: each for each in before if each["type"] == kind}
+    return [last.get(each["type"], each) for each in told]
 
 
 def _first(findings: Iterable[Finding], *wanted: str) -> Finding | None:

@@ -53,6 +53,15 @@ TABLE: list[tuple[Task | None, Any, dict[str, Any], str, int, str]] = [
 ]
 
 
+@pytest.mark.parametrize("status", [RUNNING, SUCCESS, FAILED])
+def test_a_task_of_the_id_that_is_stated_may_be_about_anything(status: Any) -> None:
+    described = ingestion("native-batch", {**BATCH, "id": "nightly"})
+    begun = Task("nightly", phase="submitting")
+    assert attempt(described, job(described), None, status).action == "taken"
+    assert attempt(described, job(described), None, None).action == "submit"
+    assert attempt(described, job(described), begun, status).action == "note"
+
+
 @pytest.mark.parametrize(("known", "status", "more", "action", "number", "phase"), TABLE)
 def test_what_is_done(
     known: Task | None, status: Any, more: dict[str, Any], action: str, number: int, phase: str

@@ -52,9 +52,11 @@ def titles(described: Ingestion, record: Record, what: Seen, extras: tuple[Conve
 
 PUT, PUT_NEW = "update ConfigMap with the applied spec", "create ConfigMap with the applied spec"
 RESETTING = {"resumePolicy": "Reset"}
+ON_WITH_RESET = {**RESETTING, "suspend": False}
 APPLIED = Record(ingestion().stated, "pages")
 PAUSED, ON = (Record(ingestion(suspend=suspend).stated, "pages") for suspend in (True, False))
 OTHER = Record({**ingestion().stated, "spec": {}}, "pages")
+IN_SPEC = Record({**ingestion().stated, "spec": {"suspended": True}}, "pages")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,11 @@ OTHER = Record({**ingestion().stated, "spec": {}}, "pages")
         ({"driftPolicy": "Report", "suspend": False}, PAUSED, RESUMED, ["update supervisor pages", PUT]),
         ({"driftPolicy": "Report", "suspend": False}, ON, RESUMED, []),
         # a reset comes before the supervisor is resumed; nothing is reset because of drift
-        (RESETTING, OTHER, RESUMED, ["reset the offsets of supervisor pages", "update supervisor pages", PUT]),
+        (ON_WITH_RESET, PAUSED, RESUMED, ["reset the offsets of supervisor pages", "update supervisor pages", PUT]),
+        (RESETTING, IN_SPEC, RESUMED, ["reset the offsets of supervisor pages", "update supervisor pages", PUT]),
+        # somebody had suspended it, and the resource changes in another way
+        (RESETTING, OTHER, RESUMED, ["update supervisor pages", PUT]),
+        (ON_WITH_RESET, OTHER, RESUMED, ["update supervisor pages", PUT]),
         (RESETTING, OTHER, CHANGED, ["update supervisor pages", PUT]),
         (RESETTING, APPLIED, RESUMED, ["update supervisor pages"]),
         ({"resumePolicy": "Resume"}, OTHER, RESUMED, ["update supervisor pages", PUT]),
@@ -93,7 +99,7 @@ def test_what_is_left_to_drift_is_said() -> None:
     plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(CHANGED), (), is_recorded=True)
     [finding] = plan.findings
     assert finding.reason == "Drifted"
-    assert "supervisor pages in Druid: it differs in a." in finding.message
+    assert "supervisor pages in Druid: it differs in a, suspended." in finding.message
 
 
 def test_what_is_kept_beside_it_is_changed_with_it() -> None:
@@ -125,11 +131,20 @@ def test_a_batch_that_is_suspended_has_not_begun() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "more", "reason"), [("lost", {}, "TaskUnknown"), ("none", {"failure": "no disk"}, "TaskFailed")]
+    ("action", "how", "more", "reason"),
+    [
+        ("lost", {}, {}, "TaskUnknown"),
+        ("none", {"phase": "ended", "status": "FAILED"}, {"failure": "no disk"}, "TaskFailed"),
+        # Druid has forgotten the task, and why
+        ("none", {"phase": "ended", "status": "FAILED"}, {}, "TaskFailed"),
+        ("taken", {}, {}, "TaskIdTaken"),
+    ],
 )
-def test_a_batch_that_has_not_gone_well_is_said(action: Any, more: dict[str, Any], reason: str) -> None:
+def test_a_batch_that_has_not_gone_well_is_said(
+    action: Any, how: dict[str, Any], more: dict[str, Any], reason: str
+) -> None:
     described = ingestion("native-batch", BATCH)
-    task = Task(batch.job(described).task_id(1), phase="submitted")
+    task = Task(batch.job(described).task_id(1), **{"phase": "submitted", **how})
     record = Record(described.stated, task.id, task)
     plan = decide(described, record, of_batch(described, task, action, **more), (), is_recorded=True)
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), [reason])

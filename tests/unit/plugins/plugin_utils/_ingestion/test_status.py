@@ -26,9 +26,8 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
 
 
-def supervisor(stored: Any = None, **payload: Any) -> SeenSupervisor:
-    spec = stored or THERE
-    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(spec, spec), payload)
+def supervisor(stored: Any = THERE, wanted: Any = None, **payload: Any) -> SeenSupervisor:
+    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(stored, wanted or stored), payload)
 
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> SeenBatch:
@@ -65,6 +64,11 @@ TABLE: list[tuple[Seen | None, tuple[Finding, ...], tuple[str, ...]]] = [
         (),
         ("True", "Suspended", "Suspended"),
     ),
+    # what somebody has done in Druid, and is only reported
+    (supervisor(SUSPENDED, THERE), (DRIFTED,), ("False", "Suspended", "Suspended", "Degraded")),
+    (supervisor(THERE, SUSPENDED, healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
+    (supervisor(None, THERE), (DRIFTED,), ("False", "Drifted", "Degraded")),
+    (supervisor(None, THERE), (), ("False", "Starting", "Progressing")),
     # of other types each version tells something else
     (supervisor(scheduleStatus="RUNNING", dataSource="pages"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
@@ -77,6 +81,7 @@ TABLE: list[tuple[Seen | None, tuple[Finding, ...], tuple[str, ...]]] = [
     (task({"statusCode": "SUCCESS"}, "ended", "SUCCESS"), (), ("True", "Succeeded")),
     (task(None, "ended", "SUCCESS"), (), ("True", "Succeeded")),
     (task(None, action="lost"), (Finding("TaskUnknown", "?"),), ("False", "TaskUnknown", "Degraded")),
+    (task(None, "ended", "FAILED"), (Finding("TaskFailed", "?"),), ("False", "TaskFailed", "Degraded")),
 ]
 
 
@@ -118,6 +123,18 @@ def test_the_last_answer_stays_while_druid_is_not_asked() -> None:
     before = document(supervisor(healthy=True, detailedState="RUNNING", aggregateLag=7))
     found = document(None, REFUSED, previous=before)
     assert (found["lag"], found["detailedState"]) == (7, "RUNNING")
+
+
+def test_what_druid_does_not_say_any_more_is_over() -> None:
+    before = document(supervisor(healthy=True, detailedState="RUNNING", aggregateLag=7))
+    assert "lag" not in document(supervisor(healthy=True, detailedState="RUNNING"), previous=before)
+    succeeded = document(task({"statusCode": "SUCCESS"}, "ended", "SUCCESS"), previous=before)
+    assert not {"lag", "suspended", "recentErrors"} & succeeded.keys()
+
+
+def test_what_is_suspended_stays_so_while_druid_is_not_asked() -> None:
+    before = document(supervisor(SUSPENDED))
+    assert told(document(None, REFUSED, previous=before)) == ("False", "RefusedByDruid", "Suspended", "Degraded")
 
 
 @pytest.mark.parametrize(
