@@ -75,6 +75,21 @@ def test_a_batch_runs_once(ingestion: Ingesting) -> None:
     assert ingestion.stored["status"]["taskId"] != task
 
 
+def test_an_id_that_is_stated_serves_one_spec(ingestion: Ingesting) -> None:
+    own = f"{ingestion.name}-own"
+    ingestion.live.create(ingestion.resource("native-batch", {**batch_spec(ingestion), "id": own}))
+    assert f"submit task {own}" in ingestion.one_pass().done
+    ingestion.proxy.forget()
+    changed = batch_spec(ingestion, "2026-01-02T00:00:00Z,b")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "TaskIdTaken")
+    assert ingestion.writes == []
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {"id": None}}}})
+    ingestion.settled()
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
+
+
 def test_what_is_kept_about_the_datasource_goes_with_its_description(ingestion: Ingesting) -> None:
     rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
     compaction = {"skipOffsetFromLatest": "PT4H"}
