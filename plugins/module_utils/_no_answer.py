@@ -88,4 +88,4 @@ def _inner(error: BaseException) -> BaseException | None:
 
 
 def _text(error: BaseException) -> str:
-    return str(getattr(error, "strerror", None) or error or type(error).__name__)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
@@ -55,10 +56,10 @@ class FirstLook(KubernetesApi):
 
 def look_first(cache: KubernetesApi, direct: KubernetesApi, attempt: Callable[[KubernetesApi], _Result]) -> _Result:
     """Return what came of the attempt: on the cache, if that answers and there is nothing to do, else on the server."""
-    try:
+    with suppress(LookAgain, KubernetesError):
         return attempt(FirstLook(cache, direct))
-    except (LookAgain, KubernetesError):
-        return attempt(direct)
+    # Not while that is being handled: it would be told as the cause of whatever goes wrong now.
+    return attempt(direct)
 
 
 def decide_on_the_server(api: KubernetesApi) -> None:

@@ -124,7 +124,6 @@ def test_tells_how_the_ingestions_are(watched: Watched, live: Live) -> None:
     eventually(lambda: watched.has(clusters=1, clusters_ready=1))
     nobody_complains(watched)
 
-    # It was never given to Druid: no pass is made when it goes, and the next one of another tells.
     live.delete(INGESTION, "a")
     eventually(lambda: watched.has("druidingestion", ingestions=1, ingestions_degraded=1))
 

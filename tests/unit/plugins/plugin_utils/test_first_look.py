@@ -112,3 +112,14 @@ def test_decides_on_what_the_server_says(look: FirstLook, cache: Server, direct:
 
     assert [asked.method for asked in direct.asked] == ["GET", "PATCH"]
     assert direct.asked[1].document == newer
+
+
+def test_the_first_look_is_not_the_cause_of_what_goes_wrong_in_the_second(look: FirstLook) -> None:
+    def attempt(api: KubernetesApi) -> None:
+        if api is not look.direct:
+            raise LookAgain
+        raise ConnectionRefusedError
+
+    with pytest.raises(ConnectionRefusedError) as raised:
+        look_first(look, look.direct, attempt)
+    assert raised.value.__context__ is None
