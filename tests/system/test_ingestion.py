@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
+from testbed.recording_proxy import UNAVAILABLE
 
+IMPATIENT = Settings(patience=Patience(read_timeout=1, retry_timeout=0))
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 
 
@@ -206,6 +210,24 @@ def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) 
     assert ingestion.stored["status"]["taskId"] == task
     tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={ingestion.name}&type=index_parallel")
     assert len(tasks) == 1
+
+
+def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
+    """What the Go operator knows of its task is kept until it is put down: nothing else tells that it was submitted."""
+    document = batch_spec(ingestion)
+    task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]
+    ingestion.live.create(ingestion.resource("native-batch", document, paused=True))
+    as_the_go_operator(ingestion, task, document)
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ChangesWait")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"paused": False}})
+    ingestion.proxy.fail_next(UNAVAILABLE, path="/task")
+    ingestion.one_pass(settings=IMPATIENT)
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    ingestion.settled()
+    assert ingestion.stored["status"]["taskId"] == task
+    assert "currentIngestionSpec.json" not in ingestion.stored["status"]
+    assert ingestion.times_given("native-batch") == 1
 
 
 def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:

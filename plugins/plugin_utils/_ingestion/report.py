@@ -18,7 +18,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._errors import Kube
 from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, reasons, status
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Step, Submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Converge,
+    Plan,
+    Remember,
+    Step,
+    Submit,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_ours, read
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -98,12 +105,24 @@ def _documents(resource: Manifest) -> tuple[Any, ...]:
 def _document(made: Pass, plan: Plan, now: datetime, check_mode: bool, masked: status.Masked) -> dict[str, Any]:
     ingestion = Ingestion.from_resource(made.resource)
     previous = made.resource.get("status") or {}
-    document = status.status(ingestion, made.seen, plan.findings, previous, now, masked)
+    document = status.status(
+        ingestion, made.seen, plan.findings, previous, now, masked, _put_down(made, plan, check_mode)
+    )
     given = [step for step in plan.steps if isinstance(step, Converge | Submit)]
     if not given or check_mode or made.tried is not None:
         return document
     was_made = any(isinstance(step, Submit) or step.change.before is None for step in given)
     return status.with_deed(document, ingestion, was_made, now)
+
+
+def _put_down(made: Pass, plan: Plan, check_mode: bool) -> Record | None:
+    """Return the record that is there after the pass, None if none is."""
+    done = [] if check_mode else [step.record for step in plan.steps if isinstance(step, Remember)]
+    if done:
+        return done[-1]
+    found = made.observed.record
+    is_there = found is not None and is_ours(found, Ingestion.from_resource(made.resource))
+    return read(found, made.resource) if is_there else None
 
 
 def _publish(

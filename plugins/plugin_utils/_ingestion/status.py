@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, settle, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._pause import pause_since
@@ -53,8 +54,12 @@ def status(
     previous: Mapping[str, Any],
     now: datetime,
     masked: Masked,
+    record: Record | None = None,
 ) -> dict[str, Any]:
-    """Return the whole status but for what was done in this pass; what others keep there stays."""
+    """Return the whole status but for what was done in this pass; what others keep there stays.
+
+    `record` is what is put down of what Druid was given, None when nothing is.
+    """
     before = previous.get("conditions") or ()
     told = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, seen, findings)]
     settled = settle(told if seen else _with_last("Suspended", told, before), before, ingestion.generation, now)
@@ -64,12 +69,21 @@ def status(
     return {
         **kept,
         **_masked(_of_druid(seen), masked),
+        **(_go_memory(previous) if record is None else {}),
         "observedGeneration": ingestion.generation or 0,
         "conditions": settled,
         "status": ready["status"],
         "reason": ready["reason"],
         "message": ready["message"],
     }
+
+
+def _go_memory(previous: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the Go operator has left, with the id that belongs to it: it stays until a record says the same.
+
+    Where nothing else tells of its task, that would be submitted again.
+    """
+    return {name: previous[name] for name in ("taskId", _DROPPED) if name in previous and previous.get(_DROPPED)}
 
 
 def with_deed(document: dict[str, Any], ingestion: Ingestion, was_made: bool, now: datetime) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import requeue_after, status, with_deed
@@ -36,9 +36,13 @@ def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "n
 
 
 def document(
-    seen: Seen | None, *findings: Finding, described: Ingestion | None = None, previous: Any = None
+    seen: Seen | None,
+    *findings: Finding,
+    described: Ingestion | None = None,
+    previous: Any = None,
+    record: Record | None = None,
 ) -> dict[str, Any]:
-    return status(described or ingestion(), seen, findings, previous or {}, NOW, lambda text: text)
+    return status(described or ingestion(), seen, findings, previous or {}, NOW, lambda text: text, record)
 
 
 def told(found: dict[str, Any]) -> tuple[str, ...]:
@@ -110,13 +114,23 @@ def test_what_druid_says_is_beside_the_conditions() -> None:
 
 def test_what_the_go_operator_keeps_is_kept_true() -> None:
     previous = {"currentIngestionSpec.json": "{}", "rules": [{"old": 1}], "foreign": 1, "type": "x"}
-    found = document(supervisor(healthy=True, detailedState="RUNNING"), previous=previous)
+    running = supervisor(healthy=True, detailedState="RUNNING")
+    found = document(running, previous=previous, record=Record(ingestion().stated, "pages"))
     assert "currentIngestionSpec.json" not in found
     assert (found["foreign"], found["status"], found["reason"]) == (1, "True", "Running")
     deed = with_deed(found, ingestion(ingestion={"rules": [{"new": 1}]}), was_made=True, now=NOW)
     assert (deed["type"], deed["rules"]) == ("DruidIngestionControllerCreateSuccess", [{"new": 1}])
     assert deed["lastUpdateTime"] == "2026-01-01T00:00:00Z"
     assert "rules" not in with_deed(found, ingestion(), was_made=False, now=NOW)
+
+
+@pytest.mark.parametrize("seen", [None, supervisor(healthy=True, detailedState="RUNNING")])
+def test_what_the_go_operator_remembers_stays_until_it_is_put_down(seen: Seen | None) -> None:
+    """With the id that belongs to it, which need not be the one of what is described now."""
+    left = {"taskId": "of the Go operator", "currentIngestionSpec.json": "{}"}
+    found = document(seen, WAITS, previous=left)
+    assert {name: found[name] for name in left} == left
+    assert "currentIngestionSpec.json" not in document(seen, WAITS, previous={**left, "currentIngestionSpec.json": ""})
 
 
 def test_the_last_answer_stays_while_druid_is_not_asked() -> None:
