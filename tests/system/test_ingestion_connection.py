@@ -141,6 +141,20 @@ def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
 
+def test_a_router_that_is_found_again(in_cluster: Ingesting) -> None:
+    """A Service that is just being made anew is waited for: the supervisor is ended."""
+    make_cluster(in_cluster)
+    in_cluster.settled()
+    for service in in_cluster.live.list("Service"):
+        in_cluster.live.delete("Service", service["metadata"]["name"])
+    in_cluster.one_pass(absent=True)
+    assert in_cluster.condition("Ready") == ("False", "RouterNotFound")
+    in_process.good(in_process.one_pass(in_cluster.live, "c"))
+    in_cluster.one_pass(absent=True)
+    assert in_cluster.live.find(KIND, in_cluster.name) is None
+    assert in_cluster.name not in in_cluster.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
 @pytest.mark.parametrize("answers", [False, True])
 def test_a_namespace_that_goes(ingestion: Ingesting, answers: bool) -> None:
     """With it goes what was put down about the supervisor, which is ended nevertheless while Druid answers."""

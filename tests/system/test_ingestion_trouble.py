@@ -136,6 +136,29 @@ def test_a_resource_that_goes_while_druid_is_away(ingestion: Ingesting) -> None:
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
+def test_a_resource_that_goes_waits_for_what_can_be_mended(ingestion: Ingesting) -> None:
+    """A password that is not in its Secret can be put there; a Secret that is gone is not waited for."""
+    data = {"OperatorUserName": "u", "OperatorPassword": "p"}
+    ingestion.live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
+    auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, auth=auth))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name)
+    ingestion.live.merge("Secret", "login", {"data": {"OperatorPassword": None}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "SecretNotFound")
+    assert "set deletionPolicy Retain" in ingestion.stored["status"]["message"]
+    foreign = {**auth, "secretRef": {"name": "login", "namespace": "default"}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": foreign}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ReferenceRefused")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": {**foreign, "secretRef": {"namespace": None}}}})
+    ingestion.live.delete("Secret", "login")
+    [warning] = ingestion.one_pass().warnings
+    assert f"there is no Secret login in namespace {ingestion.live.namespace}" in warning
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
 def test_a_task_that_druid_leaves_running_is_named(ingestion: Ingesting) -> None:
     """Until the supervisor looks again, which it does after its period, it knows of no task."""
     ingestion.kafka.make_topic(ingestion.name)

@@ -52,13 +52,13 @@ def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
         return _let_go(api, resource, settings, f"deletionPolicy Retain: {_what(ingestion)} is left to itself.")
     keys = secrets_of(ingestion)
     refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
-    if refusal is not None:
-        return _let_go(api, resource, settings, f"{refusal.message} So {_what(ingestion)} was not ended.")
-    found = observe(api, ingestion, keys)
+    found = observe(api, ingestion, keys if refusal is None else ())
     record = read(found.record, resource)
     record = record if record.id else of_status(resource)
     if not record.id:
         return _let_go(api, resource, settings)
+    if refusal is not None:
+        return _waits_or_goes(api, _stuck(resource, refusal, found), record, settings)
     return _end_in_druid(api, resource, found, record, settings)
 
 
@@ -77,11 +77,25 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
             if made.is_gone:
                 made = replace(made, warnings=left_behind.warnings(client, record.id, heard))
     except NoAccess as error:
-        return _let_go(api, resource, settings, f"{error} So {_what(ingestion)} was not ended: {record.id} may run on.")
+        if _is_for_good(error.finding, found):
+            why = f"{error} So {_what(ingestion)} was not ended: {record.id} may run on."
+            return _let_go(api, resource, settings, why)
+        made = _stuck(resource, error.finding, found)
     except DruidError as error:
-        made = Pass(resource, Plan(findings=(trouble.finding(error), _DELETING)), observed=found)
+        made = _stuck(resource, trouble.finding(error), found)
     is_done = not made.plan.problems or isinstance(made.tried, Finalizer)
     return made if is_done else _waits_or_goes(api, made, record, settings)
+
+
+def _stuck(resource: Manifest, problem: Finding, found: Observed) -> Pass:
+    return Pass(resource, Plan(findings=(problem, _DELETING)), observed=found)
+
+
+def _is_for_good(problem: Finding, found: Observed) -> bool:
+    """True when what leads to Druid is gone; what is only wrong, or is just being made anew, can be waited for."""
+    if problem.reason == reasons.SECRET_NOT_FOUND:
+        return None in found.secrets.values()
+    return problem.reason == reasons.CLUSTER_NOT_FOUND
 
 
 def _ends(client: DruidClient, record: Record) -> Iterator[Step]:
@@ -137,10 +151,12 @@ def _with_way_out(plan: Plan) -> Plan:
 def _readable(resource: Manifest) -> Manifest:
     """Return the resource with what can be read of its spec: it may be stored under the schema of another day."""
     spec = resource.get("spec")
-    readable = isinstance(spec, dict) and all(
-        isinstance(spec.get(name, {}), dict) for name in ("ingestion", "auth", "endpoint")
-    )
-    return resource if readable else {**resource, "spec": {}}
+    fields = spec.items() if isinstance(spec, dict) else ()
+    return {**resource, "spec": {name: value for name, value in fields if _is_readable(name, value)}}
+
+
+def _is_readable(name: str, value: object) -> bool:
+    return name not in ("ingestion", "auth", "endpoint") or isinstance(value, dict)
 
 
 def _what(ingestion: Ingestion) -> str:
