@@ -188,6 +188,14 @@ def test_one_that_the_go_operator_has_made_is_taken_over(ingestion: Ingesting) -
     versions = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}/history")
     assert len(versions) == 1
 
+    # its record goes first, and the status tells what there is to end
+    record = ingestion.live.get("ConfigMap", f"{ingestion.name}-ingestion")
+    assert ingestion.stored["status"]["appliedHash"] == record["data"]["sha256"]
+    ingestion.live.delete(KIND, ingestion.name, "Foreground")
+    eventually(lambda: ingestion.live.find("ConfigMap", f"{ingestion.name}-ingestion") is None)
+    ingestion.one_pass(absent=True)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
 
 def as_the_go_operator(ingestion: Ingesting, task: str, document: Any) -> None:
     """Leave in the status what it leaves there once Druid has answered."""

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Fin
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._pause import pause_since
 
 # The Go operator's words for what was done last.
@@ -69,7 +69,7 @@ def status(
     return {
         **kept,
         **_masked(_of_druid(seen), masked),
-        **(_go_memory(previous) if record is None else {}),
+        **(_go_memory(previous) if record is None else _applied(record)),
         "observedGeneration": ingestion.generation or 0,
         "conditions": settled,
         "status": ready["status"],
@@ -86,12 +86,16 @@ def _go_memory(previous: Mapping[str, Any]) -> dict[str, Any]:
     return {name: previous[name] for name in ("taskId", _DROPPED) if name in previous and previous.get(_DROPPED)}
 
 
+def _applied(record: Record) -> dict[str, Any]:
+    """Return what tells that Druid was given something, for when the record goes before the resource does."""
+    return {"appliedHash": record.hash} if record.hash else {}
+
+
 def with_deed(document: dict[str, Any], ingestion: Ingestion, was_made: bool, now: datetime) -> dict[str, Any]:
     """Return the status after Druid was given something: what, and when."""
     rules = {"rules": ingestion.rules} if ingestion.rules else {}
     kept = {name: value for name, value in document.items() if name != "rules"}
-    applied = {"appliedHash": digest(ingestion.stated), "lastUpdateTime": timestamp(now)}
-    return {**kept, **rules, **applied, "type": CREATED if was_made else UPDATED}
+    return {**kept, **rules, "lastUpdateTime": timestamp(now), "type": CREATED if was_made else UPDATED}
 
 
 def is_reached(found: Iterable[Mapping[str, Any]]) -> bool:

@@ -133,6 +133,26 @@ def test_what_the_go_operator_remembers_stays_until_it_is_put_down(seen: Seen | 
     assert "currentIngestionSpec.json" not in document(seen, WAITS, previous={**left, "currentIngestionSpec.json": ""})
 
 
+APPLIED = Record(ingestion().stated, "pages")
+
+
+@pytest.mark.parametrize(
+    ("record", "previous", "expected"),
+    [
+        (APPLIED, {}, APPLIED.hash),
+        (APPLIED, {"appliedHash": "older"}, APPLIED.hash),
+        # made, perhaps, and not told yet
+        (Record({}, "pages"), {}, None),
+        # nobody has looked, or somebody has edited the record
+        (None, {"appliedHash": "older"}, "older"),
+        (Record(), {"appliedHash": "older"}, "older"),
+    ],
+)
+def test_the_hash_is_that_of_the_record(record: Record | None, previous: Any, expected: str | None) -> None:
+    found = document(supervisor(healthy=True, detailedState="RUNNING"), previous=previous, record=record)
+    assert found.get("appliedHash") == expected
+
+
 def test_the_last_answer_stays_while_druid_is_not_asked() -> None:
     before = document(supervisor(healthy=True, detailedState="RUNNING", aggregateLag=7))
     found = document(None, REFUSED, previous=before)
