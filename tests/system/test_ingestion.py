@@ -238,6 +238,22 @@ def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None
     assert ingestion.times_given("native-batch") == 1
 
 
+@pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RefusedByDruid")])
+def test_a_supervisor_that_becomes_a_batch_is_ended_once(ingestion: Ingesting, suspend: bool, reason: str) -> None:
+    """Also when the batch is not begun, or when Druid refuses it."""
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    refused = {"type": "no such type", "spec": {"dataSchema": {"dataSource": ingestion.name}}}
+    become = {"suspend": suspend, "ingestion": {"type": "native-batch", "nativeSpec": refused}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": become})
+    ended = ingestion.one_pass()
+    assert f"terminate supervisor {ingestion.name}" in ended.done
+    assert ingestion.condition("Ready") == ("False", reason)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert ingestion.one_pass().done == ()
+
+
 def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)

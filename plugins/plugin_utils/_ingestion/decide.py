@@ -44,9 +44,11 @@ def decide(ingestion: Ingestion, record: Record, seen: Seen, extras: tuple[Conve
         findings = (*findings, *_drifted(step for step in changes if isinstance(step, Converge)))
         changes = kept
     ended = tuple(_former(ingestion, record, seen))
+    # one supervisor is followed by another without a gap; what a batch puts down leaves no trace of a supervisor
+    changes = (*ended, *changes) if isinstance(seen, SeenBatch) else (*changes, *ended)
     is_put_down = record == after and (is_recorded or not after.id)
     final = () if is_put_down else (Remember(after, is_new=not is_recorded),)
-    return Plan((*changes, *ended, *_once(changes, final)), findings)
+    return Plan((*changes, *_once(changes, final)), findings)
 
 
 def finalizer(finalizers: list[str]) -> tuple[Step, ...]:
@@ -83,6 +85,9 @@ def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -
 
 def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tuple[Step, ...], Record]:
     attempt = seen.attempt
+    if record.task is None:
+        # the supervisor that was described before is ended by now, or it is left to itself
+        record = replace(record, id="")
     if attempt.action == "submit" and ingestion.suspend:
         # nothing of it is put down, either: it has not begun
         return (), record

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan, Remember
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, End, Plan, Remember
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -150,10 +150,34 @@ def test_a_batch_that_has_not_gone_well_is_said(
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), [reason])
 
 
-def test_a_supervisor_that_has_become_a_batch_is_ended() -> None:
-    described = ingestion("native-batch", BATCH)
-    found = titles(described, APPLIED, of_batch(described, Task("t"), "submit"))
-    assert "terminate supervisor pages" in found
+BECOME = ingestion("native-batch", BATCH)
+BEGUN = Task(batch.job(BECOME).task_id(1))
+BECOMING = f"submit task {BEGUN.id}"
+
+
+@pytest.mark.parametrize(
+    ("more", "steps"),
+    [
+        # ended before the record forgets it: a task that is refused, or that is not begun, leaves no supervisor behind
+        ({}, ["terminate supervisor pages", PUT, BECOMING, PUT]),
+        ({"suspend": True}, ["terminate supervisor pages", PUT]),
+        ({"deletionPolicy": "Retain"}, [PUT, BECOMING, PUT]),
+        ({"deletionPolicy": "Retain", "suspend": True}, [PUT]),
+    ],
+)
+def test_a_supervisor_that_has_become_a_batch_is_ended(more: dict[str, Any], steps: list[str]) -> None:
+    described = ingestion("native-batch", BATCH, **more)
+    what = of_batch(described, BEGUN, "submit")
+    plan = decide(described, APPLIED, what, (), is_recorded=True)
+    assert [step.title for step in plan.steps] == steps
+    last = plan.steps[-1]
+    assert isinstance(last, Remember)
+    assert last.record is not None
+    assert last.record.id == ("" if described.suspend else BEGUN.id)
+    # which is the end of it
+    again = decide(described, last.record, what, (), is_recorded=True)
+    assert not [step for step in again.steps if isinstance(step, End)]
+    assert again.steps == () or not described.suspend
 
 
 @pytest.mark.parametrize(
