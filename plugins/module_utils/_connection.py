@@ -32,6 +32,8 @@ class Connection:
     connect_timeout: float = 5
     # From the request to the last byte of its answer. A supervisor may take 80 seconds to stop.
     read_timeout: float = 120
+    # The same for a request that may change something; None: it has no longer.
+    write_timeout: float | None = None
     # How long calls that may be repeated are tried again.
     retry_timeout: float = 30
     largest_answer: int = 64 * MIB
@@ -43,6 +45,12 @@ class Connection:
         _check_credentials(self)
         _check_times(self)
         _check_certificates(self)
+
+    def patience_with(self, method: str) -> tuple[str, float]:
+        """Return how long the answer to a request may take, in seconds, and before it the option that says so."""
+        if method == "GET" or self.write_timeout is None:
+            return "read_timeout", self.read_timeout
+        return "write_timeout", self.write_timeout
 
     @property
     def authorization(self) -> str | None:
@@ -79,9 +87,9 @@ def _check_credentials(connection: Connection) -> None:
 
 
 def _check_times(connection: Connection) -> None:
-    for name in ("connect_timeout", "read_timeout"):
+    for name in ("connect_timeout", "read_timeout", "write_timeout"):
         seconds = getattr(connection, name)
-        if not seconds > 0:
+        if seconds is not None and not seconds > 0:
             raise BadInput(name, seconds, "it has to be more than 0 seconds.")
     if not connection.retry_timeout >= 0:
         raise BadInput("retry_timeout", connection.retry_timeout, "it must not be less than 0 seconds.")

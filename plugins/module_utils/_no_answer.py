@@ -45,7 +45,7 @@ def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> U
     method, url, sent = attempt.method, attempt.url, attempt.sent
     cause = _innermost(error)
     if attempt.is_late or isinstance(cause, TimeoutError):
-        return Unreachable(method, url, *_late(sent, connection), sent=sent)
+        return Unreachable(method, url, *_late(attempt, connection), sent=sent)
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unreachable(method, url, f"its certificate is not trusted ({cause.verify_message})", _TRUST)
     if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
@@ -59,11 +59,11 @@ def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> U
     return _broken(attempt, cause, connection)
 
 
-def _late(sent: bool, connection: Connection) -> tuple[str, str]:
-    if not sent:
+def _late(attempt: Attempt, connection: Connection) -> tuple[str, str]:
+    if not attempt.sent:
         return f"no connection within {connection.connect_timeout:g} seconds (connect_timeout)", _ADDRESS
-    hint = "Druid may be busy; see its log"
-    return f"no complete answer within {connection.read_timeout:g} seconds (read_timeout)", hint
+    option, seconds = connection.patience_with(attempt.method)
+    return f"no complete answer within {seconds:g} seconds ({option})", "Druid may be busy; see its log"
 
 
 def _broken(attempt: Attempt, cause: BaseException, connection: Connection) -> Unreachable:

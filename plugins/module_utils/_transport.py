@@ -49,7 +49,7 @@ class Transport:
         # how many requests were sent, by their method, and how many got no answer
         self.sent: Counter[str] = Counter()
         self.unanswered = 0
-        self._watch = Watch(connection.read_timeout)
+        self._watch = Watch()
         self._session = session(self._watch)
         if not connection.verify:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
@@ -61,9 +61,10 @@ class Transport:
     def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """Send once, follow nothing; any status is an answer. Unreachable, or BadAnswer when it is too large."""
         self.sent[method] += 1
+        _option, seconds = self._connection.patience_with(method)
         try:
-            with self._watch:
-                answer = self._exchange(method, url, body, headers)
+            with self._watch.within(seconds):
+                answer = self._exchange(method, url, body, headers, seconds)
             if self._watch.is_over:
                 # Where an answer ends with its connection, what was cut off looks complete.
                 raise TimeoutError
@@ -73,7 +74,9 @@ class Transport:
             attempt = Attempt(method, _address.shown(url), self._watch.sent, self._watch.is_over)
             raise unreachable(attempt, error, self._connection) from None
 
-    def _exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+    def _exchange(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], seconds: float
+    ) -> Answer:
         connection = self._connection
         with self._session.request(
             method,
@@ -82,7 +85,7 @@ class Transport:
             headers=dict(headers),
             # Only credentials that were stated: without this, requests would take those of a .netrc.
             auth=self._authorize,
-            timeout=(connection.connect_timeout, connection.read_timeout),
+            timeout=(connection.connect_timeout, seconds),
             verify=(connection.ca_file or True) if connection.verify else False,
             cert=_certificate(connection),
             allow_redirects=False,

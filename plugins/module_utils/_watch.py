@@ -25,10 +25,10 @@ except ImportError:
 class Watch:
     """Ends an exchange that takes too long, whatever it is doing: a timeout of a socket starts anew with each byte."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self) -> None:
         self.sent = False
         self.is_over = False
-        self._seconds = seconds
+        self._seconds = 0.0
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -43,6 +43,11 @@ class Watch:
                 self._timer = threading.Timer(self._seconds, self._end)
                 self._timer.daemon = True
                 self._timer.start()
+
+    def within(self, seconds: float) -> Watch:
+        """Return itself, for an exchange that may take so long."""
+        self._seconds = seconds
+        return self
 
     def __enter__(self) -> None:
         self.sent = self.is_over = False

@@ -82,7 +82,13 @@ options:
     type: bool
     default: false
   read_timeout:
-    description: How long an answer of Druid may take, in seconds. It may take 80 to stop a supervisor.
+    description: How long an answer of Druid may take to a request that only reads, in seconds.
+    type: float
+    default: 120.0
+  write_timeout:
+    description:
+      - How long an answer of Druid may take to a request that may change something, in seconds.
+      - It may take Druid 80 to stop a supervisor.
     type: float
     default: 120.0
   retry_timeout:

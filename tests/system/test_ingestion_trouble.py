@@ -7,20 +7,28 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import INGESTION, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
-from testbed.proxy import Answer, Loss
+from testbed.proxy import Answer, Forward, Loss, Request
 from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
 
+PLAYBOOK = Path(__file__).resolve().parents[2] / "playbooks" / "operator_druid_ingestion.yml"
+DEFAULTS = {name: option.get("default") for name, option in INGESTION.items()}
 CANARY = "hunter2-the-canary"
 # Seconds: what answers late is not waited for.
 IMPATIENT = Settings(patience=Patience(read_timeout=1, retry_timeout=0))
@@ -55,6 +63,33 @@ def test_druid_does_not_answer_as_it_should(ingestion: Ingesting, reaction: Any,
     assert ingestion.condition("Degraded") == ("True", reason)
     ingestion.settled()
     assert ingestion.condition("Degraded") == ("False", "AsExpected")
+
+
+def test_the_operator_gives_up_early_what_only_reads_and_not_what_changes_something(ingestion: Ingesting) -> None:
+    """A Druid that hangs would otherwise keep a worker as long as a supervisor may take to stop."""
+    [play] = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
+    variables = play["tasks"][0]["vars"]
+    stated = {name: variables[f"druid_ingestion_{name}"] for name in ("read_timeout", "retry_timeout")}
+    operators = to_request({**DEFAULTS, **stated, "name": ingestion.name}, False, str, Meter()).settings
+    assert operators.patience.read_timeout == 10
+
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.proxy.fail_next(Loss.HUNG, method="GET", path="/supervisor")
+    ingestion.one_pass(settings=operators)
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    assert "within 10 seconds (read_timeout)" in ingestion.stored["status"]["message"]
+
+    ingestion.proxy.fail_next(slow, method="POST", path="/supervisor")
+    outcome = ingestion.one_pass(settings=replace(operators, patience=replace(operators.patience, read_timeout=1)))
+    assert f"create supervisor {ingestion.name}" in outcome.done
+    assert (ingestion.proxy.unmet, outcome.warnings) == (0, ())
+
+
+def slow(request: Request, forward: Forward) -> Answer | Loss:
+    """Answer, but later than an answer to what only reads is waited for."""
+    time.sleep(2)
+    return forward(request)
 
 
 def test_nobody_is_there(ingestion: Ingesting) -> None:

@@ -163,6 +163,7 @@ def connected(found: Access, patience: Patience, meter: Meter) -> Iterator[Druid
             client_key=_file(directory / KEY, found.key),
             read_timeout=patience.read_timeout,
             retry_timeout=patience.retry_timeout,
+            write_timeout=patience.write_timeout,
         )
         client = stack.enter_context(DruidClient(connection))
         stack.callback(lambda: meter.add_druid(client.traffic))

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Patience:
-    """How long Druid is waited for, in seconds: for the whole of an answer, and with what may be repeated."""
+    """How long Druid is waited for, in seconds: for the whole of an answer, and with what may be repeated.
+
+    `write_timeout` is that of a request that may change something: it takes a supervisor up to 80 to stop. None: as for
+    one that only reads, which a Druid that hangs would otherwise keep waiting as long.
+    """
 
     read_timeout: float = 120
     retry_timeout: float = 30
+    write_timeout: float | None = None

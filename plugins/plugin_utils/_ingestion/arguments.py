@@ -20,6 +20,7 @@ INGESTION: Mapping[str, Any] = {
     **OPTIONS,
     "url": {"type": "str"},
     "read_timeout": {"type": "float", "default": 120.0},
+    "write_timeout": {"type": "float", "default": 120.0},
     "retry_timeout": {"type": "float", "default": 30.0},
 }
 
@@ -32,7 +33,7 @@ def to_request(
         check_mode,
         tuple(arguments["reference_namespaces"]),
         arguments["url"],
-        Patience(arguments["read_timeout"], arguments["retry_timeout"]),
+        Patience(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),
         meter,
     )
     return Request(**stated(names.KIND, arguments, find_file), settings=settings)

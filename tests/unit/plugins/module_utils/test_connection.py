@@ -43,6 +43,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"connect_timeout": 0}, "connect_timeout (0): it has to be more than 0 seconds."),
     ({"read_timeout": -1.5}, "read_timeout (-1.5): it has to be more than 0 seconds."),
     ({"read_timeout": float("nan")}, "read_timeout (nan): it has to be more than 0 seconds."),
+    ({"write_timeout": 0}, "write_timeout (0): it has to be more than 0 seconds."),
     ({"retry_timeout": -1}, "retry_timeout (-1): it must not be less than 0 seconds."),
 ]
 

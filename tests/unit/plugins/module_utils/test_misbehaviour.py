@@ -305,6 +305,23 @@ def test_says_what_happened_and_asks_no_more_than_is_right(name: str, server: Se
         assert caught.value.sent
 
 
+@pytest.mark.parametrize(
+    ("call", "times", "option"),
+    [
+        (get, {"read_timeout": 0.3, "write_timeout": 120}, "read_timeout"),
+        (post, {"read_timeout": 120, "write_timeout": 0.3}, "write_timeout"),
+        (delete, {"read_timeout": 120, "write_timeout": 0.3, "retry_timeout": 0}, "write_timeout"),
+        (post, {"read_timeout": 0.3}, "read_timeout"),
+    ],
+)
+def test_what_only_reads_has_a_time_of_its_own(
+    call: Call, times: dict[str, float], option: str, server: Server, world: World
+) -> None:
+    server.answers = [be_silent]
+    with pytest.raises(Unreachable, match=f"no complete answer within 0.3 seconds .{option}."):
+        call(world.client(server.url, **times))
+
+
 @pytest.mark.parametrize("broken", [close, reset, say(502), say(503), say(504), send(HALF)])
 @pytest.mark.parametrize("call", [get, delete, post_again])
 def test_goes_on_when_the_server_is_back(broken: Answer, call: Call, server: Server, world: World) -> None:
