@@ -15,7 +15,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
 
 
 class Resource(Protocol):
-    """A thing in Druid, with what is wanted of it. Its states are JSON in canonical form, None where it is not."""
+    """A thing in Druid, with what is wanted of it. Its states are JSON in canonical form, None where it is not.
+
+    ``warnings``: what a person should know, as far as it has come to light by now.
+    """
+
+    warnings: list[str]
 
     def read(self) -> Any:
         """Return what is there."""
@@ -25,6 +30,9 @@ class Resource(Protocol):
 
     def write(self, before: Any, after: Any) -> Any:
         """Make it so, and return what is there now."""
+
+    def compare(self, after: Any, now: Any) -> None:
+        """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
 
 
 AnyResource = TypeVar("AnyResource", bound=Resource)

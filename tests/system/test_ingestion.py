@@ -62,6 +62,29 @@ def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
+def test_what_druid_drops_is_given_once_and_said(ingestion: Ingesting) -> None:
+    """A field that it does not know is no reason to write, and from Druid 33 on to store a version, in every pass."""
+    ingestion.kafka.make_topic(ingestion.name)
+    spec = kafka_spec(ingestion, inputFormat={"type": "json", "featureSpce": {}})
+    compaction = {"skipOffsetFromLatest": "PT4H", "tuningConfig": {"splitHintSpec": {"type": "maxSize", "maxSpilt": 1}}}
+    ingestion.live.create(ingestion.resource("kafka", spec, suspend=True, compaction=compaction))
+    told = [ingestion.one_pass(), ingestion.one_pass()]
+    assert (told[1].done, ingestion.writes) == ((), [])
+    for outcome in told:
+        warnings = " ".join(outcome.warnings)
+        assert "does not know the field spec.ioConfig.inputFormat.featureSpce" in warnings
+        assert "does not know the field tuningConfig.splitHintSpec.maxSpilt" in warnings
+
+    # what somebody changes besides is put right, and that is all
+    changed = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
+    changed["spec"]["ioConfig"]["taskDuration"] = "PT30M"
+    ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", changed)
+    assert f"update supervisor {ingestion.name}" in ingestion.one_pass().done
+    now = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
+    assert now["spec"]["ioConfig"]["taskDuration"] == "PT60S"
+    assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
+
+
 def test_a_batch_runs_once(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
 

@@ -56,9 +56,13 @@ class Document(ABC):
         now = self._now()
         if (now is None) != (after is None):
             raise Unsettled(f"Druid has accepted the change of {self._name}, and it is {_state(now)}. See its log.")
+        self.compare(after, now)
+        return now
+
+    def compare(self, after: Any, now: Any) -> None:
+        """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
         self.warn_unknown(dropped(after, now))
         self._warn_of_other_values(now)
-        return now
 
     def warn_unknown(self, places: Iterable[str]) -> None:
         """Tell of fields that this version of Druid does not know."""

@@ -94,9 +94,14 @@ class Supervisor:
             raise Unsettled(f"Supervisor {self._wanted.id!r} was terminated, and is still in the list.")
         if now is None:
             raise Unsettled(f"Supervisor {self._wanted.id!r} was accepted, and is not there. See the Overlord's log.")
-        self._warn(place for place in dropped(after, canonical(now)))
-        self._warn_of_other_values(canonical(now))
-        return canonical(now)
+        now = canonical(now)
+        self.compare(after, now)
+        return now
+
+    def compare(self, after: dict[str, Any], now: dict[str, Any]) -> None:
+        """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
+        self._warn(dropped(after, now))
+        self._warn_of_other_values(now)
 
     def _send(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         if after is None:

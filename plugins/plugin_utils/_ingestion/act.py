@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import put_down
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
     End,
@@ -46,6 +47,11 @@ class Acted:
         """What was put down last, None if nothing was."""
         records = [step.record for step in self.done if isinstance(step, Remember)]
         return records[-1] if records else None
+
+    @property
+    def given(self) -> tuple[Converge, ...]:
+        """What Druid was given, with the warnings that there are by now."""
+        return tuple(step for step in self.done if isinstance(step, Converge))
 
     def plan(self, planned: Plan) -> Plan:
         """Return the plan as far as it was carried out."""
@@ -103,7 +109,7 @@ def _end(client: DruidClient, step: End) -> None:
 
 def _remember(api: KubernetesApi, ingestion: Ingestion, step: Remember) -> None:
     if step.record is not None:
-        api.apply(manifest(step.record, ingestion))
+        api.apply(put_down(manifest(step.record, ingestion), step.made))
         return
     found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
     if found is not None:

@@ -17,6 +17,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervision
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import Made, spared
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -27,18 +29,19 @@ def has_own_ids(client: DruidClient, ingestion: Ingestion) -> bool:
     return supervision.asks_for_an_id(ingestion) and client.supports(*OWN_IDS)
 
 
-def see(client: DruidClient, ingestion: Ingestion, record: Record) -> Seen:
+def see(client: DruidClient, ingestion: Ingestion, record: Record, made: Made) -> Seen:
     """Ask Druid. DruidError when it does not answer, or when the specification cannot be one."""
     if ingestion.is_supervisor:
-        return see_supervisor(client, ingestion, record, has_own_ids(client, ingestion))
+        return see_supervisor(client, ingestion, record, made)
     return see_batch(client, ingestion, record)
 
 
-def see_supervisor(client: DruidClient, ingestion: Ingestion, record: Record, own_ids: bool) -> SeenSupervisor:
+def see_supervisor(client: DruidClient, ingestion: Ingestion, record: Record, made: Made) -> SeenSupervisor:
     """Read the supervisor, and how it is."""
-    wanted = supervision.wanted(ingestion, record, has_own_ids=own_ids)
+    wanted = supervision.wanted(ingestion, record, has_own_ids=has_own_ids(client, ingestion))
     resource = Supervisor(client, wanted)
-    change = converge(resource, check_mode=True)
+    step = Converge(f"supervisor {wanted.id}", resource, converge(resource, check_mode=True))
+    change = spared(step, made).change
     payload = how_it_is(client, wanted.id).get("payload") if change.before is not None else None
     return SeenSupervisor(wanted, resource, change, payload or {}, tuple(resource.warnings))
 

@@ -56,10 +56,14 @@ class End:
 
 @dataclass(frozen=True)
 class Remember:
-    """Put down in the ConfigMap what Druid was given, or is about to be given; None: remove it."""
+    """Put down in the ConfigMap what Druid was given, or is about to be given; None: remove it.
+
+    `made`: what Druid has made of that, where it is something else.
+    """
 
     record: Record | None
     is_new: bool = False
+    made: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -26,12 +26,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import 
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.afterwards import look_again
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ask import has_own_ids, see
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource import kept
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ending import end
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import made_of, spared
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_ours, read
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report
@@ -85,15 +87,18 @@ def _with_druid(
     api: KubernetesApi, client: DruidClient, resource: Manifest, found: Observed, settings: Settings
 ) -> Pass:
     ingestion, record = Ingestion.from_resource(resource), read(found.record, resource)
+    made = made_of(found.record, ingestion)
     with settings.meter.phases("decide"):
-        seen = see(client, ingestion, record)
+        seen = see(client, ingestion, record, made)
         owner = _older(client, resource, found, seen)
         if owner is not None:
             return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
-        plan = decide(ingestion, record, seen, kept(client, ingestion, record), is_recorded=found.record is not None)
+        extras = tuple(spared(step, made) for step in kept(client, ingestion, record))
+        plan = decide(ingestion, record, seen, extras, is_recorded=found.record is not None)
     plan = replace(plan, steps=(*_finalizer(resource["metadata"]), *plan.steps))
     pause = hands_off(ingestion.annotations, ingestion.spec)
-    planned = Pass(resource, plan if pause is None else held(plan, pause), seen, found, _warnings(ingestion, seen))
+    warnings = (*_warnings(ingestion, seen), *_told(extras))
+    planned = Pass(resource, plan if pause is None else held(plan, pause), seen, found, warnings)
     return _carried_out(api, client, planned, record, settings)
 
 
@@ -104,15 +109,15 @@ def _carried_out(api: KubernetesApi, client: DruidClient, made: Pass, record: Re
     decide_on_the_server(api)
     with settings.meter.phases("act"):
         acted = act(api, client, made.resource, made.plan.steps)
-    made = replace(made, resource=acted.live, plan=acted.plan(made.plan), tried=acted.failed)
+    warnings = (*made.warnings, *_told(acted.given))
+    made = replace(made, resource=acted.live, plan=acted.plan(made.plan), warnings=warnings, tried=acted.failed)
     if acted.finding is not None:
         return made
-    ingestion = Ingestion.from_resource(acted.live)
-    try:
-        seen = see(client, ingestion, acted.record or record)
-    except DruidError:
-        return made
-    return replace(made, seen=seen, warnings=(*made.warnings, *_warnings(ingestion, made.seen)))
+    return look_again(api, client, made, acted.record or record)
+
+
+def _told(steps: Iterable[Converge]) -> tuple[str, ...]:
+    return tuple(text for step in steps for text in step.resource.warnings)
 
 
 def _older(client: DruidClient, resource: Manifest, found: Observed, seen: Seen) -> str | None:

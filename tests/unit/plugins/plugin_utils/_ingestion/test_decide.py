@@ -32,6 +32,9 @@ RESUMED, KEPT = Change(SUSPENDED, THERE), Record()
 class Nothing:
     """What would be written is not the point here."""
 
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
     def read(self) -> Any:
         return None
 
@@ -40,6 +43,9 @@ class Nothing:
 
     def write(self, before: Any, after: Any) -> Any:
         raise AssertionError(before, after)
+
+    def compare(self, after: Any, now: Any) -> None:
+        raise AssertionError(after, now)
 
 
 def seen(change: Change, supervisor: str = "pages") -> SeenSupervisor:
