@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +19,7 @@ MOST_CHARACTERS = 1000
 
 def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: datetime) -> str:
     """Return the line for what a task has returned: what resource, what was done, how long it took, what is awaited."""
-    steps, trouble = list(returned.get("plan") or ()), returned.get("msg")
+    trouble = returned.get("msg")
     conditions = {each["type"]: each for each in returned.get("conditions") or ()}
     ready: Mapping[str, Any] = conditions.get("Ready", {})
     entry = {
@@ -31,7 +31,8 @@ def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: dateti
         "generation": returned.get("generation"),
         "seconds": round(seconds, 3),
         "changed": returned["changed"],
-        "done": [*steps[:MOST_STEPS], *([f"and {len(steps) - MOST_STEPS} more"] if len(steps) > MOST_STEPS else [])],
+        "done": _first(returned.get("plan") or ()),
+        "warnings": _first([_bounded(text) for text in returned.get("warnings") or ()]) or None,
         "ready": ready.get("status"),
         "reason": ready.get("reason"),
         "message": _bounded(trouble or ready.get("message")),
@@ -39,6 +40,11 @@ def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: dateti
         "metrics": _bounded(returned.get("metrics")),
     }
     return json.dumps({name: value for name, value in entry.items() if value is not None})
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    more = len(texts) - MOST_STEPS
+    return [*texts[:MOST_STEPS], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _bounded(text: str | None) -> str | None:

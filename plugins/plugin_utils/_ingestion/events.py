@@ -28,6 +28,12 @@ def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, 
     return [EventText("Warning", f"{_PREFIX}{each.reason}", each.message) for each in plan.problems]
 
 
-def of_warnings(warnings: Iterable[str]) -> list[EventText]:
-    """Return what there is to say of a resource that goes: what of it may run on."""
-    return [EventText("Warning", f"{_PREFIX}LeftBehind", text) for text in warnings]
+def of_warnings(warnings: Iterable[str], *, is_gone: bool) -> list[EventText]:
+    """Return what the author of the resource should know; of one that goes, what of it may run on."""
+    reason = f"{_PREFIX}{'LeftBehind' if is_gone else 'Warning'}"
+    return [EventText("Warning", reason, text) for text in warnings]
+
+
+def are_news(steps: Iterable[Step], previous: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """True when warnings have not been told yet: the specification is new, or something was done just now."""
+    return any(steps) or previous.get("observedGeneration") != document.get("observedGeneration")

@@ -131,8 +131,8 @@ def _publish(
     """Write what others see; return what went wrong with that, which is no reason to fail."""
     previous = made.resource.get("status") or {}
     news = [*events.of_steps(plan.steps), *events.of_problems(plan, previous, document)]
-    if made.is_gone:
-        news += events.of_warnings(warnings)
+    if made.is_gone or events.are_news(plan.steps, previous, document):
+        news += events.of_warnings(warnings, is_gone=made.is_gone)
     try:
         if document != previous and not made.is_gone:
             write_status(api, made.resource, document)

@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
+from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import masked
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, SUPERVISORS, TYPES, Ingestion
@@ -21,9 +24,28 @@ def problems(ingestion: Ingestion) -> tuple[Finding, ...]:
 
 def warnings(ingestion: Ingestion) -> tuple[str, ...]:
     """Return what the user should know, and what does no harm."""
-    if not ingestion.is_stated_twice:
-        return ()
-    return ("spec.ingestion has both nativeSpec and spec: nativeSpec counts. Remove spec.",)
+    return tuple(_warnings(ingestion))
+
+
+def _warnings(ingestion: Ingestion) -> Iterator[str]:
+    if ingestion.is_stated_twice:
+        yield "spec.ingestion has both nativeSpec and spec: nativeSpec counts. Remove spec."
+    document = _without_environment(ingestion.document)
+    secrets = sorted(differing(document, masked(document)))
+    if secrets:
+        yield (
+            f"spec.{_place(ingestion)}: secrets are there in the clear ({', '.join(secrets)}), for all who may read "
+            "the resource, the ConfigMap with what was applied, or the spec in Druid. Have Druid take them from its "
+            "environment (a password provider of type environment, or druid.dynamic.config.provider)."
+        )
+
+
+def _without_environment(value: Any) -> Any:
+    """Return a specification without what Druid takes from its environment: of that there are only names."""
+    if isinstance(value, Mapping):
+        is_elsewhere = value.get("type") == "environment"
+        return {} if is_elsewhere else {name: _without_environment(each) for name, each in value.items()}
+    return [_without_environment(each) for each in value] if isinstance(value, list) else value
 
 
 def _texts(ingestion: Ingestion) -> Iterator[str]:
@@ -35,8 +57,7 @@ def _texts(ingestion: Ingestion) -> Iterator[str]:
     try:
         document = ingestion.document
     except ValueError as error:
-        where = "ingestion.spec" if ingestion.spec["ingestion"].get("spec") else "ingestion.nativeSpec"
-        yield f"{where}: the spec of the {_thing(ingestion)} has to be a mapping, or JSON of one: {error}."
+        yield f"{_place(ingestion)}: the spec of the {_thing(ingestion)} has to be a mapping, or JSON of one: {error}."
         return
     yield from _of_document(ingestion, document)
 
@@ -52,6 +73,12 @@ def _of_document(ingestion: Ingestion, document: dict[str, object]) -> Iterator[
     source = (ingestion.compaction or {}).get("dataSource")
     if source not in (None, datasource_of(document)):
         yield f"ingestion.compaction.dataSource ({source!r}): it is that of the spec. Leave it out."
+
+
+def _place(ingestion: Ingestion) -> str:
+    """Return the field that the specification is in."""
+    stated = ingestion.spec["ingestion"]
+    return "ingestion.spec" if stated.get("spec") and not stated.get("nativeSpec") else "ingestion.nativeSpec"
 
 
 def _thing(ingestion: Ingestion) -> str:

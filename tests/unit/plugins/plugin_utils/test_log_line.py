@@ -37,6 +37,16 @@ LINES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
+        "warnings",
+        {"changed": False, "plan": [], "warnings": ["Check its name.", "x" * 2000, *["more"] * 30]},
+        {
+            "level": "info",
+            "changed": False,
+            "done": [],
+            "warnings": ["Check its name.", "x" * 1000 + "...", *["more"] * 18, "and 12 more"],
+        },
+    ),
+    (
         "trouble",
         {"changed": False, "plan": [], "msg": "It cannot be.", "conditions": []},
         {"level": "error", "changed": False, "done": [], "message": "It cannot be."},

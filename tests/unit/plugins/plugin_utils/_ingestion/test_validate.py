@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -56,6 +57,50 @@ def test_finds_nothing_wrong(kind: str) -> None:
     document = documents.get(kind, {"spec": {"dataSchema": {"dataSource": "pages"}}})
     described = ingestion(kind, document)
     assert (problems(described), warnings(described)) == ((), ())
+
+
+CONSUMER: dict[str, Any] = {
+    "sasl.jaas.config": f'login required password="{SECRET}";',
+    "bootstrap.servers": "kafka:9092",
+}
+PROVIDER = {"type": "environment", "variables": {"sasl.jaas.config": "JAAS"}}
+
+
+def reading(properties: Any) -> dict[str, Any]:
+    """Return a specification with these properties of the consumer."""
+    return {"spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "consumerProperties": properties}}}
+
+
+@pytest.mark.parametrize(
+    ("described", "place"),
+    [
+        (ingestion(document=reading(CONSUMER)), "nativeSpec: secrets are there in the clear (spec.ioConfig.consumer"),
+        (
+            ingestion(ingestion={"nativeSpec": None, "spec": json.dumps(reading({"password": SECRET}))}),
+            "spec: secrets are there in the clear (spec.ioConfig.consumerProperties.password)",
+        ),
+        (
+            ingestion("sql", {"query": f"SELECT * FROM TABLE(HTTP(password => '{SECRET}'))"}),
+            "nativeSpec: secrets are there in the clear (query)",
+        ),
+    ],
+)
+def test_secrets_in_the_clear_are_a_warning(described: Ingestion, place: str) -> None:
+    [warning] = warnings(described)
+    assert warning.startswith(f"spec.ingestion.{place}")
+    assert SECRET not in warning
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"bootstrap.servers": "kafka:9092"},
+        {"druid.dynamic.config.provider": PROVIDER},
+        {"ssl.keystore.password": {"type": "environment", "variable": "KEYSTORE"}},
+    ],
+)
+def test_what_druid_takes_from_its_environment_is_none(properties: Any) -> None:
+    assert warnings(ingestion(document=reading(properties))) == ()
 
 
 def test_a_text_beside_the_mapping_is_a_warning() -> None:

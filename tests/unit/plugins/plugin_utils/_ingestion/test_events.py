@@ -1,0 +1,34 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A warning is told when there is something new, and not in every pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Step
+
+NEW: dict[str, Any] = {"observedGeneration": 3}
+
+
+@pytest.mark.parametrize(
+    ("steps", "previous", "is_news"),
+    [
+        ((), {}, True),
+        ((), {"observedGeneration": 2}, True),
+        ((), NEW, False),
+        ((End("supervisor", "pages"),), NEW, True),
+    ],
+)
+def test_when_there_is_something_new(steps: tuple[Step, ...], previous: dict[str, Any], is_news: bool) -> None:
+    assert are_news(steps, previous, NEW) is is_news
+
+
+@pytest.mark.parametrize(("is_gone", "reason"), [(False, "DruidIngestionWarning"), (True, "DruidIngestionLeftBehind")])
+def test_what_is_told(is_gone: bool, reason: str) -> None:
+    assert of_warnings(["it"], is_gone=is_gone) == [EventText("Warning", reason, "it")]
