@@ -35,9 +35,9 @@ def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: dateti
         "warnings": _first([_bounded(text) for text in returned.get("warnings") or ()]) or None,
         "ready": ready.get("status"),
         "reason": ready.get("reason"),
-        "message": _bounded(trouble or ready.get("message")),
+        "message": _bounded(trouble or ready.get("message") or "") or None,
         "requeue_after": returned.get("requeue_after"),
-        "metrics": _bounded(returned.get("metrics")),
+        "metrics": _bounded(returned.get("metrics") or "") or None,
     }
     return json.dumps({name: value for name, value in entry.items() if value is not None})
 
@@ -47,5 +47,5 @@ def _first(texts: Sequence[str]) -> list[str]:
     return [*texts[:MOST_STEPS], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _bounded(text: str | None) -> str | None:
-    return f"{text[:MOST_CHARACTERS]}..." if text and len(text) > MOST_CHARACTERS else text
+def _bounded(text: str) -> str:
+    return f"{text[:MOST_CHARACTERS]}..." if len(text) > MOST_CHARACTERS else text
