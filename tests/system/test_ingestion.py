@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -294,6 +295,21 @@ def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
     assert [each.reason for each in outcome.report.plan.problems] == ["Duplicate"]
     ingestion.one_pass(name=younger, absent=True)
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_two_that_swap_their_supervisors_end_neither(ingestion: Ingesting) -> None:
+    other = replace(ingestion, name=f"{ingestion.name}-other")
+    for each in (ingestion, other):
+        each.kafka.make_topic(each.name)
+        each.live.create(each.resource("kafka", kafka_spec(each), suspend=True))
+        each.settled()
+    for each, now in ((ingestion, other), (other, ingestion)):
+        each.live.merge(KIND, each.name, {"spec": {"ingestion": {"nativeSpec": kafka_spec(now)}}})
+    for each in (ingestion, other):
+        assert not [title for title in each.one_pass().done if "terminate" in title]
+        each.settled()
+        assert each.condition("Ready") == ("True", "Suspended")
+    assert {ingestion.name, other.name} <= set(ingestion.druid.request("GET", "/druid/indexer/v1/supervisor"))
 
 
 def test_by_variable(ingestion: Ingesting) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,6 +89,25 @@ def test_a_change(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> 
             if not has_died:
                 return
         pytest.fail("a pass never ended")
+
+
+def test_another_supervisor_and_then_a_deletion(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are put down before the new one is made, and neither outlives the resource."""
+    for requests in range(1, MANY):
+        with ingesting(live, druid) as ingestion:
+            new = replace(ingestion, name=f"{ingestion.name}-new")
+            for each in (ingestion, new):
+                each.kafka.make_topic(each.name)
+            live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+            ingestion.settled()
+            live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": kafka_spec(new)}}})
+            has_died = die_after(ingestion, requests, monkeypatch)
+            ingestion.one_pass(absent=True)
+            assert live.find(KIND, ingestion.name) is None
+            assert not {ingestion.name, new.name} & set(druid.request("GET", "/druid/indexer/v1/supervisor")), requests
+            if not has_died:
+                return
+    pytest.fail("a pass never ended")
 
 
 def test_a_deletion(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,12 +29,23 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 
 
-def decide(ingestion: Ingestion, record: Record, seen: Seen, extras: tuple[Converge, ...], is_recorded: bool) -> Plan:
-    """Return the plan. `extras` is what is kept about the datasource, `is_recorded` whether the record is there."""
+def decide(
+    ingestion: Ingestion,
+    record: Record,
+    seen: Seen,
+    extras: tuple[Converge, ...],
+    is_recorded: bool,
+    others: Collection[str] = (),
+) -> Plan:
+    """Return the plan. `extras` is what is kept about the datasource, `is_recorded` whether the record is there.
+
+    `others` are the supervisors that other resources describe: they are not ended, whatever was described here before.
+    """
+    former = _former(ingestion, record, seen, others)
     is_drift = record.stated == ingestion.stated
     of_this = (step for step in extras if step.change.changed)
     if isinstance(seen, SeenSupervisor):
-        changes, after = _of_supervisor(ingestion, record, seen)
+        changes, after = _of_supervisor(ingestion, record, former, seen)
     else:
         changes, after = _of_batch(ingestion, record, seen)
     changes = (*changes, *of_this)
@@ -43,7 +54,7 @@ def decide(ingestion: Ingestion, record: Record, seen: Seen, extras: tuple[Conve
         kept = tuple(step for step in changes if not isinstance(step, Converge))
         findings = (*findings, *_drifted(step for step in changes if isinstance(step, Converge)))
         changes = kept
-    ended = tuple(_former(ingestion, record, seen))
+    ended = tuple(End("supervisor", each) for each in former)
     # one supervisor is followed by another without a gap; what a batch puts down leaves no trace of a supervisor
     changes = (*ended, *changes) if isinstance(seen, SeenBatch) else (*changes, *ended)
     is_put_down = record == after and (is_recorded or not after.id)
@@ -69,11 +80,14 @@ def _waiting(plan: Plan) -> tuple[Finding, ...]:
     return (Finding(reasons.CHANGES_WAIT, message, is_problem=False),)
 
 
-def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -> tuple[tuple[Step, ...], Record]:
+def _of_supervisor(
+    ingestion: Ingestion, record: Record, former: tuple[str, ...], seen: SeenSupervisor
+) -> tuple[tuple[Step, ...], Record]:
     after = Record(ingestion.stated, seen.id)
     change = Converge(f"supervisor {seen.id}", seen.resource, seen.change)
-    before = replace(record, id=record.id or seen.id)
-    # put down before anything is done: a supervisor that a crash has left behind is ended with its resource
+    before = Record(record.stated, seen.id, None, former)
+    # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, be it the
+    # one that is made or the one that is to be ended
     put_down = () if before == record else (Remember(before, is_new=not record.id),)
     changes = (change,) if seen.change.changed else ()
     # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
@@ -85,9 +99,9 @@ def _of_supervisor(ingestion: Ingestion, record: Record, seen: SeenSupervisor) -
 
 def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tuple[Step, ...], Record]:
     attempt = seen.attempt
-    if record.task is None:
-        # the supervisor that was described before is ended by now, or it is left to itself
-        record = replace(record, id="")
+    if record.supervisors:
+        # ended by now, or left to themselves
+        record = replace(record, id=record.id if record.task else "", former=())
     if attempt.action == "submit" and ingestion.suspend:
         # nothing of it is put down, either: it has not begun
         return (), record
@@ -107,11 +121,12 @@ def _once(changes: tuple[Step, ...], final: tuple[Remember, ...]) -> tuple[Remem
     return tuple(replace(step, is_new=step.is_new and not is_made) for step in final)
 
 
-def _former(ingestion: Ingestion, record: Record, seen: Seen) -> Iterator[End]:
-    """Yield the supervisor that was described before, if the resource describes another one now."""
-    was_supervisor = bool(record.id) and record.task is None
-    if was_supervisor and not ingestion.retains and (isinstance(seen, SeenBatch) or record.id != seen.id):
-        yield End("supervisor", record.id)
+def _former(ingestion: Ingestion, record: Record, seen: Seen, others: Collection[str]) -> tuple[str, ...]:
+    """Return the supervisors to end: those that were described before, and are described nowhere now."""
+    if ingestion.retains:
+        return ()
+    described = {*others, *([seen.id] if isinstance(seen, SeenSupervisor) else ())}
+    return tuple(each for each in record.supervisors if each not in described)
 
 
 def _findings(seen: Seen) -> tuple[Finding, ...]:

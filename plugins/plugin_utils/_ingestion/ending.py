@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
@@ -64,22 +65,21 @@ def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
 
 def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, record: Record, settings: Settings) -> Pass:
     ingestion = Ingestion.from_resource(resource)
-    owner = other_owner(resource, found.siblings, record.id, has_own_ids=True)
-    if owner is not None and record.task is None:
-        return _let_go(
-            api, resource, settings, f"DruidIngestion {owner} describes supervisor {record.id}, too: it stays."
-        )
+    own, stay = _own(resource, found, record)
+    if record.task is None and not own:
+        return _let_go(api, resource, settings, *stay)
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
-            heard = left_behind.told(client, record.id) if record.task is None else None
-            plan = Plan((*_ends(client, record), *_LET_GO), (_DELETING,))
-            made = _carried_out(api, client, Pass(resource, plan, None, found), settings)
+            heard = {each: left_behind.told(client, each) for each in own}
+            plan = Plan((*_ends(client, record, own), *_LET_GO), (_DELETING,))
+            made = _carried_out(api, client, Pass(resource, plan, None, found, stay), settings)
             if made.is_gone:
-                made = replace(made, warnings=left_behind.warnings(client, record.id, heard))
+                left = chain.from_iterable(left_behind.warnings(client, *each) for each in heard.items())
+                made = replace(made, warnings=(*stay, *left))
     except NoAccess as error:
         if _is_for_good(error.finding, found):
             why = f"{error} So {_what(ingestion)} was not ended: {record.id} may run on."
-            return _let_go(api, resource, settings, why)
+            return _let_go(api, resource, settings, *stay, why)
         made = _stuck(resource, error.finding, found)
     except DruidError as error:
         made = _stuck(resource, trouble.finding(error), found)
@@ -98,11 +98,22 @@ def _is_for_good(problem: Finding, found: Observed) -> bool:
     return problem.reason == reasons.CLUSTER_NOT_FOUND
 
 
-def _ends(client: DruidClient, record: Record) -> Iterator[Step]:
-    """Yield what is to be ended: the supervisor, or the task while it runs."""
-    if record.task is None:
-        yield End("supervisor", record.id)
-    elif (status_of(client, record.task.id) or {}).get("statusCode") == batch.RUNNING:
+def _own(resource: Manifest, found: Observed, record: Record) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the supervisors that nobody else describes, and what there is to say of the others."""
+    owners = {each: other_owner(resource, found.siblings, each) for each in record.supervisors}
+    own = tuple(each for each, owner in owners.items() if owner is None)
+    texts = (
+        f"DruidIngestion {owner} describes supervisor {each}, too: it stays."
+        for each, owner in owners.items()
+        if owner is not None
+    )
+    return own, tuple(texts)
+
+
+def _ends(client: DruidClient, record: Record, supervisors: Iterable[str]) -> Iterator[Step]:
+    """Yield what is to be ended: the supervisors, or the task while it runs."""
+    yield from (End("supervisor", each) for each in supervisors)
+    if record.task is not None and (status_of(client, record.task.id) or {}).get("statusCode") == batch.RUNNING:
         yield End("task", record.task.id)
 
 
@@ -115,8 +126,8 @@ def _carried_out(api: KubernetesApi, client: DruidClient | None, made: Pass, set
     return Pass(acted.live, plan, None, made.observed, made.warnings, acted.failed, is_gone)
 
 
-def _let_go(api: KubernetesApi, resource: Manifest, settings: Settings, why: str = "") -> Pass:
-    made = Pass(resource, Plan(_LET_GO, (_DELETING,)), warnings=(why,) if why else ())
+def _let_go(api: KubernetesApi, resource: Manifest, settings: Settings, *why: str) -> Pass:
+    made = Pass(resource, Plan(_LET_GO, (_DELETING,)), warnings=why)
     return _carried_out(api, None, made, settings)
 
 
@@ -168,10 +179,11 @@ def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) 
     ingestion = Ingestion.from_resource(resource)
     found = observe(api, ingestion, secrets_of(ingestion))
     record, forget = read(found.record, resource), Remember(None)
+    own, stay = _own(resource, found, record)
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
-            steps = () if ingestion.retains else tuple(_ends(client, record))
-            made = _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found), settings)
+            steps = () if ingestion.retains else tuple(_ends(client, record, own))
+            made = _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found, stay), settings)
             return replace(made, plan=_with_way_out(made.plan)) if isinstance(made.tried, End) else made
     except NoAccess as error:
         return Pass(resource, Plan(findings=(error.finding,)), observed=found)

@@ -39,7 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import older_owner
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import described, older_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._status import report_unreadable
@@ -93,8 +93,9 @@ def _with_druid(
         owner = _older(client, resource, found, seen)
         if owner is not None:
             return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
+        others = described(resource, found.siblings)
         extras = tuple(spared(step, made) for step in kept(client, ingestion, record))
-        plan = decide(ingestion, record, seen, extras, is_recorded=found.record is not None)
+        plan = decide(ingestion, record, seen, extras, is_recorded=found.record is not None, others=others)
     plan = replace(plan, steps=(*_finalizer(resource["metadata"]), *plan.steps))
     pause = hands_off(ingestion.annotations, ingestion.spec)
     warnings = (*_warnings(ingestion, seen), *_told(extras))

@@ -39,11 +39,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Record:
-    """`stated` is all that was given, `id` the supervisor or the first attempt."""
+    """`stated` is all that was given, `id` the supervisor or the first attempt.
+
+    `former` are the supervisors that were described before, and may not be ended yet.
+    """
 
     stated: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     task: Task | None = None
+    former: tuple[str, ...] = ()
+
+    @property
+    def supervisors(self) -> tuple[str, ...]:
+        """The ids of all supervisors that there may be, the one that was given last at the end."""
+        return self.former if self.task or not self.id else (*self.former, self.id)
 
     @property
     def hash(self) -> str:
@@ -58,7 +67,7 @@ def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
     try:
         stated, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = Task(**state["task"]) if state.get("task") else None
-        return Record(dict(stated), str(state["id"]), task)
+        return Record(dict(stated), str(state["id"]), task, tuple(map(str, state.get("former") or ())))
     except (AttributeError, KeyError, TypeError, ValueError):
         # somebody has edited it: as if it were not there
         return Record()
@@ -79,7 +88,7 @@ def of_status(resource: Mapping[str, Any]) -> Record:
 
 def manifest(record: Record, ingestion: Ingestion) -> Manifest:
     """Return the ConfigMap; the resource owns it."""
-    state = {"id": record.id, "task": asdict(record.task) if record.task else None}
+    state = {"id": record.id, "task": asdict(record.task) if record.task else None, "former": record.former}
     metadata: dict[str, Any] = {
         "name": names.record_name(ingestion.name),
         "namespace": ingestion.namespace,

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -20,21 +20,29 @@ def older_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: st
     return next((each["metadata"]["name"] for each in sorted(owners, key=_age) if _age(each) < _age(resource)), None)
 
 
-def other_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, *, has_own_ids: bool) -> str | None:
+def other_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str) -> str | None:
     """Return the name of another resource, not being deleted itself, that describes the supervisor."""
-    owners = _owners(resource, siblings, supervisor, has_own_ids)
+    owners = _owners(resource, siblings, supervisor, has_own_ids=True)
     return next((each["metadata"]["name"] for each in sorted(owners, key=_age)), None)
 
 
+def described(resource: Manifest, siblings: Iterable[Manifest]) -> frozenset[str]:
+    """Return the supervisors that have another owner."""
+    found = (_supervisor(each, has_own_ids=True) for _manifest, each in _beside(resource, siblings))
+    return frozenset(each for each in found if each is not None)
+
+
 def _owners(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, has_own_ids: bool) -> list[Manifest]:
-    mine = Ingestion.from_resource(resource)
-    return [
-        each
-        for each in siblings
-        if not each["metadata"].get("deletionTimestamp")
-        and _place(Ingestion.from_resource(each)) == _place(mine)
-        and _supervisor(Ingestion.from_resource(each), has_own_ids) == supervisor
-    ]
+    return [each for each, what in _beside(resource, siblings) if _supervisor(what, has_own_ids) == supervisor]
+
+
+def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[Manifest, Ingestion]]:
+    """Yield the others that are about the same Druid, and are to stay."""
+    mine = _place(Ingestion.from_resource(resource))
+    for each in siblings:
+        ingestion = Ingestion.from_resource(each)
+        if not each["metadata"].get("deletionTimestamp") and _place(ingestion) == mine:
+            yield each, ingestion
 
 
 def _place(ingestion: Ingestion) -> tuple[str | None, str | None]:

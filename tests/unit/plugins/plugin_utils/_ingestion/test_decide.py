@@ -93,12 +93,40 @@ IN_SPEC = Record({**ingestion().stated, "spec": {"suspended": True}}, "pages")
         (RESETTING, APPLIED, RESUMED, ["update supervisor pages"]),
         ({"resumePolicy": "Resume"}, OTHER, RESUMED, ["update supervisor pages", PUT]),
         # the resource describes another supervisor than before
-        ({}, Record({}, "old"), MADE, ["create supervisor pages", "terminate supervisor old", PUT]),
-        ({"deletionPolicy": "Retain"}, Record({}, "old"), MADE, ["create supervisor pages", PUT]),
+        ({}, Record({}, "old"), MADE, [PUT, "create supervisor pages", "terminate supervisor old", PUT]),
+        ({"deletionPolicy": "Retain"}, Record({}, "old"), MADE, [PUT, "create supervisor pages", PUT]),
     ],
 )
 def test_of_a_supervisor(more: dict[str, Any], record: Record, change: Change, steps: list[str]) -> None:
     assert titles(ingestion(**more), record, seen(change)) == steps
+
+
+FROM_BATCH = Record({"type": "native-batch"}, "t", Task("t"))
+
+
+@pytest.mark.parametrize(
+    ("more", "record", "others", "former"),
+    [
+        ({}, Record({}, "old"), [], ("old",)),
+        # after a crash, and renamed once more
+        ({}, Record({}, "old", None, ("older",)), [], ("older", "old")),
+        # and renamed back
+        ({}, Record({}, "old", None, ("pages",)), [], ("old",)),
+        # two that have swapped their supervisors end neither
+        ({}, Record({}, "old"), ["old"], ()),
+        ({"deletionPolicy": "Retain"}, Record({}, "old"), [], ()),
+        ({}, FROM_BATCH, [], ()),
+    ],
+)
+def test_both_supervisors_are_put_down_before_the_new_one_is_made(
+    more: dict[str, Any], record: Record, others: list[str], former: tuple[str, ...]
+) -> None:
+    plan = decide(ingestion(**more), record, seen(MADE), (), is_recorded=True, others=others)
+    put_down, made, *ended, final = plan.steps
+    assert put_down == Remember(Record(record.stated, "pages", None, former))
+    assert isinstance(made, Converge)
+    assert ended == [End("supervisor", each) for each in former]
+    assert final == Remember(Record(ingestion(**more).stated, "pages"))
 
 
 def test_what_is_left_to_drift_is_said() -> None:

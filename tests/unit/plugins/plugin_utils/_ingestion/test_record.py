@@ -32,10 +32,35 @@ TASK = Task("t", 2, "ended", "FAILED", "once")
 
 @pytest.mark.parametrize(
     "record",
-    [Record(ingestion().stated, "pages"), Record(ingestion(suspend=True).stated, "pages"), Record({}, "t", TASK)],
+    [
+        Record(ingestion().stated, "pages"),
+        Record(ingestion(suspend=True).stated, "pages"),
+        Record({}, "t", TASK),
+        Record({}, "new", None, ("old",)),
+    ],
 )
 def test_is_read_as_it_was_put_down(record: Record) -> None:
     assert read(manifest(record, ingestion()), resource()) == record
+
+
+def test_one_of_an_older_version_has_no_former_supervisors() -> None:
+    stored = manifest(Record({}, "pages"), ingestion())
+    data = {**stored["data"], "state.json": '{"id": "pages", "task": null}'}
+    assert read({**stored, "data": data}, resource()) == Record({}, "pages")
+
+
+@pytest.mark.parametrize(
+    ("record", "supervisors"),
+    [
+        (Record(), ()),
+        (Record({}, "a"), ("a",)),
+        (Record({}, "b", None, ("a",)), ("a", "b")),
+        (Record({}, "t", TASK), ()),
+        (Record({}, "t", TASK, ("a",)), ("a",)),
+    ],
+)
+def test_knows_of_all_supervisors(record: Record, supervisors: tuple[str, ...]) -> None:
+    assert record.supervisors == supervisors
 
 
 @pytest.mark.parametrize("data", [None, {}, {"spec.json": "{"}, {"spec.json": "{}", "state.json": "[]"}])

@@ -9,7 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import older_owner, other_owner
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import (
+    described,
+    older_owner,
+    other_owner,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import KAFKA, resource
 
 OTHER_SOURCE = {"spec": {"dataSchema": {"dataSource": "other"}}}
@@ -40,4 +44,11 @@ MINE = aged("mine", "2026-01-02T00:00:00Z")
 )
 def test_who_keeps_it(sibling: Any, older: str | None, other: str | None) -> None:
     assert older_owner(MINE, [sibling], "pages", has_own_ids=False) == older
-    assert other_owner(MINE, [sibling], "pages", has_own_ids=False) == other
+    assert other_owner(MINE, [sibling], "pages") == other
+    assert ("pages" in described(MINE, [sibling])) == (other is not None)
+
+
+def test_one_with_an_id_of_its_own_describes_that() -> None:
+    sibling = aged("a", "2026-01-03T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
+    assert described(MINE, [sibling]) == {"own"}
+    assert [other_owner(MINE, [sibling], each) for each in ("own", "pages")] == ["a", None]
