@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,10 @@ SUPERVISORS: Mapping[str, str] = {
 }
 NATIVE_BATCH, SQL = "native-batch", "sql"
 TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
+
+# Far more than a specification needs, and far less than what Python can go through by recursion.
+MOST_LEVELS = 100
+_TOO_DEEP = f"it is nested too deeply, in more than {MOST_LEVELS} levels"
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,13 @@ class Ingestion:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The specification of the supervisor or the task; ValueError when the text is not JSON of a mapping."""
+        """The specification of the supervisor or the task; ValueError when it is not a mapping, or JSON of one."""
         native = self._ingestion.get("nativeSpec")
-        document = native or json.loads(self._ingestion.get("spec") or "", parse_constant=_refuse)
+        document = native or _loaded(self._ingestion.get("spec") or "")
         if not isinstance(document, dict):
             raise ValueError("it is no mapping")
+        if _is_deeper(document, MOST_LEVELS):
+            raise ValueError(_TOO_DEEP)
         return document
 
     @property
@@ -153,6 +159,28 @@ def digest(stated: Any) -> str:
     """Return the SHA-256 of a JSON document, whatever the order of its fields."""
     text = json.dumps(stated, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+
+
+def _is_deeper(document: Any, levels: int) -> bool:
+    """True when there are more levels of mappings and lists in each other; found out without recursion."""
+    level = [document]
+    while level and levels >= 0:
+        level = [child for each in level for child in _children(each)]
+        levels -= 1
+    return bool(level)
+
+
+def _children(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _refuse(constant: str) -> None:

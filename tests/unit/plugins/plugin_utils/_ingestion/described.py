@@ -32,3 +32,8 @@ def resource(kind: str = "kafka", document: Any = None, *, name: str = "i", **mo
 def ingestion(kind: str = "kafka", document: Any = None, **more: Any) -> Ingestion:
     """Return what such a resource describes."""
     return Ingestion.from_resource(resource(kind, document, **more))
+
+
+def nested(levels: int) -> str:
+    """Return JSON of so many mappings in each other."""
+    return '{"a":' * levels + "1" + "}" * levels

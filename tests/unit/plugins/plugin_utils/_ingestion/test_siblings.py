@@ -14,7 +14,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings
     older_owner,
     other_owner,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import KAFKA, resource
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    KAFKA,
+    nested,
+    resource,
+)
 
 OTHER_SOURCE = {"spec": {"dataSchema": {"dataSource": "other"}}}
 
@@ -39,6 +43,10 @@ MINE = aged("mine", "2026-01-02T00:00:00Z")
         (aged("a", "2026-01-01T00:00:00Z", "native-batch", KAFKA), None, None),
         (aged("a", "2026-01-01T00:00:00Z", druidCluster="other"), None, None),
         (aged("a", "2026-01-01T00:00:00Z", ingestion={"nativeSpec": None, "spec": "{"}), None, None),
+        *(
+            (aged("a", "2026-01-01T00:00:00Z", ingestion={"nativeSpec": None, "spec": nested(levels)}), None, None)
+            for levels in (600, 100_000)
+        ),
         (aged("a", "2026-01-01T00:00:00Z", metadata={"deletionTimestamp": "2026-01-04T00:00:00Z"}), None, None),
     ],
 )
