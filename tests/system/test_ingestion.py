@@ -324,3 +324,35 @@ def test_by_variable(ingestion: Ingesting) -> None:
     assert ended.done == (f"terminate supervisor {ingestion.name}", "remove ConfigMap with the applied spec")
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     assert ingestion.one_pass(**described, absent=True).done == ()
+
+
+def test_what_is_a_resource_is_not_ended_by_variable(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
+    ingestion.live.create(resource)
+    ingestion.settled()
+    for absent in (True, False):
+        outcome = ingestion.one_pass(spec=resource["spec"], by_variable=True, absent=absent)
+        assert outcome.report is not None
+        assert (outcome.done, [each.reason for each in outcome.report.problems]) == ((), ["NameCollision"])
+    assert ingestion.one_pass().done == ()
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_a_batch_that_is_made_anew_runs_anew(ingestion: Ingesting) -> None:
+    """Also while Kubernetes has not removed the record of the one before, and when it does so later."""
+    resource = ingestion.resource("native-batch", batch_spec(ingestion))
+    ingestion.live.create(resource)
+    ingestion.settled()
+    record = f"{ingestion.name}-ingestion"
+    ingestion.live.merge("ConfigMap", record, {"metadata": {"finalizers": ["example.org/hold"]}})
+    ingestion.one_pass(absent=True)
+    eventually(lambda: ingestion.live.get("ConfigMap", record)["metadata"].get("deletionTimestamp"))
+    ingestion.live.create(resource)
+    ingestion.settled()
+    assert ingestion.times_given("native-batch") == 2
+    ingestion.live.merge("ConfigMap", record, {"metadata": {"finalizers": None}})
+    ingestion.settled()
+    owner = ingestion.live.get("ConfigMap", record)["metadata"]["ownerReferences"]
+    assert [each["uid"] for each in owner] == [ingestion.stored["metadata"]["uid"]]
+    assert ingestion.times_given("native-batch") == 2

@@ -61,7 +61,7 @@ class Record:
 
 def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
     """Return what the ConfigMap says, or else what the Go operator has put into the status of the resource."""
-    if config_map is None:
+    if config_map is None or not is_own(config_map, Ingestion.from_resource(resource)):
         return _of_go_operator(resource)
     data = config_map.get("data") or {}
     try:
@@ -110,12 +110,32 @@ def with_task(record: Record, **changes: Any) -> Record:
 
 
 def is_ours(config_map: Manifest, ingestion: Ingestion) -> bool:
-    """True when the ConfigMap of that name is the record of this ingestion, or of one of its name before."""
-    owners = config_map["metadata"].get("ownerReferences") or ()
+    """True when the ConfigMap of that name is the record of this ingestion, or of one of its name before.
+
+    One that is described by variables has no part in the record of a resource, although the name is the same.
+    """
+    owners = _owners(config_map)
     if any(owner.get("kind") == names.KIND and owner.get("name") == ingestion.name for owner in owners):
-        return True
+        return ingestion.uid is not None
     labels = config_map["metadata"].get("labels") or {}
     return not owners and names.labels().items() <= labels.items()
+
+
+def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
+    """True when it is the record of this very ingestion: one that was made anew has done nothing yet."""
+    owners = _owners(config_map)
+    is_same = not owners or any(owner.get("uid") == ingestion.uid for owner in owners)
+    return is_same and is_ours(config_map, ingestion)
+
+
+def resource_of(config_map: Manifest) -> str | None:
+    """Return the name of the resource that the record belongs to, None when it was written by variables."""
+    owners = (owner for owner in _owners(config_map) if owner.get("kind") == names.KIND)
+    return next((str(owner["name"]) for owner in owners), None)
+
+
+def _owners(config_map: Manifest) -> list[dict[str, Any]]:
+    return list(config_map["metadata"].get("ownerReferences") or ())
 
 
 def _owner(ingestion: Ingestion, uid: str) -> dict[str, Any]:

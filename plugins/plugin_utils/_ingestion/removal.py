@@ -7,22 +7,35 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ending import end_by_variable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import read, resource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import report
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
 
 def remove_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
     """End what the ConfigMap names, and remove that; nothing to do where there is none."""
     resource = _resource(request)
-    record: Record = read(api.get("ConfigMap", request.namespace, names.record_name(request.name)), resource)
-    if not record.id:
+    found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
+    owner = resource_of(found) if found else None
+    if owner is None and not read(found, resource).id:
         return Outcome()
-    made = report(api, end_by_variable(api, resource, request.settings), request.settings.check_mode, clock.now())
+    ended = end_by_variable(api, resource, request.settings) if owner is None else _refused(resource, owner)
+    made = report(api, ended, request.settings.check_mode, clock.now())
     return Outcome(tuple(step.title for step in made.plan.steps), made.diff, report=made, warnings=made.warnings)
+
+
+def _refused(resource: Manifest, owner: str) -> Pass:
+    message = (
+        f"DruidIngestion {owner} in namespace {resource['metadata']['namespace']} is a resource, and keeps what it "
+        "describes. To end that delete the resource: state: absent with name, and without spec."
+    )
+    return Pass(resource, Plan(findings=(Finding(reasons.NAME_COLLISION, message),)))
 
 
 def _resource(request: Request) -> Manifest:

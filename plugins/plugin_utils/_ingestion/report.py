@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Step,
     Submit,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_ours, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_own, read
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -121,7 +121,7 @@ def _put_down(made: Pass, plan: Plan, check_mode: bool) -> Record | None:
     if done:
         return done[-1]
     found = made.observed.record
-    is_there = found is not None and is_ours(found, Ingestion.from_resource(made.resource))
+    is_there = found is not None and is_own(found, Ingestion.from_resource(made.resource))
     return read(found, made.resource) if is_there else None
 
 

@@ -15,9 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record i
     Record,
     Task,
     is_ours,
+    is_own,
     manifest,
     of_status,
     read,
+    resource_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
@@ -101,6 +103,20 @@ def test_belongs_to_the_resource_of_its_name() -> None:
     assert not is_ours({"metadata": {"name": "i-ingestion"}}, ingestion())
     by_variable = Ingestion.from_resource({"metadata": {"name": "i", "namespace": "ns"}})
     assert is_ours(manifest(Record(), by_variable), by_variable)
+    assert is_ours(manifest(Record(), by_variable), ingestion())
+    assert not is_ours(ours, by_variable)
+    assert [resource_of(each) for each in (ours, manifest(Record(), by_variable))] == ["i", None]
+
+
+def test_one_that_was_made_anew_has_done_nothing_yet() -> None:
+    """Kubernetes removes the record of the one before, in its time."""
+    stored = manifest(Record(ingestion().stated, "t", TASK), ingestion())
+    anew = resource(metadata={"uid": "another"})
+    assert is_ours(stored, Ingestion.from_resource(anew))
+    assert not is_own(stored, Ingestion.from_resource(anew))
+    assert read(stored, anew) == Record()
+    described = {"metadata": {"name": "i", "namespace": "ns"}, "spec": anew["spec"]}
+    assert read(stored, described) == Record()
 
 
 @pytest.mark.parametrize("name", ["a", "a" * 243, "a" * 244, "a" * 253])
