@@ -132,6 +132,27 @@ def test_a_denied_namespace_is_left_alone(operator: StartOperator, live: Live, t
     assert live.made() == set()
 
 
+def test_the_administrator_may_allow_other_namespaces(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+    start(operator, live, tmp_path, REFERENCE_NAMESPACES="default, kube-public")
+    foreign = [{"name": "none-such", "namespace": namespace} for namespace in ("kube-public", "kube-system")]
+    for number, reference in enumerate(foreign):
+        extra = [{"kind": "ConfigMap", **reference}]
+        live.create(small_cluster.resource(f"c{number}", small_cluster.spec(extraCommonConfig=extra)))
+        auth = {"type": "basic-auth", "secretRef": reference}
+        ingestion = {"type": "sql", "nativeSpec": {"query": "SELECT 1"}}
+        spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "auth": auth, "ingestion": ingestion}
+        live.create({"kind": "DruidIngestion", "metadata": {"name": f"i{number}"}, "spec": spec})
+
+    def reasons(kind: str, name: str) -> list[str]:
+        found = live.get(kind, name).get("status", {}).get("conditions", [])
+        return [each["reason"] for each in found if each["type"] == "Degraded"]
+
+    eventually(lambda: reasons("DruidIngestion", "i0") == ["SecretNotFound"])
+    eventually(lambda: reasons("DruidIngestion", "i1") == ["ReferenceRefused"])
+    eventually(lambda: reasons("Druid", "c0") == ["ReferenceNotFound"])
+    eventually(lambda: reasons("Druid", "c1") == ["ReferenceRefused"])
+
+
 def test_text_of_a_resource_runs_nowhere(started: DruidOperator, live: Live, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % marker  # noqa: UP031 - braces

@@ -101,7 +101,8 @@ def refused(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> 
     return Finding(
         reasons.REFERENCE_REFUSED,
         f"{foreign.field}: Secret {foreign.name} is in namespace {foreign.namespace}. References to other namespaces "
-        "are refused unless whoever runs the reconcile allows it (reference_namespaces).",
+        "are refused unless whoever runs the reconcile allows it (reference_namespaces, for the operator "
+        "REFERENCE_NAMESPACES).",
     )
 
 

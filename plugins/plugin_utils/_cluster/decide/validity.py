@@ -38,7 +38,8 @@ def refused(references: Iterable[ReferenceKey]) -> tuple[Finding, ...]:
 def _refusal(key: ReferenceKey) -> str:
     return (
         f"spec.extraCommonConfig: {key.kind} {key.name} is in namespace {key.namespace}. References to other "
-        "namespaces are refused unless whoever runs the reconcile allows it (druid_cluster_reference_namespaces)."
+        "namespaces are refused unless whoever runs the reconcile allows it (druid_cluster_reference_namespaces, for "
+        "the operator REFERENCE_NAMESPACES)."
     )
 
 
