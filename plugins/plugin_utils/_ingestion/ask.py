@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
@@ -21,12 +22,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import state_an_id
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 
-def has_own_ids(client: DruidClient, ingestion: Ingestion) -> bool:
-    """Return whether supervisors have ids of their own; asked only where the answer matters."""
-    return supervision.asks_for_an_id(ingestion) and client.supports(*OWN_IDS)
+def has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Manifest] = ()) -> bool:
+    """Return whether supervisors have ids of their own; asked only where the answer matters to one of them."""
+    matters = supervision.asks_for_an_id(ingestion) or state_an_id(siblings)
+    return matters and client.supports(*OWN_IDS)
 
 
 def see(client: DruidClient, ingestion: Ingestion, record: Record, made: Made) -> Seen:

@@ -124,7 +124,7 @@ def _told(steps: Iterable[Converge]) -> tuple[str, ...]:
 def _older(client: DruidClient, resource: Manifest, found: Observed, seen: Seen) -> str | None:
     if not isinstance(seen, SeenSupervisor):
         return None
-    own_ids = has_own_ids(client, Ingestion.from_resource(resource))
+    own_ids = has_own_ids(client, Ingestion.from_resource(resource), found.siblings)
     return older_owner(resource, found.siblings, seen.id, has_own_ids=own_ids)
 
 

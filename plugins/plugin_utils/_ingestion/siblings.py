@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ansible_collections.druidops.druid.plugins.module_utils._address import server
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import identity
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import asks_for_an_id, identity
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 
@@ -32,6 +33,18 @@ def described(resource: Manifest, siblings: Iterable[Manifest]) -> frozenset[str
     return frozenset(each for each in found if each is not None)
 
 
+def state_an_id(siblings: Iterable[Manifest]) -> bool:
+    """True when one of them names its supervisor by an id: whose it is then depends on Druid's version."""
+    return any(_states_an_id(Ingestion.from_resource(each)) for each in siblings)
+
+
+def _states_an_id(ingestion: Ingestion) -> bool:
+    try:
+        return asks_for_an_id(ingestion)
+    except (BadInput, ValueError):
+        return False
+
+
 def _owners(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, has_own_ids: bool) -> list[Manifest]:
     return [each for each, what in _beside(resource, siblings) if _supervisor(what, has_own_ids) == supervisor]
 
@@ -47,7 +60,15 @@ def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[
 
 def _place(ingestion: Ingestion) -> tuple[str | None, str | None]:
     """Return which Druid it is about, as far as that is stated."""
-    return ingestion.cluster, ingestion.endpoint.get("url")
+    return ingestion.cluster, _in_one_form(ingestion.endpoint.get("url"))
+
+
+def _in_one_form(url: str | None) -> str | None:
+    try:
+        return None if url is None else server(url)
+    except BadInput:
+        # there is nobody, and nobody else can be there
+        return url
 
 
 def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:

@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings
     described,
     older_owner,
     other_owner,
+    state_an_id,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
     KAFKA,
@@ -60,3 +61,51 @@ def test_one_with_an_id_of_its_own_describes_that() -> None:
     sibling = aged("a", "2026-01-03T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
     assert described(MINE, [sibling]) == {"own"}
     assert [other_owner(MINE, [sibling], each) for each in ("own", "pages")] == ["a", None]
+
+
+def at(url: str) -> dict[str, Any]:
+    return aged("a", "2026-01-01T00:00:00Z", druidCluster=None, endpoint={"url": url})
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "are_one"),
+    [
+        ("http://druid:8888", "http://druid:8888/", True),
+        ("http://druid:8888", "HTTP://Druid:8888", True),
+        ("https://druid", "https://druid:443/", True),
+        ("http://druid:8888", "https://druid:8888", False),
+        ("http://druid:8888/one", "http://druid:8888/two", False),
+        ("http://druid:8888", "http://druid:8889", False),
+        ("nonsense", "nonsense", True),
+        ("nonsense", "http://druid:8888", False),
+    ],
+)
+def test_one_druid_in_other_words(mine: str, others: str, are_one: bool) -> None:
+    resource = {**MINE, "spec": {**MINE["spec"], "druidCluster": None, "endpoint": {"url": mine}}}
+    found = older_owner(resource, [at(others)], "pages", has_own_ids=False)
+    assert found == ("a" if are_one else None)
+
+
+NAMED = {**OTHER_SOURCE, "id": "pages"}
+
+
+def test_one_that_is_named_by_an_id() -> None:
+    """Before Druid 34 there is no such thing, and the resource is in trouble of its own."""
+    named = aged("a", "2026-01-01T00:00:00Z", "kafka", NAMED)
+    assert older_owner(MINE, [named], "pages", has_own_ids=True) == "a"
+    assert older_owner(MINE, [named], "pages", has_own_ids=False) is None
+
+
+@pytest.mark.parametrize(
+    ("sibling", "does"),
+    [
+        (resource("kafka", NAMED), True),
+        (resource("kafka", KAFKA), False),
+        (resource("kafka", ingestion={"nativeSpec": None, "spec": "{"}), False),
+        (resource("native-batch", {**KAFKA, "id": "pages"}), False),
+        # its id does not depend on the version
+        (resource("scheduled-batch", {"id": "daily"}), False),
+    ],
+)
+def test_whether_the_version_matters(sibling: Any, does: bool) -> None:
+    assert state_an_id([resource(), sibling]) is does
