@@ -69,9 +69,15 @@ def _port(service: Manifest, target: int) -> int | None:
     spec: Mapping[str, Any] = service.get("spec") or {}
     is_headless = spec.get("clusterIP") == "None"
     for port in spec.get("ports") or ():
-        if port.get("targetPort", port["port"]) == target or port["port"] == target:
+        if _leads_to(port, target):
             return target if is_headless else int(port["port"])
     return None
+
+
+def _leads_to(port: Mapping[str, Any], target: int) -> bool:
+    """True when it leads there; of a port with a name, which only the pods can tell, when it has the number itself."""
+    leads = port.get("targetPort", port["port"])
+    return bool((leads if isinstance(leads, int) else port["port"]) == target)
 
 
 def _is_of(live: Manifest, uid: str | None) -> bool:

@@ -64,11 +64,24 @@ def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
         (cluster(), {"metadata": {"name": "druid-c-routers", "labels": {"druid_cr": "c"}}, "spec": {}}),
         (cluster(), service("another-name")),
         (cluster(), service(target=1, port=1)),
+        # whatever listens at 9999 gets no credentials
+        (cluster(), service(target=9999, port=8088)),
+        (cluster(), service(target="metrics", port=80)),
         (cluster(services=[]), service()),
         (cluster(nodeType="broker"), service()),
         (cluster(TLS + NO_PLAIN), service()),
     ],
-    ids=["another owner", "no owner", "not of the group", "another port", "no Service", "no router", "no TLS port"],
+    ids=[
+        "another owner",
+        "no owner",
+        "not of the group",
+        "another port",
+        "another target",
+        "a name",
+        "no Service",
+        "no router",
+        "no TLS port",
+    ],
 )
 def test_finds_nothing_else(resource: Any, live: Any) -> None:
     with pytest.raises(NoRouter, match=r"Druid c has no .* state endpoint\.url\.$"):
