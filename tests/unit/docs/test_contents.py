@@ -1,0 +1,40 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What there is can be found: from the README each document, module and role; in the architecture what runs them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = "https://github.com/druidops/druidops.druid/tree/main/"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+DOCUMENTS = sorted(
+    str(path.relative_to(ROOT))
+    for pattern in ("docs/*.md", "docs/reference/*.md", "roles/*/README.md")
+    for path in ROOT.glob(pattern)
+)
+RUN = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("roles/*"), *ROOT.glob("playbooks/operator_*.yml")))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_readme_leads_to_each_document(document: str) -> None:
+    [contents] = re.findall(r"^## Documentation$(.*?)^## ", README, re.M | re.S)
+    assert f"]({HERE}{document})" in contents
+
+
+def test_readme_names_each_module() -> None:
+    [listed] = re.findall(r"^- Modules: (.*?)\n\n", README, re.M | re.S)
+    named = set(re.findall(r"`(?:ansible-doc druidops\.druid\.)?(\w+)`", listed))
+    assert named == {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")}
+
+
+@pytest.mark.parametrize("path", RUN)
+def test_architecture_names_what_runs_an_action(path: str) -> None:
+    assert f"`{path}`" in ARCHITECTURE
