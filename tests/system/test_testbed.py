@@ -270,6 +270,18 @@ def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
     eventually(lambda: not commands_in(directory), patience=10)
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_start_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
+    directory = tmp_path / "plane"
+    command = [sys.executable, "-m", "testbed", "up", "--dir", str(directory), "--kubernetes", kubernetes()]
+    # it goes on without whoever has started it, once it is up
+    with subprocess.Popen(command, env=ENVIRONMENT, start_new_session=True) as up:
+        eventually(lambda: any("etcd" in each for each in commands_in(directory)))
+        up.send_signal(how)
+    assert up.returncode == 130
+    assert commands_in(directory) == []
+
+
 def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path) -> None:
     with pytest.raises(ProcessError, match=r"(?s)kube-apiserver has ended.*unknown flag: --no-such-flag"):
         ControlPlane.start(tmp_path / "plane", kubernetes(), apiserver_arguments=["--no-such-flag"])

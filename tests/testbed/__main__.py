@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ def main() -> int:
     if sys.argv[1:2] == ["operator"]:
         return _operator(sys.argv[2:])
     arguments = _parser().parse_args()
+    # like an interruption: what has been started so far is stopped
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return int(arguments.run(arguments))
     except _ERRORS as error:
