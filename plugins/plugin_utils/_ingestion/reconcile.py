@@ -148,7 +148,7 @@ def _collision(ingestion: Ingestion) -> Finding:
     return Finding(
         reasons.NAME_COLLISION,
         f"ConfigMap {name} in namespace {ingestion.namespace} is not this resource's, and that is where it would keep "
-        "what Druid was given. Remove or rename it.",
+        "what Druid was given. Remove it if it is nobody's, or give this ingestion another name.",
     )
 
 
