@@ -26,8 +26,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
 
 
-def supervisor(stored: Any = THERE, wanted: Any = None, **payload: Any) -> SeenSupervisor:
-    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(stored, wanted or stored), payload)
+def supervisor(*states: Any, **payload: Any) -> SeenSupervisor:
+    """`states`: what Druid has, and what is wanted where that is something else."""
+    before, after = (states[0], states[-1]) if states else (THERE, THERE)
+    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(before, after), payload)
 
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> SeenBatch:
