@@ -111,14 +111,21 @@ def _hidden(before: Any, after: Any) -> tuple[Any, Any]:
 
 def _masked_lists(before: list[Any], after: list[Any]) -> tuple[list[Any], list[Any]]:
     """Pair the elements by name where they have one, so that an inserted one does not shift the rest."""
-    names = {element["name"]: element for element in before if isinstance(element, Mapping) and "name" in element}
+    names = {name: element for element in before if (name := _name_of(element)) is not None}
     flagged = _flagged(after)
     new = []
     for index, element in enumerate(after):
-        by_name = names.get(element.get("name")) if isinstance(element, Mapping) else None
+        name = _name_of(element)
+        by_name = names.get(name) if name is not None else None
         partner = by_name if by_name is not None else before[index] if index < len(before) else None
         new.append((_hidden if index in flagged else masked_pair)(partner, element)[1])
     return masked(before), new
+
+
+def _name_of(element: Any) -> str | None:
+    """Return the name of an element that has one; what stands there may be anything."""
+    name = element.get("name") if isinstance(element, Mapping) else None
+    return name if isinstance(name, str) else None
 
 
 def _flagged(elements: list[Any]) -> frozenset[int]:

@@ -51,7 +51,9 @@ def examples(module: str) -> list[dict[str, Any]]:
 def documented() -> list[dict[str, Any]]:
     """Return the tasks in the document, those of its plays included."""
     blocks = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    entries = [entry for block in blocks for entry in yaml.safe_load(block)]
+    documents = [yaml.safe_load(block) for block in blocks]
+    # a mapping is a resource
+    entries = [entry for document in documents if isinstance(document, list) for entry in document]
     return [task for entry in entries for task in entry.get("tasks", [entry])]
 
 

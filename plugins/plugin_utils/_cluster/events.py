@@ -112,7 +112,8 @@ def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterato
 
 def _by_name(elements: list[Any]) -> dict[Any, Any]:
     """Return the elements by their names where each has one of its own, otherwise by position."""
-    named = {element["name"]: element for element in elements if isinstance(element, Mapping) and "name" in element}
+    mappings = [element for element in elements if isinstance(element, Mapping)]
+    named = {each["name"]: each for each in mappings if isinstance(each.get("name"), str)}
     return named if len(named) == len(elements) else dict(enumerate(elements))
 
 

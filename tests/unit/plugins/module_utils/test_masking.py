@@ -355,3 +355,11 @@ PASSWORDS = st.text(
 def test_masks_every_password(text: str, password: str) -> None:
     whole = with_secret(text, password)
     assert masked(whole) == masked(with_secret(text, SECRET))
+
+
+@pytest.mark.parametrize("name", [{}, [], 1, None])
+def test_what_stands_as_a_name_may_be_anything(name: Any) -> None:
+    before, after = masked_pair([{"name": name, "password": "a"}], [{"name": name, "password": "b"}])
+    assert (before[0]["name"], after[0]["name"]) == (name, name)
+    assert before[0]["password"] == MASK
+    assert "b" not in str(after[0]["password"])
