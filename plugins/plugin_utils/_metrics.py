@@ -10,7 +10,7 @@ metric at a time. It knows no labels: names have kind and phase in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -63,32 +63,28 @@ COMMON: tuple[Metric, ...] = (
     Metric("objects_removed_total", "counter", "Objects that were deleted."),
     Metric("last_reconcile_timestamp_seconds", "gauge", "When the last pass ended."),
 )
-CLUSTERS: tuple[Metric, ...] = (
-    Metric("clusters", "gauge", "Resources in the watched namespaces that are not being deleted."),
-    Metric("clusters_ready", "gauge", "Resources with the condition Ready."),
-    Metric("clusters_progressing", "gauge", "Resources with the condition Progressing."),
-    Metric("clusters_degraded", "gauge", "Resources with the condition Degraded."),
-    Metric("clusters_paused", "gauge", "Resources with the condition Paused."),
-    Metric(
-        "not_ready_since_timestamp_seconds",
-        "gauge",
-        "Since when the cluster that has waited longest is not as wanted; 0 when all are, or are paused.",
-    ),
-    Metric("degraded_since_timestamp_seconds", "gauge", "Since when the longest Degraded cluster is so; 0 for none."),
-)
+
+
+def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[Metric, ...]:
+    """Return the gauges about all resources of a kind; `not_awaited` says which count as if they were as wanted."""
+    one = plural.removesuffix("s")
+    return (
+        Metric(plural, "gauge", "Resources in the watched namespaces that are not being deleted."),
+        *(Metric(f"{plural}_{each.lower()}", "gauge", f"Resources with the condition {each}.") for each in conditions),
+        Metric(
+            "not_ready_since_timestamp_seconds",
+            "gauge",
+            f"Since when the {one} that has waited longest is not as wanted; 0 when all are, {not_awaited}.",
+        ),
+        Metric(
+            "degraded_since_timestamp_seconds", "gauge", f"Since when the longest Degraded {one} is so; 0 for none."
+        ),
+    )
+
+
+CLUSTERS = _of_all("clusters", ("Ready", "Progressing", "Degraded", "Paused"), "or are paused")
 INGESTIONS: tuple[Metric, ...] = (
-    Metric("ingestions", "gauge", "Resources in the watched namespaces that are not being deleted."),
-    Metric("ingestions_ready", "gauge", "Resources with the condition Ready."),
-    Metric("ingestions_progressing", "gauge", "Resources with the condition Progressing."),
-    Metric("ingestions_suspended", "gauge", "Resources with the condition Suspended."),
-    Metric("ingestions_degraded", "gauge", "Resources with the condition Degraded."),
-    Metric(
-        "not_ready_since_timestamp_seconds",
-        "gauge",
-        "Since when the ingestion that has waited longest is not as wanted; 0 when all are, are paused, or are batches "
-        "that run.",
-    ),
-    Metric("degraded_since_timestamp_seconds", "gauge", "Since when the longest Degraded ingestion is so; 0 for none."),
+    *_of_all("ingestions", ("Ready", "Progressing", "Suspended", "Degraded"), "are paused, or are batches that run"),
     Metric("highest_lag_records", "gauge", "How many records the supervisor with the highest lag is behind."),
 )
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())

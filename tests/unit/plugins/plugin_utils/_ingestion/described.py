@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""DruidIngestion resources for tests."""
+"""DruidIngestion resources for tests, and a thing in Druid that nothing is to be written to."""
 
 from __future__ import annotations
 
@@ -37,3 +37,22 @@ def ingestion(kind: str = "kafka", document: Any = None, **more: Any) -> Ingesti
 def nested(levels: int) -> str:
     """Return JSON of so many mappings in each other."""
     return '{"a":' * levels + "1" + "}" * levels
+
+
+class Nothing:
+    """What would be written is not the point here."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def read(self) -> Any:
+        return None
+
+    def merge(self, before: Any) -> Any:
+        return before
+
+    def write(self, before: Any, after: Any) -> Any:
+        raise AssertionError(before, after)
+
+    def compare(self, after: Any, now: Any) -> None:
+        raise AssertionError(after, now)

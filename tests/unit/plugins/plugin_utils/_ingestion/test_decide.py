@@ -21,31 +21,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
     BATCH,
+    Nothing,
     ingestion,
 )
 
 THERE, SUSPENDED = {"a": 1, "suspended": False}, {"a": 1, "suspended": True}
 MADE, CHANGED, SAME, GONE = Change(None, THERE), Change({"a": 0}, THERE), Change(THERE, THERE), Change(None, THERE)
 RESUMED, KEPT = Change(SUSPENDED, THERE), Record()
-
-
-class Nothing:
-    """What would be written is not the point here."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def read(self) -> Any:
-        return None
-
-    def merge(self, before: Any) -> Any:
-        return before
-
-    def write(self, before: Any, after: Any) -> Any:
-        raise AssertionError(before, after)
-
-    def compare(self, after: Any, now: Any) -> None:
-        raise AssertionError(after, now)
 
 
 def seen(change: Change, supervisor: str = "pages") -> SeenSupervisor:

@@ -19,27 +19,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, manifest
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import KAFKA, ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    KAFKA,
+    Nothing,
+    ingestion,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 HERE = "supervisor pages"
 
 
-class Told:
+class Told(Nothing):
     """Keeps what it is told to compare."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def read(self) -> Any:
-        return None
-
-    def merge(self, before: Any) -> Any:
-        return before
-
-    def write(self, before: Any, after: Any) -> Any:
-        return after
 
     def compare(self, after: Any, now: Any) -> None:
         self.warnings.append(f"{after} {now}")

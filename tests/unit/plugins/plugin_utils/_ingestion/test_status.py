@@ -19,8 +19,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import requeue_after, status, with_deed
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import BATCH, ingestion
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.test_decide import Nothing
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    BATCH,
+    Nothing,
+    ingestion,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
