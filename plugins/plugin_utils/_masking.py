@@ -28,6 +28,11 @@ def masker_of(manifests: Iterable[Any]) -> Masker:
     return Masker.of(_known(manifest) for manifest in manifests)
 
 
+def without_status(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what others have written of a resource: what we have is masked, and talks of fields named secret."""
+    return {name: value for name, value in resource.items() if name != "status"}
+
+
 def _marked(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: Confidential(child) if name == _LAST_APPLIED else _marked(child) for name, child in value.items()}

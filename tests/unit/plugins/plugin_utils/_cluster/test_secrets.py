@@ -98,3 +98,14 @@ def test_what_a_reference_holds_is_told_nobody() -> None:
     api = KubernetesApi("https://192.0.2.1", Silent())
     told = report(api, Pass(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))), False, NOW)
     assert told.problems == (Finding("RefusedByServer", f"Invalid value: '{MASK}', '{MASK}'"),)
+
+
+def test_what_is_told_of_a_secret_can_be_read_again_in_the_next_pass() -> None:
+    resource = druid.resource()
+    del resource["metadata"]["uid"]
+    finding = Finding("SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it.")
+    for _pass in range(2):
+        made = Pass(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
+        told = report(KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
+        assert told.problems == (finding,)
+        resource["status"] = told.status
