@@ -21,7 +21,7 @@ class BadInput(DruidError):
     """An option, or a field of one, cannot be used. A secret is named by ``value=HIDDEN``."""
 
     def __init__(self, name: str, value: Any, remedy: str) -> None:
-        self.name = name
+        self.name, self.remedy = name, remedy
         shown = "" if value is HIDDEN else f" ({bounded(repr(value), LONGEST_VALUE)})"
         super().__init__(f"{name}{shown}: {remedy}")
 

@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings i
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import FirstLook, LookAgain
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.tests.system.certificates import OWN, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.in_process import connection
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
@@ -295,6 +296,40 @@ def test_druid_asks_who_is_there(live: Live, druid_basic: Druid) -> None:
         everything = json.dumps([kept.stored, live.list("Event")]) + str(seen)
         assert CANARY not in everything
         assert login.password not in everything
+
+
+def test_druid_speaks_tls_and_asks_for_a_certificate(live: Live, druid_mutual_tls: Druid, druid_tls: Druid) -> None:
+    assert druid_mutual_tls.client_certificate is not None
+    certificate, key = druid_mutual_tls.client_certificate
+    druid_mutual_tls.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
+    with made(live, druid_mutual_tls) as kept:
+
+        def told(**endpoint: Any) -> tuple[str, str]:
+            stated = {"url": druid_mutual_tls.url, **TRUST, **endpoint}
+            kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, endpoint=stated)
+            kept.one_pass(url=None)
+            found = condition(kept.stored, "Degraded")
+            return found["reason"], found["message"]
+
+        reason, message = told()
+        assert (reason, message.startswith("spec.endpoint.caSecretRef: there is no")) == ("SecretNotFound", True)
+        live.create(secret("trust", ca_crt=druid_tls.ca_file))
+        reason, message = told()
+        assert (reason, "ca_path is spec.endpoint.caSecretRef" in message) == ("DruidUnreachable", True)
+        live.merge("Secret", "trust", {"stringData": {"ca.crt": "none"}})
+        reason, message = told()
+        assert (reason, message) == (
+            "InvalidSpec",
+            "spec.endpoint.caSecretRef: it contains no certificate in PEM form.",
+        )
+        live.merge("Secret", "trust", secret("trust", ca_crt=druid_mutual_tls.ca_file))
+        reason, message = told()
+        assert (reason, "spec.endpoint.clientCertificateSecretRef" in message) == ("DruidUnreachable", True)
+        live.create(secret("own", tls_crt=certificate, tls_key=key))
+        assert told(**OWN)[0] == "AsExpected"
+        assert kept.in_druid(COORDINATOR, "maxSegmentsToMove") == 4
+        # at the cluster's own router nothing is looked for before it listens there
+        assert told(**OWN, url=None)[0] == "RouterNotFound"
 
 
 def test_a_cluster_by_variable(live: Live, druid: Druid) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.tests.system import in_process, wiki
+from ansible_collections.druidops.druid.tests.system.certificates import OWN, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.live import Live
@@ -26,14 +26,6 @@ from testbed.recording_proxy import UNAVAILABLE
 
 # What is not there at once is not waited for.
 IMPATIENT = Settings(patience=Patience(retry_timeout=0))
-TRUST = {"caSecretRef": {"name": "trust", "key": "ca.crt"}}
-OWN = {"clientCertificateSecretRef": {"name": "own"}}
-
-
-def secret(name: str, **files: Path | None) -> dict[str, Any]:
-    """Return a Secret with the files of a Druid, whose keys have a dot where names have none."""
-    data = {key.replace("_", "."): file.read_text(encoding="utf-8") for key, file in files.items() if file}
-    return {"kind": "Secret", "metadata": {"name": name}, "stringData": data}
 
 
 def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:
@@ -67,7 +59,10 @@ def test_what_is_no_certificate(live: Live, druid_tls: Druid) -> None:
         create_secured(ingestion, **TRUST)
         ingestion.one_pass()
         assert ingestion.condition("Ready") == ("False", "InvalidSpec")
-        assert "spec.endpoint.caSecretRef" in ingestion.stored["status"]["message"]
+        told = ingestion.stored["status"]["message"]
+        assert "spec.endpoint.caSecretRef: it contains no certificate in PEM form." in told
+        ingestion.one_pass()
+        assert ingestion.stored["status"]["message"] == told
 
 
 def test_a_certificate_of_its_own(live: Live, druid_mutual_tls: Druid) -> None:

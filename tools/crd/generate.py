@@ -52,7 +52,7 @@ def generated(openapi: dict[str, Any]) -> dict[str, str]:
     embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
     texts = {_STRUCTURE: json.dumps(structure(openapi), indent=1, sort_keys=True) + "\n"}
     for name, schema in _SCHEMAS.items():
-        table = Table.load(_FIELDS / f"{name}.yml")
+        table = Table.load(_FIELDS / f"{name}.yml", _FIELDS / "access.yml")
         schemas = Schemas(table, embedded)
         texts[f"config/crd/{table['plural']}.yaml"] = as_yaml(definition(table, schemas))
         texts[f"docs/reference/{name}.md"] = reference(table)

@@ -49,9 +49,10 @@ class Table:
     content: Mapping[str, Any]
 
     @classmethod
-    def load(cls, file: Path) -> Table:
-        """The table in this file."""
-        return cls(yaml.safe_load(file.read_text()))
+    def load(cls, file: Path, shared: Path) -> Table:
+        """The table in this file, with the types that it shares with others."""
+        own, common = yaml.safe_load(file.read_text()), yaml.safe_load(shared.read_text())
+        return cls({**own, "types": {**own["types"], **common["types"]}})
 
     def __getitem__(self, key: str) -> Any:
         return self.content[key]

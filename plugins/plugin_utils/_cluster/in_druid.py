@@ -42,13 +42,12 @@ def configure(api: KubernetesApi, made: Pass, configs: Configs, settings: Settin
         return _with_findings(made, refusal)
     try:
         made = _with_secrets(api, made)
-        found = _access(made, settings)
     except KubernetesError as error:
         return _with_findings(made, Finding(reasons.CLUSTER_UNREADABLE, str(error)))
+    try:
+        return _with_druid(api, made, configs, _access(made, settings), settings, only_look=only_look)
     except NoAccess as error:
         return _with_findings(made, error.finding)
-    try:
-        return _with_druid(api, made, configs, found, settings, only_look=only_look)
     except DruidopsError as error:
         return _with_findings(made, Finding(reasons.DRUID_UNREACHABLE, str(error)))
 
@@ -77,13 +76,17 @@ def _with_secrets(api: KubernetesApi, made: Pass) -> Pass:
 def _access(made: Pass, settings: Settings) -> Access:
     references = made.observed.references
     secrets = {key: references.get(ReferenceKey("Secret", key.namespace, key.name)) for key in secrets_of(made.cluster)}
-    return access(made.cluster, settings.url or _url(made), secrets)
+    return access(made.cluster, settings.url or made.cluster.endpoint.get("url") or _router(made), secrets)
 
 
-def _url(made: Pass) -> str:
-    otherwise = "state where Druid is found from here (url, druid_cluster_url)"
+def _router(made: Pass) -> str:
     try:
-        return router.address(made.resource, made.observed.of_kind("Service"), prefers_tls=False, otherwise=otherwise)
+        return router.address(
+            made.resource,
+            made.observed.of_kind("Service"),
+            prefers_tls="caSecretRef" in made.cluster.endpoint,
+            otherwise="state where Druid is found from here (spec.endpoint.url, or the option url of this task)",
+        )
     except router.NoRouter as error:
         raise NoAccess(reasons.ROUTER_NOT_FOUND, f"spec.dynamicConfig: {error}") from error
 

@@ -88,8 +88,8 @@ class Cluster:
 
     @property
     def endpoint(self) -> Mapping[str, Any]:
-        """Nothing: Druid is where the cluster's own router is."""
-        return {}
+        """Where Druid's API is found, if not at the cluster's own router, and how TLS connections are secured."""
+        return self.spec.get("endpoint") or {}
 
     @property
     def config_map_references(self) -> tuple[ReferenceKey, ...]:

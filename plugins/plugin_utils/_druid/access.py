@@ -18,7 +18,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
@@ -149,13 +151,20 @@ def _content(key: SecretKey, secret: Manifest | None) -> _Content:
 
 @contextmanager
 def connected(found: Access, patience: Patience, meter: Meter) -> Iterator[DruidClient]:
-    """Speak to Druid; BadInput when a certificate cannot be used. Nothing is sent by this alone."""
+    """Speak to Druid; NoAccess when a certificate cannot be used. Nothing is sent by this alone."""
     if MISSING is not None:
         needed = f"The Python library requests is needed where the playbook runs ({sys.executable}): {MISSING}."
         raise DruidopsError(needed)
     with ExitStack() as stack:
         directory = Path(stack.enter_context(TemporaryDirectory(prefix="druidops-")))
-        connection = Connection(
+        client = stack.enter_context(DruidClient(_connection(found, patience, directory)))
+        stack.callback(lambda: meter.add_druid(client.traffic))
+        yield client
+
+
+def _connection(found: Access, patience: Patience, directory: Path) -> Connection:
+    try:
+        return Connection(
             urls=(found.url,),
             username=found.username,
             password=found.password,
@@ -166,9 +175,9 @@ def connected(found: Access, patience: Patience, meter: Meter) -> Iterator[Druid
             retry_timeout=patience.retry_timeout,
             write_timeout=patience.write_timeout,
         )
-        client = stack.enter_context(DruidClient(connection))
-        stack.callback(lambda: meter.add_druid(client.traffic))
-        yield client
+    except BadInput as error:
+        # its own words name the file, which has another name in every pass
+        raise NoAccess(reasons.INVALID_SPEC, f"{trouble.field(error.name)}: {error.remedy}") from error
 
 
 def _file(path: Path, content: str | None) -> str | None:

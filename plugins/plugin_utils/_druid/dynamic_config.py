@@ -44,10 +44,6 @@ class Found:
     warnings: tuple[str, ...] = ()
 
 
-# What the options of modules, which errors name, are for a Druid resource.
-_FIELDS: Mapping[str, str] = {"url": "the option url of this task, or leads to the router of the cluster"}
-
-
 def look(client: DruidClient, wanted: Mapping[str, Mapping[str, Any]]) -> Found:
     """Return what has to be changed so that each of these kinds is as wanted. Only GETs are sent.
 
@@ -88,7 +84,7 @@ def write(steps: Iterable[Converge]) -> Found:
 
 
 def _with_trouble(found: Found, what: str, error: DruidError) -> Found:
-    finding = trouble.finding(error, _FIELDS)
+    finding = trouble.finding(error)
     told = replace(finding, message=f"{what[0].upper()}{what[1:]}: {finding.message}")
     return replace(found, findings=(*found.findings, told))
 

@@ -33,16 +33,24 @@ _CREDENTIALS = (
     "The user and its password are those of the Secret in spec.auth.secretRef; grant it what is missing in Druid, or "
     "name another one."
 )
+# What the options of modules, which errors name, are in a resource.
+_FIELDS: Mapping[str, str] = {
+    "url": "spec.endpoint.url, or leads to the router of the cluster",
+    "ca_path": "spec.endpoint.caSecretRef",
+    "client_cert": "spec.endpoint.clientCertificateSecretRef",
+}
 
 
-def finding(error: DruidError, fields: Mapping[str, str]) -> Finding:
-    """Return the reason by the kind of the error, in its own words.
+def field(option: str) -> str:
+    """Return what an option of a module is in a resource; the option itself where nothing else is called so."""
+    return _FIELDS.get(option, option)
 
-    ``fields`` are what the options of modules, which errors name, are in a resource.
-    """
+
+def finding(error: DruidError) -> Finding:
+    """Return the reason by the kind of the error, in its own words."""
     told = _without_answer(error)
     reason = next((reason for kind, reason in _REASONS if isinstance(told, kind)), reasons.REFUSED_BY_DRUID)
-    return Finding(reason, " ".join((str(error), *_remarks(reason, str(error), fields))))
+    return Finding(reason, " ".join((str(error), *_remarks(reason, str(error)))))
 
 
 def _without_answer(error: DruidError) -> DruidError:
@@ -53,9 +61,9 @@ def _without_answer(error: DruidError) -> DruidError:
     return error.__cause__ if isinstance(error.__cause__, Unreachable | ServerError) else error
 
 
-def _remarks(reason: str, text: str, fields: Mapping[str, str]) -> Iterator[str]:
+def _remarks(reason: str, text: str) -> Iterator[str]:
     if reason == reasons.UNAUTHORIZED:
         yield _CREDENTIALS
-    named = [f"{option} is {field}" for option, field in fields.items() if re.search(rf"\b{option}\b", text)]
+    named = [f"{option} is {field}" for option, field in _FIELDS.items() if re.search(rf"\b{option}\b", text)]
     if named:
         yield f"Here {'; '.join(named)}."

@@ -14,9 +14,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import Drui
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import put_down
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,

@@ -13,6 +13,7 @@ from itertools import chain
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
     NoAccess,
     connected,
@@ -27,7 +28,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
     names,
     namespace,
     reasons,
-    trouble,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe

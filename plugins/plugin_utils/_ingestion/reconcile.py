@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
     NoAccess,
     connected,
@@ -24,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._errors import Kube
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, trouble, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.afterwards import look_again
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ask import has_own_ids, see

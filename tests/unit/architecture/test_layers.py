@@ -118,7 +118,7 @@ PURE = (
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
             *("batch", "decide", "names", "plan", "reasons", "record", "seen", "siblings", "spec"),
-            *("status", "supervision", "trouble", "validate"),
+            *("status", "supervision", "validate"),
         )
     ),
 )

@@ -23,9 +23,10 @@ from ansible_collections.druidops.druid.tools.crd.structure import structure
 from ansible_collections.druidops.druid.tools.crd.table import Table, without
 
 ROOT = Path(__file__).parents[4]
+FIELDS = ROOT / "tools/crd/fields"
 KINDS = {"druids": "druid", "druidingestions": "druid_ingestion"}
 CRDS = {name: yaml.safe_load((ROOT / "config/crd" / f"{name}.yaml").read_text()) for name in KINDS}
-TABLES = {name: Table.load(ROOT / "tools/crd/fields" / f"{kind}.yml") for name, kind in KINDS.items()}
+TABLES = {name: Table.load(FIELDS / f"{kind}.yml", FIELDS / "access.yml") for name, kind in KINDS.items()}
 
 
 def root(name: str) -> dict[str, Any]:

@@ -49,7 +49,15 @@ def after(error: DruidError, cause: DruidError) -> DruidError:
     ],
 )
 def test_is_told_by_its_kind(error: DruidError, reason: str) -> None:
-    found = finding(error, {})
+    found = finding(error)
     assert (found.reason, found.is_problem, found.group) == (reason, True, None)
     assert found.message.startswith(str(error))
     assert ("spec.auth.secretRef" in found.message) is (reason == "Unauthorized")
+
+
+def test_names_the_fields_of_the_resource() -> None:
+    untrusted = finding(Unreachable(*WHERE, "not trusted", "Set ca_path to the CA"))
+    assert untrusted.message.endswith("Set ca_path to the CA. Here ca_path is spec.endpoint.caSecretRef.")
+    nowhere = finding(Unreachable(*WHERE, "unknown", "Check the option url, or client_cert"))
+    assert "Here url is spec.endpoint.url, or leads to the router of the cluster; client_cert is" in nowhere.message
+    assert "Here" not in finding(CUT).message
