@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils import _masking
 from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._secret import Confidential
+from ansible_collections.druidops.druid.plugins.plugin_utils._depth import upper_levels
 
 # A copy of the whole object, in a notation of its own.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -28,9 +29,12 @@ def masker_of(manifests: Iterable[Any]) -> Masker:
     return Masker.of(_known(manifest) for manifest in manifests)
 
 
-def without_status(resource: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what others have written of a resource: what we have is masked, and talks of fields named secret."""
-    return {name: value for name, value in resource.items() if name != "status"}
+def searched(resource: Mapping[str, Any]) -> Any:
+    """Return what secrets are searched for in a resource: what others have written, as deeply as anything is quoted.
+
+    What we have written, the status, is masked already, and talks of fields named secret.
+    """
+    return upper_levels({name: value for name, value in resource.items() if name != "status"})
 
 
 def _marked(value: Any) -> Any:

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._depth import MOST_LEVELS, TOO_DEEP
+
 Schema = Mapping[str, Any]
 
 _HERE = Path(__file__).parent
@@ -68,7 +70,7 @@ def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
     return Result(applied, tuple(walk.errors), tuple(walk.pruned))
 
 
-def misshapen(schema: Schema, value: Any, path: str = "spec") -> Iterator[SchemaError]:
+def misshapen(schema: Schema, value: Any, path: str = "spec", levels: int = MOST_LEVELS) -> Iterator[SchemaError]:
     """Yield what is not of the type that it has to be, or is missing, in a value that is taken as it is.
 
     A resource may have been stored under the schema of another day: whoever reads it relies on its shape. What is null
@@ -77,14 +79,16 @@ def misshapen(schema: Schema, value: Any, path: str = "spec") -> Iterator[Schema
     expected, found = _expected_types(schema), _type(value)
     if expected and found not in expected:
         yield _invalid(path, f'"{found}"', f'must be of type {",".join(expected)}: "{found}"')
+    elif found in ("object", "array") and not levels:
+        yield SchemaError(path, TOO_DEEP)
     elif found == "object":
-        yield from _misshapen_fields(schema, value, path)
+        yield from _misshapen_fields(schema, value, path, levels - 1)
     elif found == "array":
         for index, item in enumerate(value):
-            yield from misshapen(schema.get("items", {}), item, f"{path}[{index}]")
+            yield from misshapen(schema.get("items", {}), item, f"{path}[{index}]", levels - 1)
 
 
-def _misshapen_fields(schema: Schema, value: Mapping[str, Any], path: str) -> Iterator[SchemaError]:
+def _misshapen_fields(schema: Schema, value: Mapping[str, Any], path: str, levels: int) -> Iterator[SchemaError]:
     for name in schema.get("required", ()):
         if value.get(name) is None:
             yield SchemaError(f"{path}.{name}", "Required value")
@@ -92,7 +96,7 @@ def _misshapen_fields(schema: Schema, value: Mapping[str, Any], path: str) -> It
     for name, inside in value.items():
         field = fields.get(name, others)
         if inside is not None or (name not in fields and field.get("type") == "object"):
-            yield from misshapen(field, inside, f"{path}.{name}")
+            yield from misshapen(field, inside, f"{path}.{name}", levels)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.tests.system import wiki
 from ansible_collections.druidops.druid.tests.system.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.nesting import nested
 from ansible_collections.druidops.druid.tests.system.permissions import grant
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible, messages
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
@@ -113,6 +114,10 @@ INVALID: dict[str, tuple[Manifest, str]] = {
             }
         },
         '"druid-wiki-data-api" is the name of 2 objects of kind Service, wanted by group data and group data-api',
+    ),
+    "more levels than anybody can read": (
+        {"spec": {"dynamicConfig": {"coordinator": nested(450)}}},
+        "it is nested too deeply, in more than 100 levels",
     ),
 }
 

@@ -21,7 +21,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import kafka_spec
-from ansible_collections.druidops.druid.tests.system.live import Live
+from ansible_collections.druidops.druid.tests.system.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.nesting import nested
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.proxy import Answer, Forward, Loss, Request
@@ -142,6 +143,18 @@ def test_what_it_needs_is_not_there(ingestion: Ingesting) -> None:
     ingestion.one_pass()
     assert ingestion.condition("Ready") == ("False", "ClusterNotFound")
     # and it does not hang: nothing was ever given to Druid
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
+def test_a_specification_of_more_levels_than_anybody_can_read(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("kafka", nested(450)))
+    ingestion.one_pass()
+    found = condition(ingestion.stored, "Ready")
+    assert (found["reason"], "it is nested too deeply, in more than 100 levels" in found["message"]) == (
+        "InvalidSpec",
+        True,
+    )
     ingestion.one_pass(absent=True)
     assert ingestion.live.find(KIND, ingestion.name) is None
 

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._errors import Kube
 from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, without_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
 
 
@@ -101,7 +101,7 @@ def _masker(made: Pass) -> Masker:
     """Return what masks the secrets of all that was read, that which the resource refers to and Druid's included."""
     in_druid = (state for step in made.plan.in_druid for state in (step.change.before, step.change.after))
     read = (*made.observed.objects.values(), *made.observed.references.values(), *in_druid)
-    return masker_of([without_status(made.resource), *(each for each in read if each)])
+    return masker_of([searched(made.resource), *(each for each in read if each)])
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, without_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
 
 
@@ -96,7 +96,7 @@ def _masker(made: Pass) -> status.Masked:
 
 def _documents(resource: Manifest) -> tuple[Any, ...]:
     """Return the resource, and the specification in it that may be a text."""
-    stated = without_status(resource)
+    stated = searched(resource)
     try:
         return stated, Ingestion.from_resource(resource).document
     except (AttributeError, ValueError):

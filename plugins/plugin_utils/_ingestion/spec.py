@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._depth import TOO_DEEP, is_too_deep
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 
 # The type of a resource, and that of the specification in Druid's API.
@@ -25,10 +26,6 @@ SUPERVISORS: Mapping[str, str] = {
 }
 NATIVE_BATCH, SQL = "native-batch", "sql"
 TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
-
-# Far more than a specification needs, and far less than what Python can go through by recursion.
-MOST_LEVELS = 100
-_TOO_DEEP = f"it is nested too deeply, in more than {MOST_LEVELS} levels"
 
 
 @dataclass(frozen=True)
@@ -71,8 +68,8 @@ class Ingestion:
         document = native or _loaded(self._ingestion.get("spec") or "")
         if not isinstance(document, dict):
             raise ValueError("it is no mapping")
-        if _is_deeper(document, MOST_LEVELS):
-            raise ValueError(_TOO_DEEP)
+        if is_too_deep(document):
+            raise ValueError(TOO_DEEP)
         return document
 
     @property
@@ -165,22 +162,7 @@ def _loaded(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-
-
-def _is_deeper(document: Any, levels: int) -> bool:
-    """True when there are more levels of mappings and lists in each other; found out without recursion."""
-    level = [document]
-    while level and levels >= 0:
-        level = [child for each in level for child in _children(each)]
-        levels -= 1
-    return bool(level)
-
-
-def _children(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+        raise ValueError(TOO_DEEP) from None
 
 
 def _refuse(constant: str) -> None:
