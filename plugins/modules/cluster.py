@@ -108,8 +108,8 @@ options:
     default: 5.0
   reference_namespaces:
     description:
-      - Namespaces other than the cluster's own from which C(extraCommonConfig) may take ConfigMaps and Secrets, and
-        C(auth) its Secret.
+      - Namespaces other than the cluster's own from which C(extraCommonConfig) may take ConfigMaps, and C(auth) its
+        Secret. A Secret in C(extraCommonConfig) has to be in the cluster's own.
       - V(*) allows all.
     type: list
     elements: str

@@ -64,7 +64,7 @@ clusters:
       type: str
       sample: 5/6
     version:
-      description: The tag of the images that the specification names.
+      description: The tags of the images that run.
       type: str
     conditions:
       description: The conditions of the status.

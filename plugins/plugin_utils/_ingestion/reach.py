@@ -31,7 +31,7 @@ def _url(ingestion: Ingestion, found: Observed) -> str:
             found.cluster,
             found.services,
             prefers_tls="caSecretRef" in ingestion.endpoint,
-            otherwise="state endpoint.url",
+            otherwise="state endpoint.url in its place",
         )
     except router.NoRouter as error:
         raise NoAccess(reasons.ROUTER_NOT_FOUND, f"spec.druidCluster: {error}") from error
