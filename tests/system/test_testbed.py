@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -272,10 +273,11 @@ def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_start_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
-    directory = tmp_path / "plane"
-    command = [sys.executable, "-m", "testbed", "up", "--dir", str(directory), "--kubernetes", kubernetes()]
-    # it goes on without whoever has started it, once it is up
-    with subprocess.Popen(command, env=ENVIRONMENT, start_new_session=True) as up:
+    directory, never_read = tmp_path / "plane", tmp_path / "crds"
+    # once it is up it goes on without whoever has started it: it waits for CRDs that nobody writes, and is never up
+    os.mkfifo(never_read)
+    start = ["up", "--dir", str(directory), "--kubernetes", kubernetes(), "--crd", str(never_read)]
+    with subprocess.Popen([sys.executable, "-m", "testbed", *start], env=ENVIRONMENT, start_new_session=True) as up:
         eventually(lambda: any("etcd" in each for each in commands_in(directory)))
         up.send_signal(how)
     assert up.returncode == 130

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
@@ -30,6 +31,11 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
 from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, wait_until
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
+# While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
+# that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
+_STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
+# Seconds that it is given to leave them, unless it tells of an error: one whose stream does not answer never does so.
+_START = 20.0
 # Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
 _STILL_AT_IT = 100.0
 
@@ -37,6 +43,25 @@ _STILL_AT_IT = 100.0
 def supervisor_path(supervisor: str, *parts: str) -> str:
     """Return the path of a supervisor, or of a part or an operation of it."""
     return path("druid", "indexer", "v1", "supervisor", supervisor, *parts)
+
+
+def terminate(client: DruidClient, supervisor: str) -> None:
+    """Terminate a supervisor, which asks its tasks to publish what they have read; NotFound when there is none."""
+    _let_start(client, supervisor)
+    client.post(supervisor_path(supervisor, "terminate"))
+
+
+def _let_start(client: DruidClient, supervisor: str) -> None:
+    """Wait, for a bounded time, until a supervisor knows the tasks that it has to tell of its end."""
+
+    def read() -> Mapping[str, Any]:
+        return client.get(supervisor_path(supervisor, "status")).get("payload") or {}
+
+    def has_started(payload: Mapping[str, Any]) -> bool:
+        return payload.get("detailedState") not in _STARTING or bool(payload.get("recentErrors"))
+
+    with suppress(NotFound, TimedOut):
+        wait_until(read, has_started, timeout=_START, awaited="the start of the supervisor")
 
 
 def all_specs(client: DruidClient) -> dict[str, Any]:
@@ -105,7 +130,7 @@ class Supervisor:
 
     def _send(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         if after is None:
-            self._client.post(supervisor_path(self._wanted.id, "terminate"))
+            terminate(self._client, self._wanted.id)
         elif before is not None and differ_in_suspension_only(before, after):
             self._toggle("suspend" if after["suspended"] else "resume")
         else:
@@ -116,6 +141,8 @@ class Supervisor:
         self._client.post(SUPERVISORS, spec, params={"skipRestartIfUnmodified": "true"})
 
     def _toggle(self, operation: str) -> None:
+        if operation == "suspend":
+            _let_start(self._client, self._wanted.id)
         try:
             self._client.post(supervisor_path(self._wanted.id, operation))
         except ApiError as error:

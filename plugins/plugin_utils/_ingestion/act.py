@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, NotFound
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
@@ -103,7 +103,7 @@ def _end(client: DruidClient, step: End) -> None:
         if step.kind == "task":
             shut_down(client, step.id)
         else:
-            client.post(supervisor_path(step.id, "terminate"), idempotent=True)
+            terminate(client, step.id)
     except NotFound:
         return
 
