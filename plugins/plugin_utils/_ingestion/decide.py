@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import place
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
     End,
@@ -83,9 +84,9 @@ def _waiting(plan: Plan) -> tuple[Finding, ...]:
 def _of_supervisor(
     ingestion: Ingestion, record: Record, former: tuple[str, ...], seen: SeenSupervisor
 ) -> tuple[tuple[Step, ...], Record]:
-    after = Record(ingestion.stated, seen.id)
+    after = Record(ingestion.stated, seen.id, druid=place(ingestion))
     change = Converge(f"supervisor {seen.id}", seen.resource, seen.change)
-    before = Record(record.stated, seen.id, None, former)
+    before = replace(after, stated=record.stated, former=former)
     # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, be it the
     # one that is made or the one that is to be ended
     put_down = () if before == record else (Remember(before, is_new=not record.id),)
@@ -107,7 +108,7 @@ def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tu
         return (), record
     if attempt.action == "taken":
         return (), record
-    before = Record(ingestion.stated, seen.job.task_id(1), attempt.task)
+    before = Record(ingestion.stated, seen.job.task_id(1), attempt.task, druid=place(ingestion))
     if attempt.action != "submit":
         return (), before
     submitted = with_task(before, phase="submitted")

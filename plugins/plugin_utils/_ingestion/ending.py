@@ -33,7 +33,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Finalizer, Plan, Remember, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, of_status, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import (
+    Record,
+    is_elsewhere,
+    of_status,
+    read,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -55,6 +60,9 @@ def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
     record = read(found.record, resource)
+    if is_elsewhere(record, ingestion):
+        why = f"{_what(ingestion)} was given to another Druid ({record.druid}) than is stated, and is left to itself."
+        return _let_go(api, resource, settings, f"{why[0].upper()}{why[1:]}")
     record = record if record.id else of_status(resource)
     if not record.id:
         return _let_go(api, resource, settings)
@@ -177,15 +185,31 @@ def _what(ingestion: Ingestion) -> str:
 def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     """End what the record names and remove that; without the record nobody would know of it any more."""
     ingestion = Ingestion.from_resource(resource)
-    found = observe(api, ingestion, secrets_of(ingestion))
+    keys = secrets_of(ingestion)
+    refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
+    found = observe(api, ingestion, keys if refusal is None else ())
     record, forget = read(found.record, resource), Remember(None)
+    if ingestion.retains:
+        return _carried_out(api, None, Pass(resource, Plan((forget,)), None, found), settings)
+    if refusal is not None:
+        return Pass(resource, Plan(findings=(refusal,)), observed=found)
+    if not record.id:
+        return Pass(resource, Plan(findings=(_elsewhere(record),)), observed=found)
     own, stay = _own(resource, found, record)
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
-            steps = () if ingestion.retains else tuple(_ends(client, record, own))
-            made = _carried_out(api, client, Pass(resource, Plan((*steps, forget)), None, found, stay), settings)
+            steps = (*_ends(client, record, own), forget)
+            made = _carried_out(api, client, Pass(resource, Plan(steps), None, found, stay), settings)
             return replace(made, plan=_with_way_out(made.plan)) if isinstance(made.tried, End) else made
     except NoAccess as error:
-        return Pass(resource, Plan(findings=(error.finding,)), observed=found)
+        return Pass(resource, _with_way_out(Plan(findings=(error.finding,))), observed=found)
     except DruidError as error:
-        return Pass(resource, Plan(findings=(trouble.finding(error),)), observed=found)
+        return Pass(resource, _with_way_out(Plan(findings=(trouble.finding(error),))), observed=found)
+
+
+def _elsewhere(record: Record) -> Finding:
+    return Finding(
+        reasons.INVALID_SPEC,
+        f"spec: what is to be ended was given to another Druid ({record.druid}). State that one, or deletionPolicy "
+        "Retain to leave it to itself.",
+    )

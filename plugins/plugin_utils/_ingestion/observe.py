@@ -30,17 +30,21 @@ class Observed:
 
 def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
     """Read it all; `secrets` are those that may be read."""
-    namespace, cluster = ingestion.namespace, ingestion.cluster
+    namespace = ingestion.namespace
+    cluster = api.get(cluster_names.KIND, namespace, ingestion.cluster) if ingestion.cluster else None
     return Observed(
         record=api.get("ConfigMap", namespace, names.record_name(ingestion.name)),
-        cluster=api.get(cluster_names.KIND, namespace, cluster) if cluster else None,
-        services=tuple(_services(api, namespace, cluster)) if cluster else (),
+        cluster=cluster,
+        services=tuple(_services(api, namespace, cluster["metadata"]["name"])) if cluster else (),
         secrets={key: api.get("Secret", key.namespace, key.name) for key in secrets},
         siblings=tuple(_siblings(api, ingestion)),
     )
 
 
 def _services(api: KubernetesApi, namespace: str, cluster: str) -> list[Manifest]:
+    """Return what carries the label of the cluster, which one of a longer name cannot have."""
+    if len(cluster) > cluster_names.MAX_LABEL_CHARACTERS:
+        return []
     return api.list_objects("Service", namespace, f"{cluster_names.CLUSTER_LABEL}={cluster}")
 
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import place
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
@@ -41,13 +42,15 @@ class Task:
 class Record:
     """`stated` is all that was given, `id` the supervisor or the first attempt.
 
-    `former` are the supervisors that were described before, and may not be ended yet.
+    `former` are the supervisors that were described before, and may not be ended yet; `druid` is where all this is.
     """
 
     stated: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     task: Task | None = None
     former: tuple[str, ...] = ()
+    # what was given is the same wherever it is
+    druid: str = field(default="", compare=False)
 
     @property
     def supervisors(self) -> tuple[str, ...]:
@@ -67,10 +70,26 @@ def read(config_map: Manifest | None, resource: Mapping[str, Any]) -> Record:
     try:
         stated, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = Task(**state["task"]) if state.get("task") else None
-        return Record(dict(stated), str(state["id"]), task, tuple(map(str, state.get("former") or ())))
+        former, druid = tuple(map(str, state.get("former") or ())), str(state.get("druid") or "")
+        return _of_this_druid(Record(dict(stated), str(state["id"]), task, former, druid), resource)
     except (AttributeError, KeyError, TypeError, ValueError):
         # somebody has edited it: as if it were not there
         return Record()
+
+
+def _of_this_druid(record: Record, resource: Mapping[str, Any]) -> Record:
+    """Return what counts of a record where the resource is about another Druid by now: nothing is ended or taken away
+    there that was given to the former one. A batch that has run is not run again.
+    """
+    if not is_elsewhere(record, Ingestion.from_resource(resource)):
+        return record
+    return replace(record, former=()) if record.task else Record(druid=record.druid)
+
+
+def is_elsewhere(record: Record, ingestion: Ingestion) -> bool:
+    """True when it was given to another Druid than the ingestion is about now."""
+    here = place(ingestion)
+    return bool(here and record.druid) and record.druid != here
 
 
 def of_status(resource: Mapping[str, Any]) -> Record:
@@ -88,7 +107,8 @@ def of_status(resource: Mapping[str, Any]) -> Record:
 
 def manifest(record: Record, ingestion: Ingestion) -> Manifest:
     """Return the ConfigMap; the resource owns it."""
-    state = {"id": record.id, "task": asdict(record.task) if record.task else None, "former": record.former}
+    task = asdict(record.task) if record.task else None
+    state = {"id": record.id, "task": task, "former": record.former, "druid": record.druid}
     metadata: dict[str, Any] = {
         "name": names.record_name(ingestion.name),
         "namespace": ingestion.namespace,

@@ -23,7 +23,8 @@ def remove_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Ou
     resource = _resource(request)
     found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
     owner = resource_of(found) if found else None
-    if owner is None and not read(found, resource).id:
+    record = read(found, resource)
+    if owner is None and not (record.id or record.druid):
         return Outcome()
     ended = end_by_variable(api, resource, request.settings) if owner is None else _refused(resource, owner)
     made = report(api, ended, request.settings.check_mode, clock.now())

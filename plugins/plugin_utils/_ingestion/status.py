@@ -87,8 +87,12 @@ def _go_memory(previous: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _applied(record: Record) -> dict[str, Any]:
-    """Return what tells that Druid was given something, for when the record goes before the resource does."""
-    return {"appliedHash": record.hash} if record.hash else {}
+    """Return what tells what Druid was given, for when the record goes before the resource does.
+
+    What was looked at in Druid may be of another id by then, and of somebody else.
+    """
+    identity = record.task.id if record.task else record.id
+    return {"appliedHash": record.hash, "taskId": identity} if record.hash and identity else {}
 
 
 def with_deed(document: dict[str, Any], ingestion: Ingestion, was_made: bool, now: datetime) -> dict[str, Any]:

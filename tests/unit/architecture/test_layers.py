@@ -117,7 +117,7 @@ PURE = (
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "names", "plan", "reasons", "record", "seen", "siblings", "spec"),
+            *("batch", "decide", "names", "place", "plan", "reasons", "record", "seen", "siblings", "spec"),
             *("status", "supervision", "validate"),
         )
     ),

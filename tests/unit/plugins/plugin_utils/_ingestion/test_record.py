@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import place
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import (
     Record,
     Task,
@@ -123,3 +124,23 @@ def test_one_that_was_made_anew_has_done_nothing_yet() -> None:
 def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
     assert len(record_name(name)) <= 253
     assert record_name(name) != record_name(name[:-1] + "b")
+
+
+@pytest.mark.parametrize(
+    ("more", "counts"),
+    [
+        ({}, True),
+        ({"druidCluster": "other"}, False),
+        ({"druidCluster": None, "endpoint": {"url": "http://druid:8888"}}, False),
+        # which Druid it is cannot be read: nothing says that it is another one
+        ({"druidCluster": None}, True),
+    ],
+)
+def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str, Any], counts: bool) -> None:
+    put_down = place(ingestion())
+    supervisor = Record({"type": "kafka", "rules": []}, "a", None, ("b",), put_down)
+    batch = Record({"type": "native-batch"}, "a", Task("a"), ("b",), put_down)
+    found = read(manifest(supervisor, ingestion(**more)), resource(**more))
+    assert (found.id, found.supervisors, bool(found.stated)) == (("a", ("b", "a"), True) if counts else ("", (), False))
+    found = read(manifest(batch, ingestion("native-batch", **more)), resource("native-batch", **more))
+    assert (found.task, found.supervisors) == (Task("a"), ("b",) if counts else ())

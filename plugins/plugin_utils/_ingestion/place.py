@@ -1,0 +1,27 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which Druid an ingestion is about, as far as that is stated. Pure."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.module_utils._address import server
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+
+
+def place(ingestion: Ingestion) -> str:
+    """Return the cluster or the address, the same however it is written; nothing where neither is stated."""
+    if ingestion.cluster is not None:
+        return f"druidCluster {ingestion.cluster}"
+    url = ingestion.endpoint.get("url")
+    return "" if url is None else _in_one_form(str(url))
+
+
+def _in_one_form(url: str) -> str:
+    try:
+        return server(url)
+    except BadInput:
+        # there is nobody, and nobody else can be there
+        return url
