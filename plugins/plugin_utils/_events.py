@@ -6,19 +6,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import (
-    MAX_EVENT_STEM,
-    EventText,
-    event,
-    timestamp,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText, event
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 
 # How many events a pass writes at most.
@@ -30,7 +25,6 @@ def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now:
     """Write the events about the resource; KubernetesError when that is not possible."""
     for text in bounded(news):
         manifest = event(resource, text, now)
-        manifest["metadata"]["name"] = name(resource, text)
         try:
             api.create(manifest)
         except ApiError as error:
@@ -49,14 +43,6 @@ def bounded(news: Iterable[EventText]) -> tuple[EventText, ...]:
     numbers = ", ".join(f"{reason}: {reasons.count(reason)}" for reason in dict.fromkeys(reasons))
     # The first of them is a warning if any is.
     return (*said, EventText(left[0].kind, MORE, f"and {len(left)} more events ({numbers})"))
-
-
-def name(resource: Manifest, text: EventText) -> str:
-    """Return the event's name: the same for the same words about the same resource."""
-    metadata = resource["metadata"]
-    said = "\0".join((metadata["uid"], text.kind, text.reason, text.message))
-    digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{metadata['name'][:MAX_EVENT_STEM]}.{digest[:16]}"
 
 
 def _count(api: KubernetesApi, manifest: Manifest, now: datetime) -> None:

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._converge import co
 from ansible_collections.druidops.druid.plugins.module_utils._ensure.report import Report
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset, reset_offsets
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     awaited,
     status_or_error,
@@ -74,10 +74,17 @@ def _ensure_one(
     entry = report.add(wanted.id, change, supervisor.warnings)
     if params["reset"] or params["reset_offsets"]:
         if not check_mode:
-            reset(client, wanted.id, change.after, params["reset_offsets"])
+            _reset(client, wanted.id, change.after, params["reset_offsets"])
         entry["changed"] = entry["reset"] = True
     if params["wait"] and not check_mode and change.after is not None:
         entry["status"] = _waited(client, wanted.id, change.after, params)
+
+
+def _reset(client: DruidClient, supervisor: str, spec: Any, offsets: Mapping[str, Any] | None) -> None:
+    if offsets is None:
+        reset(client, supervisor)
+    else:
+        reset_offsets(client, supervisor, spec, offsets)
 
 
 def _waited(client: DruidClient, supervisor: str, spec: Any, params: Mapping[str, Any]) -> dict[str, Any]:

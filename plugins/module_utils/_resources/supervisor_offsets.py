@@ -17,15 +17,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import
 _HAS_RESET_OFFSETS = (28,)
 
 
-def reset(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any] | None) -> None:
-    """
-    Forget the stored offsets, or set those of some partitions; Druid does it some time after it has answered.
+def reset(client: DruidClient, supervisor: str) -> None:
+    """Have the offsets forgotten, some time after Druid has answered: it reads on as ``useEarliestOffset`` says."""
+    client.post(supervisor_path(supervisor, "reset"))
 
-    ``offsets``: partition to offset. Without them the supervisor reads on where ``useEarliestOffset`` says.
-    """
-    if offsets is None:
-        client.post(supervisor_path(supervisor, "reset"))
-        return
+
+def reset_offsets(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> None:
+    """Set the offsets of some partitions (partition to offset); Druid does it some time after it has answered."""
     if not client.supports(*_HAS_RESET_OFFSETS):
         raise BadInput("reset_offsets", dict(offsets), f"Druid has it from 28 on, this is {client.version_text}")
     client.post(supervisor_path(supervisor, "resetOffsets"), offsets_body(spec, offsets))

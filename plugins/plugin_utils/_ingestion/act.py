@@ -90,7 +90,7 @@ def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | End) -> 
     if isinstance(step, Converge):
         step.resource.write(step.change.before, step.change.after)
     elif isinstance(step, Reset):
-        reset(client, step.id, step.spec, None)
+        reset(client, step.id)
     elif isinstance(step, Submit):
         submit(client, step.job, step.attempt)
     else:

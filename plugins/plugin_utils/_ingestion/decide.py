@@ -43,7 +43,7 @@ def decide(
     `others` are the supervisors that other resources describe: they are not ended, whatever was described here before.
     """
     former = _former(ingestion, record, seen, others)
-    is_drift = record.stated == ingestion.stated
+    is_unchanged = record.stated == ingestion.stated
     of_this = (step for step in extras if step.change.changed)
     if isinstance(seen, SeenSupervisor):
         changes, after = _of_supervisor(ingestion, record, former, seen)
@@ -51,7 +51,7 @@ def decide(
         changes, after = _of_batch(ingestion, record, seen)
     changes = (*changes, *of_this)
     findings: tuple[Finding, ...] = _findings(seen)
-    if is_drift and ingestion.reports_drift_only:
+    if is_unchanged and ingestion.reports_drift_only:
         kept = tuple(step for step in changes if not isinstance(step, Converge))
         findings = (*findings, *_drifted(step for step in changes if isinstance(step, Converge)))
         changes = kept
@@ -94,7 +94,7 @@ def _of_supervisor(
     # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
     # repeated, too, by whoever comes after a crash.
     is_asked_for = ingestion.resets_on_resume and was_suspended(record.stated) and not was_suspended(ingestion.stated)
-    resetting = (Reset(seen.id, seen.change.before or {}),) if seen.is_resumed and is_asked_for else ()
+    resetting = (Reset(seen.id),) if seen.is_resumed and is_asked_for else ()
     return (*put_down, *resetting, *changes), after
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText, degraded
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import degraded
+from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Finalizer, Plan, Remember, Step
 
 _PREFIX = "DruidIngestion"

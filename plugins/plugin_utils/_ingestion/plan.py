@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import step
@@ -23,7 +22,6 @@ class Reset:
     """Forget the offsets of a supervisor."""
 
     id: str
-    spec: Mapping[str, Any] = field(repr=False)
 
     @property
     def title(self) -> str:

@@ -10,13 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import (
-    EventText,
-    condition,
-    event,
-    settle,
-    timestamp,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import condition, settle, timestamp
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 TEXT = "2026-01-02T03:04:05Z"
@@ -65,45 +59,3 @@ def test_bounds_a_message(length: int, shown: int) -> None:
 def test_writes_times_in_utc() -> None:
     assert timestamp(NOW) == TEXT
     assert timestamp(NOW.astimezone(timezone(timedelta(hours=5)))) == TEXT
-
-
-def resource(name: str = "c") -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "ns", "uid": "u", "resourceVersion": "7"}
-    return {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "metadata": metadata}
-
-
-def test_event_is_about_the_resource() -> None:
-    made = event(resource(), EventText("Warning", "R", "m"), NOW)
-    assert made["metadata"]["name"].startswith("c.")
-    assert made["metadata"]["namespace"] == "ns"
-    assert made["involvedObject"] == {
-        "apiVersion": "druid.apache.org/v1alpha1",
-        "kind": "Druid",
-        "name": "c",
-        "namespace": "ns",
-        "uid": "u",
-        "resourceVersion": "7",
-    }
-    assert (made["type"], made["reason"], made["message"]) == ("Warning", "R", "m")
-    assert made["firstTimestamp"] == made["lastTimestamp"] == TEXT
-
-
-def test_events_are_bounded_and_differ() -> None:
-    text = EventText("Normal", "R", "x" * 5000)
-    first, second = (event(resource("n" * 253), text, NOW) for _time in range(2))
-    assert len(first["metadata"]["name"]) == 253
-    assert first["metadata"]["name"] != second["metadata"]["name"]
-    assert first["message"] == "x" * 997 + "..."
-
-
-@pytest.mark.parametrize("text", ["ä" * 500, "x" * 1000, "ok"])
-def test_event_says_all_that_fits(text: str) -> None:
-    assert event(resource(), EventText("Normal", "R", text), NOW)["message"] == text
-
-
-@pytest.mark.parametrize("text", ["ä" * 501, "€" * 400, "x" * 1001])
-def test_event_is_cut_between_characters(text: str) -> None:
-    message = event(resource(), EventText("Normal", "R", text), NOW)["message"]
-    assert message.endswith("...")
-    assert text.startswith(message[:-3])
-    assert 990 < len(message.encode()) <= 1000

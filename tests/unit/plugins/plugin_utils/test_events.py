@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._events import MORE, MOST, bounded, name, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._events import MORE, MOST, bounded, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,21 +49,6 @@ def test_says_how_many_it_leaves_out() -> None:
     assert bounded(news)[-1] == EventText("Normal", MORE, "and 2 more events (B: 2)")
     news += [EventText("Warning", "W", str(number)) for number in range(20)]
     assert bounded(news)[-1] == EventText("Warning", MORE, "and 22 more events (W: 1, A: 18, B: 3)")
-
-
-def test_has_a_name_of_its_own() -> None:
-    others = [
-        EventText("Warning", "R", "m"),
-        EventText("Normal", "Rm", ""),
-        EventText("Normal", "R", "m\ud800"),
-        EventText("Normal", "R", "n"),
-    ]
-    again = {**RESOURCE, "metadata": {**RESOURCE["metadata"], "uid": "v"}}
-    found = {name(RESOURCE, TEXT), name(again, TEXT), *(name(RESOURCE, each) for each in others)}
-    assert len(found) == 6
-    assert name(RESOURCE, TEXT) == name(RESOURCE, EventText("Normal", "R", "m"))
-    long = {**RESOURCE, "metadata": {**RESOURCE["metadata"], "name": "n" * 253}}
-    assert len(name(long, TEXT)) == 253
 
 
 class Server(KubernetesApi):

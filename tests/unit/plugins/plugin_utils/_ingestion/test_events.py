@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Step
 
