@@ -16,7 +16,8 @@ def canonical_instant(text: Any) -> Any:
         return text
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        in_utc = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        # the offset may lead out of the years that Python knows
         return text
-    in_utc = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     return f"{in_utc:%Y-%m-%dT%H:%M:%S}.{in_utc.microsecond // 1000:03}Z"

@@ -53,11 +53,12 @@ def native_job(spec: Mapping[str, Any], stated: str | None) -> Job:
     kind = spec.get("type")
     if not isinstance(kind, str) or not kind:
         raise BadInput("spec.type", kind, "say which type of task it is, such as index_parallel")
-    if stated is not None and spec.get("id") not in (None, stated):
-        raise BadInput("id", stated, f"the spec names another task, {spec['id']!r}; state one of them")
+    own = _own_id_of(spec)
+    if stated is not None and own not in ("", stated):
+        raise BadInput("id", stated, f"the spec names another task, {own!r}; state one of them")
     body = {name: value for name, value in spec.items() if name != "id"}
     made = "_".join(part for part in ("druidops", kind, datasource_of(spec), _digest(body)) if part)
-    return Job(stated or spec.get("id") or made, body)
+    return Job(stated or own or made, body)
 
 
 def query_job(query: str, context: Mapping[str, Any], parameters: list[Any], stated: str | None) -> Job:
@@ -66,6 +67,14 @@ def query_job(query: str, context: Mapping[str, Any], parameters: list[Any], sta
         raise BadInput("context.sqlQueryId", context["sqlQueryId"], "state the id by the option id")
     body = {"query": query, "context": dict(context), **({"parameters": parameters} if parameters else {})}
     return Job(stated or f"druidops_{_digest(body)}", body, is_query=True)
+
+
+def _own_id_of(spec: Mapping[str, Any]) -> str:
+    """Return the id that the specification states, empty if it states none."""
+    own = spec.get("id")
+    if own is not None and not isinstance(own, str):
+        raise BadInput("spec.id", own, "the id of a task has to be a text; put it in quotes, or leave it out")
+    return own or ""
 
 
 def _digest(body: Mapping[str, Any]) -> str:

@@ -104,6 +104,6 @@ def _as_number(value: Any) -> Any:
         return value
     try:
         parsed = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     return parsed if isinstance(parsed, int | float) else value

@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+# Druid's are of 64 bits; of thousands of digits Python makes no number.
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,30}")
 _BOOLEANS = {"true": True, "false": False}
 
 
 def whole_number(value: Any) -> Any:
     """Return the whole number that a text says, anything else as it is, for Druid to judge."""
-    return int(value) if isinstance(value, str) and value.isdecimal() and value.isascii() else value
+    return int(value) if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) else value
 
 
 def boolean(value: Any) -> Any:

@@ -113,6 +113,9 @@ def _without_unknown(before: Mapping[str, Any], wanted: Wanted) -> Any:
 def _without_followers(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:
     """Leave out what Druid had derived from a field that changes now, so that it is derived anew."""
     old, stated, new = (value_at(each, _TUNING) or {} for each in (before, desired, after))
+    if not all(isinstance(each, Mapping) for each in (old, stated, new)):
+        # what is no tuning at all is for Druid to refuse
+        return after
     for follower, leader in _FOLLOWERS:
         if follower not in stated and not are_same(old.get(leader), new.get(leader)):
             after = without(after, (*_TUNING, follower))

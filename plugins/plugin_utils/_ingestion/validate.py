@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._errors import LONGEST_VALUE, bounded
 from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
 from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import masked
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, SUPERVISORS, TYPES, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    NATIVE_BATCH,
+    SQL,
+    SUPERVISORS,
+    TYPES,
+    Ingestion,
+)
 
 
 def problems(ingestion: Ingestion) -> tuple[Finding, ...]:
@@ -66,13 +73,36 @@ def _of_document(ingestion: Ingestion, document: dict[str, object]) -> Iterator[
     stated, expected = document.get("type"), SUPERVISORS.get(ingestion.type)
     if expected and stated not in (None, expected):
         yield f"ingestion.nativeSpec.type ({stated!r}): ingestion.type {ingestion.type} means {expected!r}."
-    if ingestion.type == SQL and not isinstance(document.get("query"), str):
-        yield "ingestion.nativeSpec.query: state the SQL statement (INSERT or REPLACE)."
+    if ingestion.type == SQL:
+        yield from _of_query(document)
+    if ingestion.type == NATIVE_BATCH:
+        yield from _no_text("id", document.get("id"))
     if (ingestion.compaction or ingestion.rules) and datasource_of(document) is None:
         yield "ingestion.nativeSpec: compaction and rules are about a datasource, and it names none (dataSource)."
     source = (ingestion.compaction or {}).get("dataSource")
     if source not in (None, datasource_of(document)):
         yield f"ingestion.compaction.dataSource ({source!r}): it is that of the spec. Leave it out."
+
+
+def _of_query(document: dict[str, Any]) -> Iterator[str]:
+    if not isinstance(document.get("query"), str):
+        yield "ingestion.nativeSpec.query: state the SQL statement (INSERT or REPLACE)."
+    context = document.get("context")
+    if isinstance(context, Mapping):
+        yield from _no_text("context.sqlQueryId", context.get("sqlQueryId"))
+    elif context is not None:
+        # it is not shown: nothing tells what in it is a secret
+        kind = type(context).__name__
+        yield f"ingestion.nativeSpec.context: it has to be a mapping, and is {kind}. Leave it out if there is none."
+
+
+def _no_text(field: str, identifier: Any) -> Iterator[str]:
+    if identifier is not None and not isinstance(identifier, str):
+        shown = bounded(repr(masked(identifier)), LONGEST_VALUE)
+        yield (
+            f"ingestion.nativeSpec.{field} ({shown}): an id has to be a text. Put it in quotes, or leave it out: then "
+            "each spec has one of its own."
+        )
 
 
 def _place(ingestion: Ingestion) -> str:

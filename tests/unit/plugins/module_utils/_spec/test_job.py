@@ -67,6 +67,9 @@ def test_another_statement_context_or_parameter_is_another_query() -> None:
     [
         ({}, None, "spec.type (None): say which type of task it is"),
         ({"type": 1}, None, "spec.type (1): say which type of task it is"),
+        ({"type": "noop", "id": 7}, None, "spec.id (7): the id of a task has to be a text; put it in quotes"),
+        ({"type": "noop", "id": 0}, None, "spec.id (0): the id of a task has to be a text; put it in quotes"),
+        ({"type": "noop", "id": ["a"]}, "b", "spec.id (['a']): the id of a task has to be a text; put it in quotes"),
         ({"type": "noop", "id": "a"}, "b", "id ('b'): the spec names another task, 'a'; state one of them"),
     ],
 )

@@ -25,6 +25,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "a boolean as text": ({"a": True}, {"a": "true"}, {"a": True}),
     "another number as text": ({"a": 2}, {"a": "3"}, {"a": 3}),
     "another boolean as text": ({"a": True}, {"a": "false"}, {"a": False}),
+    "text of more levels than can be read": ({"a": 1}, {"a": "[" * 100_000}, {"a": "[" * 100_000}),
     "two texts are compared as texts": ({"a": "1"}, {"a": "1.0"}, {"a": "1.0"}),
     "a float that is whole": ({"a": 1}, {"a": 1.0}, {"a": 1}),
     "a context keeps the types": ({"context": {"a": 1}}, {"context": {"a": "1"}}, {"context": {"a": "1"}}),

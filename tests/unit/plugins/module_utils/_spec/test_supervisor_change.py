@@ -46,6 +46,11 @@ def test_what_is_wanted_already_changes_nothing() -> None:
     assert _after({"spec": {"ioConfig": {"taskCount": 1}}}) == BEFORE
 
 
+@pytest.mark.parametrize("tuning", ["x", [1], 5, True])
+def test_what_is_no_tuning_is_left_for_druid_to_refuse(tuning: Any) -> None:
+    assert _after({"spec": {"tuningConfig": tuning}})["spec"]["tuningConfig"] == tuning
+
+
 def test_suspension_stays_unless_it_is_stated() -> None:
     assert _after({})["suspended"] is True
     assert _after({}, suspended=False)["suspended"] is False

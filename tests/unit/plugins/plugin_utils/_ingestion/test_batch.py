@@ -99,6 +99,10 @@ def test_its_id_is_that_of_the_resource_and_the_specification() -> None:
     assert job(ingestion("native-batch", {**BATCH, "id": "mine"})).task_id(2) == "mine_2"
 
 
+def test_an_empty_id_is_none() -> None:
+    assert job(ingestion("native-batch", {**BATCH, "id": ""})).task_id(1).startswith("druidops_pages_")
+
+
 def test_a_query_has_the_id_that_druid_makes_of_it() -> None:
     described = ingestion(
         "sql", {"query": "INSERT INTO t SELECT 1", "context": {"sqlQueryId": "mine", "maxNumTasks": 2}}

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 
 SECRET = "hunter2hunter2"
 TEXT = '{"type": "kafka", "spec": {"ioConfig": {"consumerProperties": {"password": "%s"' % SECRET  # noqa: UP031
+NATIVE = "spec.ingestion.nativeSpec"
 
 WRONG: list[tuple[str, Ingestion, str]] = [
     ("neither cluster nor endpoint", ingestion(druidCluster=None), "spec.druidCluster: "),
@@ -32,6 +33,24 @@ WRONG: list[tuple[str, Ingestion, str]] = [
     ("no JSON", ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}), "spec.ingestion.spec: the spec of"),
     ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): ingestion.type rabbit means"),
     ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: state the SQL statement"),
+    ("a context that is text", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: it has to be"),
+    ("a context that is a number", ingestion("sql", {"query": "q", "context": 5}), f"{NATIVE}.context: it has to be"),
+    ("a context that is a list", ingestion("sql", {"query": "q", "context": []}), f"{NATIVE}.context: it has to be"),
+    (
+        "the id of a query that is a number",
+        ingestion("sql", {"query": "q", "context": {"sqlQueryId": 5}}),
+        f"{NATIVE}.context.sqlQueryId (5): an id has to be a text. Put it in quotes",
+    ),
+    (
+        "the id of a task that is a number",
+        ingestion("native-batch", {**BATCH, "id": 7}),
+        f"{NATIVE}.id (7): an id has to be a text. Put it in quotes",
+    ),
+    (
+        "the id of a task that is a mapping",
+        ingestion("native-batch", {**BATCH, "id": [{"password": SECRET}]}),
+        f"{NATIVE}.id ([{{'password': '********'}}]): an id has to be a text",
+    ),
     (
         "rules of nothing",
         ingestion("sql", {"query": "q"}, ingestion={"rules": [{}]}),

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the CRD lets anybody store in a specification is told by its field, or left for Druid to refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._address import path
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
+    changed_compaction,
+    stated_compaction,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, changed_rules
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import changed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervision
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import described, state_an_id
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+    ingestion,
+    resource,
+)
+
+# more digits than Python makes a number or a text of, and more levels than it reads
+LONG = ("9" * 5000, f"P{'9' * 5000}D", "[" * 100_000)
+ODD: tuple[Any, ...] = (None, True, 5, 1.5, "", "x", [], [1], {}, {"a": {}}, "0001-01-01T00:00:00+05:00/2020", *LONG)
+
+KAFKA: dict[str, Any] = {
+    "type": "kafka",
+    "id": "pages",
+    "suspended": False,
+    "context": {"priority": 1},
+    "spec": {
+        "dataSchema": {
+            "dataSource": "pages",
+            "timestampSpec": {"column": "ts"},
+            "dimensionsSpec": {"dimensions": ["page"], "dimensionExclusions": ["x"]},
+            "granularitySpec": {"segmentGranularity": "HOUR", "queryGranularity": "NONE"},
+            "metricsSpec": [{"type": "count", "name": "n"}],
+            "transformSpec": {"filter": {"type": "in", "dimension": "page", "values": ["a"]}},
+        },
+        "ioConfig": {
+            "topic": "pages",
+            "taskCount": 2,
+            "taskDuration": "PT1H",
+            "lateMessageRejectionStartDateTime": "2026-01-01",
+            "inputFormat": {"type": "json", "flattenSpec": {"fields": ["a"]}},
+            "autoScalerConfig": {"enableTaskAutoScaler": True},
+            "consumerProperties": {"bootstrap.servers": "kafka:9092"},
+        },
+        "tuningConfig": {
+            "reportParseExceptions": True,
+            "maxSavedParseExceptions": 1,
+            "numPersistThreads": 1,
+            "indexSpec": {"bitmap": {"type": "roaring"}},
+        },
+    },
+}
+AT_THE_TOP: dict[str, Any] = {"type": "kafka", **KAFKA["spec"]}
+BATCH: dict[str, Any] = {
+    "type": "index_parallel",
+    "id": "nightly",
+    "context": {"priority": 1},
+    "spec": {**KAFKA["spec"], "ioConfig": {"type": "index_parallel", "inputSource": {"type": "inline", "data": "a"}}},
+}
+QUERY: dict[str, Any] = {
+    "query": "INSERT INTO pages SELECT 1",
+    "context": {"sqlQueryId": "nightly", "maxNumTasks": 2},
+    "parameters": [{"type": "VARCHAR", "value": "x"}],
+}
+COMPACTION: dict[str, Any] = {
+    "dataSource": "pages",
+    "taskPriority": 25,
+    "skipOffsetFromLatest": "P1D",
+    "tuningConfig": {"maxRowsInMemory": 1},
+    "granularitySpec": {"segmentGranularity": "DAY"},
+    "dimensionsSpec": {"dimensions": ["page"]},
+    "metricsSpec": [{"type": "count", "name": "n"}],
+    "transformSpec": {"filter": {"type": "in", "values": ["a"]}},
+}
+RULE: dict[str, Any] = {
+    "type": "loadByInterval",
+    "interval": "2020/2021",
+    "tieredReplicants": {"_default_tier": 2},
+    "useDefaultTierForNull": True,
+    "includeFuture": True,
+}
+DOCUMENTS = {"kafka": KAFKA, "autocompact": {"spec": COMPACTION}, "native-batch": BATCH, "sql": QUERY}
+
+
+def odd(document: Any, levels: int) -> Iterator[Any]:
+    """Yield the document with each odd value in place of each part of it, down to so many levels."""
+    parts = document.items() if isinstance(document, dict) and levels else ()
+    for name, value in parts:
+        for other in (*ODD, *odd(value, levels - 1)):
+            yield {**document, name: other}
+
+
+def work_out(described: Ingestion) -> None:
+    """Work out all that is known of it before Druid is written to; what is wrong with it is a DruidError."""
+    with suppress(DruidError):
+        if described.is_supervisor:
+            work_out_supervisor(described)
+        else:
+            job = batch.job(described)
+            path(batch.attempt(described, job, None, None).task.id)
+            job.submission(2)
+
+
+def work_out_supervisor(described: Ingestion) -> None:
+    usual = DOCUMENTS[described.type]
+    for record in (Record({"type": described.type, "spec": usual}, "pages"), Record(described.stated, "pages")):
+        for has_own_ids in (True, False):
+            with suppress(DruidError):
+                wanted = supervision.wanted(described, record, has_own_ids=has_own_ids)
+                path(wanted.id)
+                changed(None, wanted)
+                changed(canonical({"type": described.type, **usual}), wanted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "document"),
+    [
+        ("kafka", KAFKA),
+        ("kafka", AT_THE_TOP),
+        ("autocompact", {"spec": COMPACTION}),
+        ("native-batch", BATCH),
+        ("sql", QUERY),
+    ],
+)
+def test_a_part_of_a_specification(kind: str, document: dict[str, Any]) -> None:
+    for each in odd(document, 4):
+        found = ingestion(kind, each)
+        warnings(found)
+        if not problems(found):
+            work_out(found)
+        sibling = resource(kind, each, name="other")
+        described(resource(), [sibling])
+        state_an_id([sibling])
+
+
+def test_a_part_of_what_is_kept_of_the_datasource() -> None:
+    for rule in (*ODD, *odd(RULE, 2)):
+        problems(ingestion(ingestion={"rules": [rule]}))
+        changed_rules(canonical_rules([RULE]), "pages", canonical_rules([rule]))
+    for config in odd(COMPACTION, 4):
+        found = ingestion(ingestion={"compaction": config})
+        with suppress(DruidError):
+            if not problems(found):
+                wanted = stated_compaction(datasource_of(found.document), config)
+                changed_compaction(None, wanted)
+                changed_compaction(stated_compaction("pages", COMPACTION), wanted)
