@@ -31,9 +31,9 @@ def dropped(stated: Any, kept: Any, place: str = "") -> Iterator[str]:
 
 
 def differing(one: Any, other: Any, place: str = "") -> Iterator[str]:
-    """Yield the places of the fields that are in both and differ."""
+    """Yield the places of the fields that are in both and differ, in the order of ``one``."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for name in one.keys() & other.keys():
+        for name in (name for name in one if name in other):
             yield from differing(one[name], other[name], f"{place}.{name}" if place else str(name))
     elif not are_same(one, other):
         yield place

@@ -124,7 +124,7 @@ def _contradiction(kind: str, name: str, *groups: Group) -> Finding:
 
 
 def _warnings(cluster: Cluster) -> Iterator[str]:
-    for name in (cluster.get("dynamicConfig") or {}).keys() - {*KINDS}:
+    for name in sorted((cluster.get("dynamicConfig") or {}).keys() - {*KINDS}):
         yield f"spec.dynamicConfig.{name} has no effect: what there is, is {', '.join(KINDS)}."
     for group in cluster.groups:
         if _of_group(group) and group.node_type not in _KIND_OF_NODE_TYPE:

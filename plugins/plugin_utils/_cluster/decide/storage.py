@@ -37,7 +37,7 @@ def _shrinking_group(group: Group, observed: Observed) -> Iterator[Finding]:
         return
     old = _requests(workload["spec"].get("volumeClaimTemplates") or [])
     new = _requests(group.concatenated("volumeClaimTemplates"))
-    for name in old.keys() & new.keys():
+    for name in sorted(old.keys() & new.keys()):
         if new[name].amount < old[name].amount:
             largest = max(_sizes(f"{name}-{group.unique_name}", observed), key=_amount, default=None)
             if largest is not None and new[name].amount < largest.amount:

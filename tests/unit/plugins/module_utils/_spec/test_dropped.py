@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import dropped
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing, dropped
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped impor
 )
 def test_dropped(stated: Any, kept: Any, places: list[str]) -> None:
     assert list(dropped(stated, kept)) == places
+
+
+def test_what_differs_is_told_in_one_order() -> None:
+    names = [f"{letter}-field" for letter in "hgfedcba"]
+    one = {name: {"same": 0, "changed": 1} for name in names}
+    other = {name: {"changed": 2, "same": 0} for name in sorted(names)}
+    assert list(differing(one, other)) == [f"{name}.changed" for name in names]

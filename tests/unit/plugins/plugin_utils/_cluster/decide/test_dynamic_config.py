@@ -102,6 +102,12 @@ def test_what_has_no_effect_is_told(level: Any, groups: Groups, words: str) -> N
     assert words in warning
 
 
+def test_what_has_no_effect_is_told_in_one_order() -> None:
+    names = [f"{letter}-kind" for letter in "hgfedcba"]
+    warnings = stated(cluster({}, dynamicConfig={name: {} for name in names})).warnings
+    assert [text.partition(" ")[0] for text in warnings] == [f"spec.dynamicConfig.{name}" for name in sorted(names)]
+
+
 def observed(**ready: int) -> Observed:
     """Return the workloads of these groups, with so many ready pods."""
     status = {key: {"readyReplicas": pods} if pods else {} for key, pods in ready.items()}

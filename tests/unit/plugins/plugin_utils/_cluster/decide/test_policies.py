@@ -285,6 +285,15 @@ def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], num
     assert shrinking(druid.cluster(after), running_with(before)) == ()
 
 
+def test_claims_are_named_in_one_order() -> None:
+    """In another one the status would be written anew in each pass."""
+    names = [f"{letter}-data" for letter in "hgfedcba"]
+    before, after = (claims(*((name, size) for name in names)) for size in ("2Gi", "1Gi"))
+    findings = shrinking(druid.cluster(after), running_with(before, *(claim(name, "2Gi") for name in names)))
+    places = [finding.message.partition(":")[0] for finding in findings]
+    assert places == [f"spec.nodes[brokers].volumeClaimTemplates[{name}]" for name in sorted(names)]
+
+
 # (claims that there are, the size in the StatefulSet, the size that is wanted, what is said)
 CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
     ([claim("d", "1Ti")], "10Ti", "1Ti", None),
