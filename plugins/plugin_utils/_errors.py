@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 UNPROCESSABLE = 422

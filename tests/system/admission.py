@@ -20,10 +20,14 @@ PROBE = "probe"
 
 
 @contextmanager
-def refusing(live: Live, kind: str, name: str) -> Iterator[None]:
-    """Let the API server refuse whatever the user druidops wants of that object, until the context ends."""
+def refusing(live: Live, kind: str, name: str | None = None) -> Iterator[None]:
+    """Let the API server refuse whatever the user druidops wants of that object, until the context ends.
+
+    Without a name all objects of the kind are meant.
+    """
     everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["*"]}
-    refused = f"object.kind == '{kind}' && object.metadata.name == '{name}'"
+    named = "true" if name is None else f"object.metadata.name == '{name}'"
+    refused = f"object.kind == '{kind}' && {named}"
     probed = f"object.kind == 'ConfigMap' && object.metadata.name == '{PROBE}'"
     spec = {
         "matchConstraints": {"resourceRules": [everything]},

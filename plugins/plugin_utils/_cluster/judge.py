@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, stays
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare, same_object
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import CONFLICT, FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import merge
@@ -28,7 +28,6 @@ _NOT_YET_THERE = "1"
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
-_FORBIDDEN = 403
 # The server has not judged: it is busy or broken, or somebody else was faster.
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
@@ -55,7 +54,7 @@ def _without_room(api: KubernetesApi, steps: Collection[Step]) -> tuple[Finding,
     try:
         return quota_sum.beyond(steps, api.list_objects("ResourceQuota", namespace))
     except ApiError as error:
-        if error.status != _FORBIDDEN:
+        if error.status != FORBIDDEN:
             raise
         api.warnings.append(f"Whether quotas have room for a group as a whole cannot be foretold: {error}")
         return ()

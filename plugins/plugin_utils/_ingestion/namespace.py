@@ -6,17 +6,20 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import FORBIDDEN, UNPROCESSABLE, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+
+# A quota, a missing right, a policy: of a namespace that goes the server says so before it asks any of them.
+_REFUSALS = (FORBIDDEN, UNPROCESSABLE)
 
 
 def is_terminating(api: KubernetesApi, namespace: str) -> bool:
-    """Return whether nothing can be made there any more; asked by a dry run."""
+    """Return whether nothing can be made there any more because it goes; asked by a dry run."""
     probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "generateName": "druidops-"}}
     try:
         api.create(probe, dry_run=True)
     except ApiError as error:
-        if not error.is_of_terminating_namespace:
+        if error.status not in _REFUSALS:
             raise
-        return True
+        return error.is_of_terminating_namespace
     return False

@@ -10,10 +10,9 @@ import re
 from collections.abc import Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
 
-_FORBIDDEN = 403
 # As the admission plugin ResourceQuota says it.
 _EXCEEDED = re.compile(
     r"exceeded quota: .*?, requested: (?P<requested>.*?), used: (?P<used>.*?), limited: (?P<limit>.*)"
@@ -22,7 +21,7 @@ _EXCEEDED = re.compile(
 
 def leaves_room(error: ApiError, kind: str) -> bool:
     """True for a refusal by a quota that counts objects, and is full only while the one to be replaced is there."""
-    match = _EXCEEDED.search(error.words) if error.status == _FORBIDDEN else None
+    match = _EXCEEDED.search(error.words) if error.status == FORBIDDEN else None
     if match is None:
         return False
     requested, used, limited = (_amounts(match[name]) for name in ("requested", "used", "limit"))
