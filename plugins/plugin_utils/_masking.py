@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils import _masking
+from ansible_collections.druidops.druid.plugins.module_utils._depth import upper_levels
 from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._secret import Confidential
-from ansible_collections.druidops.druid.plugins.plugin_utils._depth import upper_levels
 
 # A copy of the whole object, in a notation of its own.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._depth import MOST_LEVELS, TOO_DEEP
+from ansible_collections.druidops.druid.plugins.module_utils._depth import MOST_LEVELS, TOO_DEEP
 
 Schema = Mapping[str, Any]
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.module_utils._depth import MOST_LEVELS, upper_levels
 from ansible_collections.druidops.druid.plugins.module_utils._secret import Confidential, Quoting, Secret
 from ansible_collections.druidops.druid.plugins.module_utils._secret_text import is_secret_name
 from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
@@ -82,22 +83,23 @@ _PLACE_OF_ANOTHER = "EnvVar"
 _TOKEN = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*')
 
 
-def marked(document: Any) -> Any:
+def marked(document: Any, levels: int = MOST_LEVELS) -> Any:
     """Return the document with what is secret by its place marked: Confidential values, and texts Quoting them.
 
     The document is a specification, or anything that has some in it. Input sources in the text of a query (EXTERN,
-    or the arguments of S3, HTTP and their like) and specifications that are texts in JSON are looked into, too.
+    or the arguments of S3, HTTP and their like) and specifications that are texts in JSON are looked into, too:
+    so many ``levels`` of mappings and lists in all, those of a text in the document counted from where it stands.
     """
     if isinstance(document, Mapping):
         kind = document.get("type")
-        return {name: _marked_field(kind, name, value) for name, value in document.items()}
+        return {name: _marked_field(kind, name, value, levels - 1) for name, value in document.items()}
     if isinstance(document, list):
-        return [marked(element) for element in document]
-    return _marked_text(document) if isinstance(document, str) else document
+        return [marked(element, levels - 1) for element in document]
+    return _marked_text(document, levels) if isinstance(document, str) else document
 
 
-def _marked_field(kind: Any, name: Any, value: Any) -> Any:
-    found = marked(value)
+def _marked_field(kind: Any, name: Any, value: Any, levels: int) -> Any:
+    found = marked(value, levels)
     for place in _BEGINNING_WITH.get(name, ()):
         if place.kind in (None, kind):
             found = _marked_at(found, place.path[1:])
@@ -129,7 +131,7 @@ def _confidential(value: Any) -> Any:
         kind = value.get("type")
         if kind == _ELSEWHERE:
             return value
-        said = {"type": kind} if kind in _PROVIDERS else {}
+        said = {"type": kind} if isinstance(kind, str) and kind in _PROVIDERS else {}
         return {name: _confidential(child) for name, child in value.items()} | said
     if isinstance(value, list):
         return [_confidential(element) for element in value]
@@ -139,34 +141,34 @@ def _confidential(value: Any) -> Any:
     return Confidential(value) if is_one else value
 
 
-def _marked_text(text: str) -> str | Quoting:
+def _marked_text(text: str, levels: int) -> str | Quoting:
     if text.lstrip().startswith(("{", "[")):
-        found = list(_in_json(Literal(0, "", text), str))
+        found = list(_in_json(Literal(0, "", text), str, levels))
     else:
-        found = [secret for literal in literals(text) for secret in _in_literal(literal)]
+        found = [secret for literal in literals(text) for secret in _in_literal(literal, levels)]
     return Quoting(text, tuple(found)) if found else text
 
 
-def _in_literal(literal: Literal) -> Iterator[Secret]:
+def _in_literal(literal: Literal, levels: int) -> Iterator[Secret]:
     if literal.text.lstrip().startswith(("{", "[")):
-        yield from _in_json(literal, unquoted)
-    elif isinstance(_as_argument(literal.argument, literal.text), Confidential):
+        yield from _in_json(literal, unquoted, levels)
+    elif isinstance(_as_argument(literal.argument, literal.text, levels), Confidential):
         yield Secret(literal.start, literal.start + len(literal.raw), literal.argument, literal.text)
 
 
-def _as_argument(name: str, value: Any) -> Any:
+def _as_argument(name: str, value: Any, levels: int) -> Any:
     """Return the value of an argument, named like the field of the input source that it becomes, marked."""
     is_secret = is_secret_name(name) and not name.endswith(_PLACE_OF_ANOTHER)
-    return _confidential(value) if is_secret else marked({name: value})[name]
+    return _confidential(value) if is_secret else _marked_field(None, name, value, levels)
 
 
-def _in_json(literal: Literal, unquote: Callable[[str], str]) -> Iterator[Secret]:
+def _in_json(literal: Literal, unquote: Callable[[str], str], levels: int) -> Iterator[Secret]:
     """Yield the secrets of a document as they are written there: with escapes, which nobody else writes the same."""
     try:
-        document = json.loads(unquote(literal.raw))
+        document = upper_levels(json.loads(unquote(literal.raw)), levels)
     except (ValueError, RecursionError):
         return
-    values = set(_values(_as_argument(literal.argument, document)))
+    values = set(_values(_as_argument(literal.argument, document, levels)))
     for token in _TOKEN.finditer(literal.raw) if values else ():
         value = _decoded(unquote(token[0]))
         if value in values:

@@ -44,7 +44,7 @@ ANSWER = (
 # What a secret is, and where it stands in a text.
 SECRETS = (f"{DRUID}_secret", f"{DRUID}_secret_text")
 # What is not about Druid's API alone, and is needed on both sides.
-SHARED = (f"{DRUID}_masking", f"{DRUID}_secret", f"{DRUID}_yaml")
+SHARED = (f"{DRUID}_depth", f"{DRUID}_masking", f"{DRUID}_secret", f"{DRUID}_yaml")
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
 # What a kind says to Druid and hears from it; no kind is known there.
@@ -71,11 +71,12 @@ ROOMS = (
     Room("plugins/module_utils/_secret.py", (), ("ansible", *HTTP)),
     Room("plugins/module_utils/_secret_text.py", (f"{DRUID}_secret",), ("ansible", *HTTP)),
     Room("plugins/module_utils/_masking.py", SECRETS, ("ansible", *HTTP)),
+    Room("plugins/module_utils/_depth.py", (), ("ansible", *HTTP)),
     # What specifications mean: pure.
     Room("plugins/module_utils/_yaml.py", (), ("ansible", *HTTP)),
     Room(
         "plugins/module_utils/_spec",
-        (*SECRETS, f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"),
+        (*SECRETS, f"{DRUID}_depth", f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"),
         ("ansible", *HTTP),
     ),
     # Where the two meet: the client hides in errors what a specification has in it.

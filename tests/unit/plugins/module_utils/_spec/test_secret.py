@@ -207,6 +207,7 @@ LEFT: list[Any] = [
     {"type": "noop", "context": {"config": {"a": "b"}, "properties": {"key": "b"}}},
     {"requestHeaders": None, "headers": {}, "accessKeyId": "", "awsExternalId": None, "consumerProperties": []},
     {"type": ["a"], "config": 1, "headers": True},
+    {"headers": {"type": {}}, "requestHeaders": {"type": []}},
 ]
 
 
@@ -214,6 +215,54 @@ LEFT: list[Any] = [
 def test_leaves(spec: Any) -> None:
     assert marked(spec) == spec
     assert masked(spec) == spec
+
+
+def text_of(levels: int, inside: str = "") -> str:
+    """Return a JSON text with something in so many lists."""
+    return "[" * levels + inside + "]" * levels
+
+
+def mappings(levels: int, inside: str = "1") -> str:
+    """Return a JSON text with something in so many mappings."""
+    return '{"a":' * levels + inside + "}" * levels
+
+
+def texts_in_texts(levels: int) -> str:
+    """Return a text in texts: none is nested deeply by itself."""
+    text = ""
+    for _each in range(5):
+        text = mappings(levels, json.dumps(text))
+    return text
+
+
+SECRET_IN_A_MAPPING = json.dumps({"requestHeaders": {"a": SECRET}})
+# What nobody can walk down, and what only all together is too much.
+DEEP = [
+    *map(text_of, (100, 450, 900, 5000)),
+    *map(mappings, (100, 330, 450, 900, 5000)),
+    *map(texts_in_texts, range(70, 100, 5)),
+]
+
+
+@pytest.mark.parametrize("text", DEEP, ids=[str(len(text)) for text in DEEP])
+def test_a_text_of_many_levels_is_searched_no_deeper_than_anything_else(text: str) -> None:
+    """Neither where it stands alone nor in an annotation, a query, or behind a secret."""
+    for document in (text, {"spec": text}, {"metadata": {"annotations": {"a": text}}}, {"query": extern(text)}):
+        assert marked(document) == document
+
+
+@pytest.mark.parametrize(("levels", "is_found"), [(97, True), (98, False)])
+def test_a_secret_in_a_text_is_found_down_to_the_level_from_which_on_nothing_is_read(
+    levels: int, is_found: bool
+) -> None:
+    """Of 100 levels, the mapping that the text is in, its lists, and the two mappings of the secret."""
+    text = text_of(levels, SECRET_IN_A_MAPPING)
+    assert (marked({"spec": text}) != {"spec": text}) is is_found
+
+
+def test_a_secret_beside_what_is_nested_too_deeply_is_found() -> None:
+    text = json.dumps({"requestHeaders": {"a": SECRET}, "deep": "%%"}).replace('"%%"', text_of(450))
+    assert not tells(masked({"spec": text}), SECRET)
 
 
 def planted(place: Place, names: Iterator[str], secret: Any) -> dict[str, Any]:

@@ -25,9 +25,9 @@ def is_too_deep(value: Any) -> bool:
 def upper_levels(value: Any, levels: int = MOST_LEVELS) -> Any:
     """Return a value without what is nested more deeply."""
     if isinstance(value, dict):
-        return {name: upper_levels(child, levels - 1) for name, child in value.items()} if levels else {}
+        return {name: upper_levels(child, levels - 1) for name, child in value.items()} if levels > 0 else {}
     if isinstance(value, list):
-        return [upper_levels(child, levels - 1) for child in value] if levels else []
+        return [upper_levels(child, levels - 1) for child in value] if levels > 0 else []
     return value
 
 

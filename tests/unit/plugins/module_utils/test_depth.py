@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._depth import MOST_LEVELS, is_too_deep, upper_levels
+from ansible_collections.druidops.druid.plugins.module_utils._depth import MOST_LEVELS, is_too_deep, upper_levels
 
 # More levels than Python has frames.
 BOTTOMLESS = 5000
