@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from ansible_collections.druidops.druid.plugins.module_utils._depth import upper_levels
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
@@ -94,13 +95,17 @@ def _after(step: Step) -> Manifest | None:
 
 
 def _essence(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return what a person has written or would write: no status, no bookkeeping of the server."""
+    """Return what a person has written or would write: no status, no bookkeeping of the server.
+
+    Of a Druid resource that is too deep to be understood (its finalizer is kept all the same) the upper levels.
+    """
     if manifest is None:
         return None
     metadata = {name: value for name, value in manifest["metadata"].items() if name not in BOOKKEEPING}
     if "ownerReferences" in metadata:
         metadata["ownerReferences"] = [_without_uid(reference) for reference in metadata["ownerReferences"]]
-    return {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
+    stated = {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
+    return dict(upper_levels(stated))
 
 
 def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:

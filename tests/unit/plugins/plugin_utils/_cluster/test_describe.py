@@ -15,6 +15,7 @@ import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_depth import nested
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
@@ -129,6 +130,17 @@ def test_what_restarts_by_itself_is_counted() -> None:
         "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
         "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
     ]
+
+
+@pytest.mark.parametrize("levels", [250, 450, 900, 5000])
+def test_the_finalizer_of_a_resource_that_nobody_can_walk_down(levels: int) -> None:
+    live, after = druid.resource(), druid.resource()
+    for each in (live, after):
+        each["spec"]["deep"] = nested(levels)
+    after["metadata"]["finalizers"] = ["a"]
+    [entry] = describe.diff(Plan((Step("patch", after, live=live, after=after, patch=[]),)))
+    shown = difflib.ndiff(entry["before"].splitlines(), entry["after"].splitlines())
+    assert [line for line in shown if line[0] in "+-?"] == ["+   finalizers:", "+   - a"]
 
 
 def test_nothing_to_say() -> None:
