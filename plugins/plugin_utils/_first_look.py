@@ -48,6 +48,10 @@ class FirstLook(KubernetesApi):
             self.get(kind, namespace, listed[0]["metadata"]["name"])
         return listed
 
+    def list_names(self, kind: str, namespace: str | None) -> list[str]:
+        """LookAgain: the cache knows no tables."""
+        raise LookAgain
+
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
         if method != "GET":
             raise LookAgain

@@ -30,6 +30,10 @@ TOO_MANY_REQUESTS = 429
 MAX_ATTEMPTS = 4
 MAX_RETRY_AFTER_SECONDS = 10.0
 
+JSON = "application/json"
+# A list as kubectl prints it: of each object, whatever is in it, a few texts.
+TABLE = f"{JSON};as=Table;v=v1;g=meta.k8s.io"
+
 # YAML, which the server reads apply patches with, folds or refuses these where JSON does not; half a character
 # (a lone surrogate) cannot be sent in any other way.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
@@ -89,6 +93,18 @@ def no_headers() -> urllib3.HTTPHeaderDict:
     return urllib3.HTTPHeaderDict()
 
 
+class TooDeep(KubernetesError):
+    """The server's answer has more levels of mappings and lists than Python can read. It is not quoted."""
+
+    def __init__(self, call: Call) -> None:
+        where = f" in namespace {call.namespace}" if call.namespace else ""
+        what = f"{call.kind} {call.name}" if call.name else f"objects of kind {call.kind}"
+        super().__init__(
+            f"Cannot read what the API server answered to {call.verb} {what}{where}: it is nested too deeply, with "
+            "hundreds of mappings and lists in each other. Remove these, or the object that has them."
+        )
+
+
 @dataclass
 class KubernetesApi:
     """A connection to one API server. ``warnings`` collects what the server warned about."""
@@ -118,6 +134,12 @@ class KubernetesApi:
         answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
         head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
         return [{**head, **item} for item in answer.get("items") or ()]
+
+    def list_names(self, kind: str, namespace: str | None) -> list[str]:
+        """Return the names of the objects of ``kind``, even of those that are nested too deeply to be read."""
+        table = self._request("GET", kind, namespace, query={"includeObject": "None"}, accept=TABLE)
+        column = [each["format"] for each in table["columnDefinitions"]].index("name")
+        return [row["cells"][column] for row in table.get("rows") or ()]
 
     def apply(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
         """Return the object after a forced server-side apply; ``metadata.uid``, if stated, must be the live one's."""
@@ -192,13 +214,18 @@ class KubernetesApi:
         body: Any = None,
         content_type: str = "application/json",
         subresource: str = "",
+        accept: str = JSON,
     ) -> Manifest:
         path = _path(kind, namespace, name) + (f"/{subresource}" if subresource else "")
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
-        call = Call(method, kind, namespace, name)
+        call = Call(method, kind, namespace, name, accept)
         answer = self._send(call, url, None if body is None else to_json(body), content_type)
         self.warnings.extend(_warnings(answer.headers))
-        document = _document(answer.data)
+        try:
+            document = _document(answer.data)
+        except RecursionError:
+            # That error has nothing to tell but where Python gave up.
+            raise TooDeep(call) from None
         if answer.status >= 400 or document is None:
             resource = KINDS[kind].resource + (f"/{subresource}" if subresource else "")
             refusal = _foreign(answer.data) if document is None else document
@@ -216,7 +243,7 @@ class KubernetesApi:
 
     def _send_once(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
         headers = self.headers()
-        headers.update({"Accept": "application/json", "User-Agent": "druidops"})
+        headers.update({"Accept": call.accept, "User-Agent": "druidops"})
         if body is not None:
             headers["Content-Type"] = content_type
         # Reads may be sent again when the connection breaks; a write may have taken effect.
@@ -239,12 +266,13 @@ class KubernetesApi:
 
 
 class Call(NamedTuple):
-    """One request, as an error has to name it."""
+    """One request, as an error has to name it, and as what it wants to be answered."""
 
     method: str
     kind: str
     namespace: str | None
     name: str | None
+    accept: str = JSON
 
     @property
     def verb(self) -> str:
@@ -268,7 +296,7 @@ def _dry_run(dry_run: bool) -> dict[str, str]:
 
 
 def _document(data: bytes) -> Manifest | None:
-    """Return the JSON document, or None when the answer is none."""
+    """Return the JSON document, or None when the answer is none; RecursionError when it is nested too deeply."""
     try:
         document = json.loads(data)
     except ValueError:
@@ -294,4 +322,4 @@ def _warnings(headers: Any) -> list[str]:
     return [text.group(1).replace('\\"', '"') for text in texts if text]
 
 
-__all__ = ["FIELD_MANAGER", "KINDS", "Kind", "KubernetesApi", "KubernetesError", "Manifest", "to_json"]
+__all__ = ["FIELD_MANAGER", "KINDS", "Kind", "KubernetesApi", "KubernetesError", "Manifest", "TooDeep", "to_json"]

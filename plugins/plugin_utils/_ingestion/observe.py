@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
@@ -14,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest, TooDeep
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,22 @@ def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
     """Return the other resources of the namespace; there are none where the CRD is not."""
     try:
         listed = api.list_objects(names.KIND, ingestion.namespace)
+    except TooDeep:
+        listed = _one_by_one(api, ingestion.namespace)
     except ApiError as error:
         if ingestion.uid is None and error.is_missing_kind:
             return []
         raise
     return [each for each in listed if each["metadata"]["name"] != ingestion.name]
+
+
+def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
+    """Return the resources that can be read: one that cannot is no reason to stop all others of its namespace.
+
+    It describes no supervisor, like any that is invalid; its own pass says what is wrong with it.
+    """
+    found: list[Manifest | None] = []
+    for name in api.list_names(names.KIND, namespace):
+        with suppress(TooDeep):
+            found.append(api.get(names.KIND, namespace, name))
+    return [each for each in found if each is not None]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError, Unreachable
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS, KubernetesApi, to_json
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS, KubernetesApi, TooDeep, to_json
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
     BROKEN,
     Answer,
@@ -182,6 +182,35 @@ def test_gives_each_listed_object_its_kind(server: Server, api: KubernetesApi) -
 def test_lists_nothing(server: Server, api: KubernetesApi, items: Any) -> None:
     server.answers = [Answer(body={"items": items})]
     assert api.list_objects("StatefulSet", "ns") == []
+
+
+# Python 3.12 and later read more levels than it can walk down.
+BOTTOMLESS = '{"items":' + "[" * 200_000 + '"hunter2"' + "]" * 200_000 + "}"
+TOO_DEEP: list[tuple[Call, str]] = [
+    (lambda api: api.get("Druid", "ns", "c"), "get Druid c in namespace ns"),
+    (lambda api: api.list_objects("Druid", "ns"), "list objects of kind Druid in namespace ns"),
+    (lambda api: api.list_objects("Druid", None), "list objects of kind Druid"),
+    (lambda api: api.patch_status("Druid", "ns", "c", OPERATIONS), "patch Druid c in namespace ns"),
+]
+
+
+@pytest.mark.parametrize(("call", "asked_for"), TOO_DEEP)
+def test_says_what_is_nested_too_deeply_to_be_read(
+    server: Server, api: KubernetesApi, call: Call, asked_for: str
+) -> None:
+    server.answers = [Answer(body=BOTTOMLESS)]
+    with pytest.raises(TooDeep, match=f"answered to {asked_for}: it is nested too deeply") as caught:
+        call(api)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_lists_names_alone(server: Server, api: KubernetesApi) -> None:
+    columns = [{"name": "Type", "format": ""}, {"name": "Name", "format": "name"}]
+    server.answers = [Answer(body={"columnDefinitions": columns, "rows": [{"cells": ["kafka", "a"], "object": None}]})]
+    assert api.list_names("DruidIngestion", "ns") == ["a"]
+    assert server.asked[0].headers["accept"] == ["application/json;as=Table;v=v1;g=meta.k8s.io"]
+    assert server.asked[0].path.endswith("/namespaces/ns/druidingestions?includeObject=None")
 
 
 TEXTS = [

@@ -1,0 +1,49 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is read besides the resource itself."""
+
+from __future__ import annotations
+
+import pytest
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import look_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion, resource
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+
+BOTTOMLESS = Answer(body='{"items":' + "[" * 200_000 + "]" * 200_000 + "}")
+GONE = Answer(404, {"message": "not found", "details": {"name": "gone"}})
+NAMES = ("i", "deep", "gone", "good")
+TABLE = Answer(
+    body={
+        "columnDefinitions": [{"name": "Name", "format": "name"}],
+        "rows": [{"cells": [name]} for name in NAMES],
+    }
+)
+DIRECTLY = (BOTTOMLESS, TABLE, Answer(body=resource()), BOTTOMLESS, GONE, Answer(body=resource(name="good")))
+
+
+def siblings(server: Server, is_operator: bool) -> list[str]:
+    """Return the names of the other resources that are found by what belongs to a server of its own."""
+    described = ingestion(druidCluster=None)
+    with urllib3.PoolManager() as pool:
+        api = KubernetesApi(server.url, pool)
+
+        def attempt(api: KubernetesApi) -> list[str]:
+            return [each["metadata"]["name"] for each in observe(api, described, ()).siblings]
+
+        return look_first(api, api, attempt) if is_operator else attempt(api)
+
+
+@pytest.mark.parametrize("is_operator", [False, True])
+def test_a_resource_that_nobody_can_read_stops_no_other(is_operator: bool) -> None:
+    """Under the operator the cache, which knows no tables, is asked before."""
+    with serving() as server:
+        server.answers = [*([GONE, BOTTOMLESS] if is_operator else []), GONE, *DIRECTLY]
+        assert siblings(server, is_operator) == ["good"]
+        assert [asked.path for asked in server.asked if "=Table" in asked.headers["accept"][0]] == [
+            "/apis/druid.apache.org/v1alpha1/namespaces/ns/druidingestions?includeObject=None"
+        ]
