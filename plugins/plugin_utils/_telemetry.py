@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._census import Counted, Left, count, left_by
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import Run, posts, values
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_post import NotPosted, post
@@ -72,13 +72,16 @@ def tell(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | N
     lock, and two at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the
     resources, which is ``is_news`` after a write.
     """
-    file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
     try:
+        file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
         with turn(file, TURN_SECONDS) as mine:
             census = count() if is_news or mine.is_due(kind, CENSUS_PAUSE_SECONDS) else None
             post(url, posts(kind, values(replace(run, census=census), time.time())))
             if census is not None:
                 mine.note(kind)
-    except (NoTurn, NotPosted) as error:
+    except (NoTurn, NotPosted, KubernetesError) as error:
         return str(error)
+    except (OSError, RecursionError, ValueError) as error:
+        # /tmp is full, a resource among those that are counted is nested too deeply, the URL is none: after all writes
+        return f"The metrics could not be told to {url}: {error!r}"
     return None

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import resource
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,44 @@ def test_nobody_listens() -> None:
     said = tell("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_news=False)
     assert said is not None
     assert said.startswith("The metrics could not be posted to http://127.0.0.1:1/metrics")
+
+
+@pytest.mark.parametrize(
+    "error", [KubernetesError("It gives no answer."), RecursionError("too deep"), PermissionError("no token")]
+)
+def test_what_cannot_be_counted_ends_no_pass(endpoint: Endpoint, error: Exception) -> None:
+    def count() -> None:
+        raise error
+
+    said = tell(endpoint.url, "druid", RUN, count, is_news=True)
+    assert said is not None
+    assert str(error) in said
+    assert counted(endpoint, False, {"clusters": 1.0})
+
+
+@contextmanager
+def full() -> Iterator[None]:
+    """Let no byte be written to any file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_directory_that_is_full_ends_no_pass(endpoint: Endpoint) -> None:
+    with full():
+        said = tell(endpoint.url, "druid", RUN, lambda: {"clusters": 1.0}, is_news=True)
+    assert said is not None
+    assert "File too large" in said
+    assert CLUSTERS in names(endpoint)
+
+
+def test_what_is_no_url_ends_no_pass() -> None:
+    said = tell("http://[/metrics", "druid", RUN, lambda: None, is_news=True)
+    assert said is not None
+    assert said.startswith("The metrics could not be told to http://[/metrics")
 
 
 def test_each_kind_is_counted(endpoint: Endpoint) -> None:
