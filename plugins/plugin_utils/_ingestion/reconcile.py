@@ -63,14 +63,11 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
 
 
 def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
-    ingestion = Ingestion.from_resource(resource)
-    obstacles = _misshapen(resource) or validate.problems(ingestion)
-    keys = secrets_of(ingestion)
-    refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
-    if refusal is not None:
-        obstacles = (*obstacles, refusal)
+    obstacles = _obstacles(resource, settings)
     if obstacles:
         return Pass(resource, Plan(findings=obstacles))
+    ingestion = Ingestion.from_resource(resource)
+    keys = secrets_of(ingestion)
     with settings.meter.phases("observe"):
         found = observe(api, ingestion, keys)
     if found.record is not None and not is_ours(found.record, ingestion):
@@ -136,6 +133,16 @@ def _finalizer(metadata: Mapping[str, Any]) -> tuple[Any, ...]:
 def _warnings(ingestion: Ingestion, seen: Seen | None) -> tuple[str, ...]:
     of_druid = seen.warnings if isinstance(seen, SeenSupervisor) else ()
     return (*validate.warnings(ingestion), *of_druid)
+
+
+def _obstacles(resource: Manifest, settings: Settings) -> tuple[Finding, ...]:
+    """Return what is wrong with the resource itself; of one that has another shape no field is read."""
+    misshapen = _misshapen(resource)
+    if misshapen:
+        return misshapen
+    ingestion = Ingestion.from_resource(resource)
+    refusal = refused(secrets_of(ingestion), ingestion.namespace, settings.reference_namespaces)
+    return (*validate.problems(ingestion), *(() if refusal is None else (refusal,)))
 
 
 def _misshapen(resource: Manifest) -> tuple[Finding, ...]:

@@ -99,7 +99,7 @@ def _documents(resource: Manifest) -> tuple[Any, ...]:
     stated = searched(resource)
     try:
         return stated, Ingestion.from_resource(resource).document
-    except (AttributeError, ValueError):
+    except ValueError:
         return (stated,)
 
 

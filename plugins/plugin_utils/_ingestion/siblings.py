@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._address import server
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
@@ -58,14 +59,15 @@ def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[
             yield each, ingestion
 
 
-def _place(ingestion: Ingestion) -> tuple[str | None, str | None]:
-    """Return which Druid it is about, as far as that is stated."""
-    return ingestion.cluster, _in_one_form(ingestion.endpoint.get("url"))
+def _place(ingestion: Ingestion) -> tuple[str | None, Any]:
+    """Return which Druid it is about, as far as that is stated; what cannot be read is a place of its own."""
+    endpoint = ingestion.spec.get("endpoint")
+    return ingestion.cluster, _in_one_form(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
 
 
-def _in_one_form(url: str | None) -> str | None:
+def _in_one_form(url: Any) -> Any:
     try:
-        return None if url is None else server(url)
+        return server(url) if isinstance(url, str) else url
     except BadInput:
         # there is nobody, and nobody else can be there
         return url

@@ -30,7 +30,10 @@ TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
 
 @dataclass(frozen=True)
 class Ingestion:
-    """One DruidIngestion; `uid` is None when it is described by variables only. Its spec has the CRD's shape."""
+    """One DruidIngestion; `uid` is None when it is described by variables only. Its spec has the CRD's shape.
+
+    It may have been stored under the schema of another day: a part that is no mapping is as good as not stated.
+    """
 
     name: str
     namespace: str
@@ -49,7 +52,7 @@ class Ingestion:
             uid=metadata.get("uid"),
             generation=metadata.get("generation"),
             annotations=metadata.get("annotations") or {},
-            spec=resource.get("spec") or {},
+            spec=_mapping(resource.get("spec")),
         )
 
     @property
@@ -122,16 +125,15 @@ class Ingestion:
 
     @property
     def endpoint(self) -> Mapping[str, Any]:
-        return self.spec.get("endpoint") or {}
+        return _mapping(self.spec.get("endpoint"))
 
     @property
     def auth(self) -> Mapping[str, Any]:
-        return self.spec.get("auth") or {}
+        return _mapping(self.spec.get("auth"))
 
     @property
     def _ingestion(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.spec.get("ingestion") or {}
-        return found
+        return _mapping(self.spec.get("ingestion"))
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -146,6 +148,10 @@ class Ingestion:
         return {name: value for name, value in stated.items() if value is not None}
 
 
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def was_suspended(stated: Mapping[str, Any]) -> bool:
     """Return whether it was described as suspended, by the resource or in the specification of the supervisor."""
     described = stated.get("suspend")
@@ -158,7 +164,9 @@ def digest(stated: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _loaded(text: str) -> Any:
+def _loaded(text: Any) -> Any:
+    if not isinstance(text, str):
+        raise ValueError("it is no text")
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:

@@ -57,6 +57,37 @@ def test_who_keeps_it(sibling: Any, older: str | None, other: str | None) -> Non
     assert ("pages" in described(MINE, [sibling])) == (other is not None)
 
 
+ODD: tuple[Any, ...] = (True, 5, "x", [1], {"a": 1})
+
+
+def test_one_that_cannot_be_read_stops_nothing() -> None:
+    """It may have been stored under the schema of another day."""
+    sound = aged("z", "2026-01-01T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
+    spec = {**sound["spec"], "auth": {}, "endpoint": {"url": None}}
+    ingestion = spec["ingestion"]
+    for value in ODD:
+        parts = [{**spec, name: value} for name in spec]
+        parts += [{**spec, "ingestion": {**ingestion, name: value}} for name in (*ingestion, "compaction", "rules")]
+        parts += [{**spec, "ingestion": {**ingestion, "nativeSpec": None, "spec": value}}]
+        parts += [{**spec, "druidCluster": None, "endpoint": {"url": value}}]
+        for part in (value, *parts):
+            both = [{**aged("a", "2026-01-01T00:00:00Z"), "spec": part}, sound]
+            assert "own" in described(MINE, both)
+            assert older_owner(MINE, both, "own", has_own_ids=True) in ("a", "z")
+            assert state_an_id(both)
+
+
+@pytest.mark.parametrize("endpoint", [5, "text", [1], {"url": 5}, {"url": [1]}])
+def test_one_of_which_nobody_knows_where_it_is(endpoint: Any) -> None:
+    sibling = aged("a", "2026-01-01T00:00:00Z", endpoint=endpoint)
+    assert other_owner(MINE, [sibling], "pages") is None
+
+
+def test_one_that_can_be_read_where_it_matters_counts() -> None:
+    sibling = aged("a", "2026-01-01T00:00:00Z", auth="text", ingestion={"retries": "many", "rules": 5})
+    assert other_owner(MINE, [sibling], "pages") == "a"
+
+
 def test_one_with_an_id_of_its_own_describes_that() -> None:
     sibling = aged("a", "2026-01-03T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
     assert described(MINE, [sibling]) == {"own"}
