@@ -79,18 +79,26 @@ class Access:
 
 def secrets_of(speaker: Speaker) -> tuple[SecretKey, ...]:
     """Return the Secrets that the resource names."""
-    endpoint, own = speaker.endpoint, speaker.namespace
-    reference = speaker.auth.get("secretRef") or {}
-    found = (
-        (reference.get("namespace") or own, reference.get("name"), "spec.auth.secretRef"),
-        (own, (endpoint.get("caSecretRef") or {}).get("name"), "spec.endpoint.caSecretRef"),
+    own = speaker.namespace
+    named = (
+        (_part(speaker.auth, "secretRef"), "spec.auth.secretRef"),
+        ({**_part(speaker.endpoint, "caSecretRef"), "namespace": own}, "spec.endpoint.caSecretRef"),
         (
-            own,
-            (endpoint.get("clientCertificateSecretRef") or {}).get("name"),
+            {**_part(speaker.endpoint, "clientCertificateSecretRef"), "namespace": own},
             "spec.endpoint.clientCertificateSecretRef",
         ),
     )
-    return tuple(SecretKey(namespace, name, place) for namespace, name, place in found if name)
+    return tuple(
+        SecretKey(str(each.get("namespace") or own), str(each["name"]), place)
+        for each, place in named
+        if each.get("name")
+    )
+
+
+def _part(stated: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a mapping in it; of a resource that is being deleted nobody has looked at its shape."""
+    found = stated.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def refused(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> Finding | None:
@@ -121,7 +129,7 @@ def access(speaker: Speaker, url: str, secrets: Mapping[SecretKey, Manifest | No
         url=url,
         username=auth.value(speaker.auth.get("usernameKey") or USER_NAME) if auth else None,
         password=auth.value(speaker.auth.get("passwordKey") or PASSWORD) if auth else None,
-        authorities=trust.value(speaker.endpoint["caSecretRef"]["key"]) if trust else None,
+        authorities=trust.value(str(speaker.endpoint["caSecretRef"].get("key"))) if trust else None,
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
     )

@@ -78,6 +78,12 @@ def test_a_secret_of_another_namespace_is_refused(allowed: tuple[str, ...], is_r
     assert refused(secrets_of(ingestion(auth=AUTH)), "ns", ()) is None
 
 
+@pytest.mark.parametrize("odd", [5, "text", [1], {"name": None}])
+def test_a_secret_that_is_named_in_another_shape_is_none(odd: Any) -> None:
+    endpoint = {"caSecretRef": odd, "clientCertificateSecretRef": odd}
+    assert secrets_of(ingestion(auth={**AUTH, "secretRef": odd}, endpoint=endpoint)) == ()
+
+
 def test_files_of_certificates_do_not_outlive_the_connection(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with connected(access(ingestion(), URL, {}), Patience(), Meter()):
