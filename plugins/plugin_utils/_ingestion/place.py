@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ansible_collections.druidops.druid.plugins.module_utils._address import server
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -16,12 +18,13 @@ def place(ingestion: Ingestion) -> str:
     if ingestion.cluster is not None:
         return f"druidCluster {ingestion.cluster}"
     url = ingestion.endpoint.get("url")
-    return "" if url is None else _in_one_form(str(url))
+    return "" if url is None else str(in_one_form(url))
 
 
-def _in_one_form(url: str) -> str:
+def in_one_form(url: Any) -> Any:
+    """Return an address the same however it is written; what is none as it is."""
     try:
-        return server(url)
+        return server(url) if isinstance(url, str) else url
     except BadInput:
         # there is nobody, and nobody else can be there
         return url

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._address import server
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import in_one_form
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import asks_for_an_id, identity
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
@@ -62,15 +62,7 @@ def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[
 def _place(ingestion: Ingestion) -> tuple[str | None, Any]:
     """Return which Druid it is about, as far as that is stated; what cannot be read is a place of its own."""
     endpoint = ingestion.spec.get("endpoint")
-    return ingestion.cluster, _in_one_form(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
-
-
-def _in_one_form(url: Any) -> Any:
-    try:
-        return server(url) if isinstance(url, str) else url
-    except BadInput:
-        # there is nobody, and nobody else can be there
-        return url
+    return ingestion.cluster, in_one_form(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
 
 
 def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
