@@ -152,6 +152,27 @@ def test_keeps_what_is_stated(kept: Kept) -> None:
     assert not kept.one_pass().changed
 
 
+def test_what_druid_makes_something_else_of_is_given_once(kept: Kept) -> None:
+    strategy = {"type": "fillCapacity", "misspelt": 1}
+    kept.state(dynamicConfig={"overlord": {"selectStrategy": strategy}, "coordinator": {"maxSegmentsToMove": 7}})
+    first = kept.one_pass()
+    assert kept.sent == [f"POST {COORDINATOR}", f"POST {OVERLORD}"]
+    again = kept.one_pass()
+    assert (again.changed, kept.sent) == (False, [])
+    for outcome in (first, again):
+        assert any("selectStrategy.misspelt" in each for each in outcome.warnings), outcome.warnings
+    mark = kept.live.mark()
+    kept.one_pass()
+    assert kept.live.writes(mark) == []
+    # what somebody changes in Druid is put right, and so is what is stated anew
+    kept.druid.request("POST", OVERLORD, {"selectStrategy": {"type": "equalDistribution"}})
+    assert (kept.one_pass().changed, kept.sent) == (True, [f"POST {OVERLORD}"])
+    kept.state(dynamicConfig={"overlord": {"selectStrategy": {**strategy, "misspelt": None}}})
+    assert not kept.one_pass().changed
+    kept.state(dynamicConfig={"overlord": {"selectStrategy": {**strategy, "type": "equalDistribution"}}})
+    assert (kept.one_pass().changed, kept.sent) == (True, [f"POST {OVERLORD}"])
+
+
 def test_nothing_stated_is_nothing_asked(kept: Kept) -> None:
     kept.live.merge("Druid", NAME, {"spec": {"auth": AUTH}})
     mark = kept.live.mark()

@@ -31,6 +31,11 @@ class DynamicConfig(Document):
         self._kind = kind
         self._desired = canonical_config(kind, desired)
 
+    @property
+    def desired(self) -> Mapping[str, Any]:
+        """What is laid over it, in canonical form."""
+        return self._desired
+
     def _now(self) -> dict[str, Any]:
         if self._kind.since and not self._client.supports(self._kind.since):
             raise BadInput(self._kind.id, HIDDEN, self._missing())

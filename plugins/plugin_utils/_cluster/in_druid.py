@@ -57,13 +57,19 @@ def _with_druid(
 ) -> Pass:
     with connected(found, settings.patience, settings.meter) as client:
         with settings.phases("decide"):
-            looked = look(client, configs)
+            looked = look(client, configs, _made_before(made))
         if only_look or not looked.steps:
             return _with(made, looked)
         decide_on_the_server(api)
         with settings.phases("act"):
             written = write(looked.steps)
+    known = {**_made_before(made), **written.made}
+    made = replace(made, made_in_druid={kind: one for kind, one in known.items() if one})
     return _with(_with(made, replace(looked, steps=())), written)
+
+
+def _made_before(made: Pass) -> Mapping[str, str]:
+    return (made.resource.get("status") or {}).get("dynamicConfig") or {}
 
 
 def _with_secrets(api: KubernetesApi, made: Pass) -> Pass:

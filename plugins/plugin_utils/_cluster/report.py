@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -68,13 +68,17 @@ class Report:
 
 @dataclass(frozen=True)
 class Pass:
-    """What a pass has read, decided and (not in check mode) done."""
+    """What a pass has read, decided and (not in check mode) done.
+
+    `made_in_druid` is what Druid has made of dynamic configurations, None where nothing was written.
+    """
 
     resource: Manifest
     cluster: Cluster
     observed: Observed
     plan: Plan
     results: tuple[Result, ...] = ()
+    made_in_druid: Mapping[str, str] | None = None
 
 
 def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> Report:
@@ -84,7 +88,8 @@ def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> R
     plan = replace(made.plan, findings=tuple(_masked(finding, masker) for finding in findings))
     if not check_mode:
         plan = replace(plan, steps=tuple(result.step for result in made.results if result.is_done))
-    document = status(made.cluster, made.observed, plan.findings, made.resource.get("status") or {}, now)
+    previous = made.resource.get("status") or {}
+    document = status(made.cluster, made.observed, plan.findings, previous, now, made.made_in_druid)
     troubles: tuple[str, ...] = ()
     is_gone = _is_gone(made.results)
     if made.cluster.uid and not check_mode:

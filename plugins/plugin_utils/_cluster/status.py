@@ -36,7 +36,12 @@ _NAME_LISTS = {
 
 
 def status(
-    cluster: Cluster, observed: Observed, findings: Sequence[Finding], previous: Mapping[str, Any], now: datetime
+    cluster: Cluster,
+    observed: Observed,
+    findings: Sequence[Finding],
+    previous: Mapping[str, Any],
+    now: datetime,
+    made_in_druid: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the whole status: what others keep there stays, what we keep is made anew."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
@@ -49,6 +54,7 @@ def status(
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.wanted for state in states)}",
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
+        **({} if made_in_druid is None else {"dynamicConfig": dict(made_in_druid) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
@@ -21,7 +21,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     TASK_RUNNER,
     Kind,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
@@ -36,16 +38,30 @@ KINDS: Mapping[str, Kind] = {
 
 
 @dataclass(frozen=True)
-class Found:
-    """What would be changed, or has been; what is in the way of others; remarks for the user."""
+class Configure(Converge):
+    """Change a dynamic configuration; `kind` is the field that states it."""
 
-    steps: tuple[Converge, ...] = ()
+    resource: DynamicConfig
+    kind: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What would be changed, or has been; what is in the way of others; remarks for the user.
+
+    `made` is, by kind, a digest of what Druid has made of what it was given, empty where that is what was wanted.
+    """
+
+    steps: tuple[Configure, ...] = ()
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
-def look(client: DruidClient, wanted: Mapping[str, Mapping[str, Any]]) -> Found:
+def look(client: DruidClient, wanted: Mapping[str, Mapping[str, Any]], made: Mapping[str, str]) -> Found:
     """Return what has to be changed so that each of these kinds is as wanted. Only GETs are sent.
+
+    What Druid has made of the same before is left so, with a warning: giving it again would come to the same.
 
     What is wrong with one kind is in the way of that alone; a Druid that does not answer is not asked again.
     """
@@ -61,12 +77,16 @@ def look(client: DruidClient, wanted: Mapping[str, Mapping[str, Any]]) -> Found:
             if _is_silent(found):
                 return found
             continue
-        steps = (*found.steps, Converge(what, resource, change)) if change.changed else found.steps
+        steps = found.steps
+        if change.changed and made.get(name) == _made(resource, change.before):
+            resource.compare(change.after, change.before)
+        elif change.changed:
+            steps = (*steps, Configure(what, resource, change, name))
         found = replace(found, steps=steps, warnings=(*found.warnings, *resource.warnings))
     return found
 
 
-def write(steps: Iterable[Converge]) -> Found:
+def write(steps: Iterable[Configure]) -> Found:
     """Carry out the steps; return those that have been, as they have come out, and what was in the way of others."""
     found = Found()
     for step in steps:
@@ -78,9 +98,15 @@ def write(steps: Iterable[Converge]) -> Found:
                 return found
             continue
         done = replace(step, change=Change(step.change.before, after))
-        warnings = step.resource.warnings if isinstance(step.resource, DynamicConfig) else ()
-        found = replace(found, steps=(*found.steps, done), warnings=(*found.warnings, *warnings))
+        is_as_wanted = are_same(step.resource.merge(after), after)
+        made = {**found.made, step.kind: "" if is_as_wanted else _made(step.resource, after)}
+        warnings = (*found.warnings, *step.resource.warnings)
+        found = replace(found, steps=(*found.steps, done), warnings=warnings, made=made)
     return found
+
+
+def _made(resource: DynamicConfig, now: Any) -> str:
+    return digest([resource.desired, now])
 
 
 def _with_trouble(found: Found, what: str, error: DruidError) -> Found:

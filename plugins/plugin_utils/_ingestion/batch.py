@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job, native_job, query_job
+from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion, digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion
 
 RUNNING, SUCCESS, FAILED = "RUNNING", "SUCCESS", "FAILED"
 _DIGITS = 16

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
+from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import SPEC_KEY
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 MADE_KEY = "made.json"

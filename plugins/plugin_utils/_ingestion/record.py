@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import place
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 
 SPEC_KEY, HASH_KEY, STATE_KEY = "spec.json", "sha256", "state.json"

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -156,12 +155,6 @@ def was_suspended(stated: Mapping[str, Any]) -> bool:
     """Return whether it was described as suspended, by the resource or in the specification of the supervisor."""
     described = stated.get("suspend")
     return bool((stated.get("spec") or {}).get("suspended") if described is None else described)
-
-
-def digest(stated: Any) -> str:
-    """Return the SHA-256 of a JSON document, whatever the order of its fields."""
-    text = json.dumps(stated, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _loaded(text: Any) -> Any:

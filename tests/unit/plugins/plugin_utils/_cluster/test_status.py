@@ -273,3 +273,19 @@ def test_says_that_it_could_not_be_read() -> None:
     assert (told["Degraded"]["status"], told["Degraded"]["message"]) == ("True", "Cannot list.")
     assert told["Paused"] == next(each for each in previous["conditions"] if each["type"] == "Paused")
     assert len(unreadable("Cannot list.", {}, 2, NOW)) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "made", "after"),
+    [
+        ({}, None, None),
+        ({"overlord": "x"}, None, {"overlord": "x"}),
+        ({"overlord": "x"}, {"overlord": "y"}, {"overlord": "y"}),
+        ({"overlord": "x"}, {}, None),
+    ],
+)
+def test_remembers_what_druid_has_made_until_it_is_written_again(
+    before: dict[str, str], made: dict[str, str] | None, after: dict[str, str] | None
+) -> None:
+    previous = {"dynamicConfig": before} if before else {}
+    assert status(druid.cluster(), Observed(), [], previous, NOW, made).get("dynamicConfig") == after
