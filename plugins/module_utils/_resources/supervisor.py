@@ -46,13 +46,26 @@ def supervisor_path(supervisor: str, *parts: str) -> str:
 
 
 def terminate(client: DruidClient, supervisor: str) -> None:
-    """Terminate a supervisor, which asks its tasks to publish what they have read; NotFound when there is none."""
-    _let_start(client, supervisor)
-    client.post(supervisor_path(supervisor, "terminate"))
+    """Terminate a supervisor, which asks its tasks to publish what they have read; NotFound when there is none.
+
+    Where no answer comes it is tried once more: not at once, since who comes back has to start first.
+    """
+    request = supervisor_path(supervisor, "terminate")
+    let_start(client, supervisor)
+    try:
+        client.post(request)
+    except (ServerError, Unreachable) as error:
+        if not error.is_passing:
+            raise
+        let_start(client, supervisor)
+        client.post(request)
 
 
-def _let_start(client: DruidClient, supervisor: str) -> None:
-    """Wait, for a bounded time, until a supervisor knows the tasks that it has to tell of its end."""
+def let_start(client: DruidClient, supervisor: str) -> None:
+    """Wait, for a bounded time, until a supervisor knows its tasks, so that it can tell them of its end.
+
+    Unreachable when nobody answers. One whose status cannot be had is not waited for.
+    """
 
     def read() -> Mapping[str, Any]:
         return client.get(supervisor_path(supervisor, "status")).get("payload") or {}
@@ -60,7 +73,7 @@ def _let_start(client: DruidClient, supervisor: str) -> None:
     def has_started(payload: Mapping[str, Any]) -> bool:
         return payload.get("detailedState") not in _STARTING or bool(payload.get("recentErrors"))
 
-    with suppress(NotFound, TimedOut):
+    with suppress(NotFound, ServerError, TimedOut):
         wait_until(read, has_started, timeout=_START, awaited="the start of the supervisor")
 
 
@@ -106,6 +119,9 @@ class Supervisor:
 
     def write(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any] | None:
         """Make, change or terminate it; after an error that leaves doubt the truth is read back."""
+        if before is not None and not before.get("suspended"):
+            # a change stops it, too
+            let_start(self._client, self._wanted.id)
         try:
             self._send(before, after)
         except (ServerError, Unreachable) as error:
@@ -130,7 +146,7 @@ class Supervisor:
 
     def _send(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         if after is None:
-            terminate(self._client, self._wanted.id)
+            self._client.post(supervisor_path(self._wanted.id, "terminate"))
         elif before is not None and differ_in_suspension_only(before, after):
             self._toggle("suspend" if after["suspended"] else "resume")
         else:
@@ -141,8 +157,6 @@ class Supervisor:
         self._client.post(SUPERVISORS, spec, params={"skipRestartIfUnmodified": "true"})
 
     def _toggle(self, operation: str) -> None:
-        if operation == "suspend":
-            _let_start(self._client, self._wanted.id)
         try:
             self._client.post(supervisor_path(self._wanted.id, operation))
         except ApiError as error:

@@ -127,8 +127,8 @@ def access(speaker: Speaker, url: str, secrets: Mapping[SecretKey, Manifest | No
     own = contents.get("spec.endpoint.clientCertificateSecretRef")
     return Access(
         url=url,
-        username=auth.value(speaker.auth.get("usernameKey") or USER_NAME) if auth else None,
-        password=auth.value(speaker.auth.get("passwordKey") or PASSWORD) if auth else None,
+        username=auth.value(str(speaker.auth.get("usernameKey") or USER_NAME)) if auth else None,
+        password=auth.value(str(speaker.auth.get("passwordKey") or PASSWORD)) if auth else None,
         authorities=trust.value(str(speaker.endpoint["caSecretRef"].get("key"))) if trust else None,
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
@@ -184,8 +184,14 @@ def _connection(found: Access, patience: Patience, directory: Path) -> Connectio
             write_timeout=patience.write_timeout,
         )
     except BadInput as error:
+        raise NoAccess(reasons.INVALID_SPEC, _told(error)) from error
+
+
+def _told(error: BadInput) -> str:
+    if error.name in ("ca_path", "client_cert", "client_key"):
         # its own words name the file, which has another name in every pass
-        raise NoAccess(reasons.INVALID_SPEC, f"{trouble.field(error.name)}: {error.remedy}") from error
+        return f"{trouble.field(error.name)}: {error.remedy}"
+    return trouble.finding(error).message
 
 
 def _file(path: Path, content: str | None) -> str | None:

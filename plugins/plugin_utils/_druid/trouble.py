@@ -38,6 +38,7 @@ _FIELDS: Mapping[str, str] = {
     "url": "spec.endpoint.url, or leads to the router of the cluster",
     "ca_path": "spec.endpoint.caSecretRef",
     "client_cert": "spec.endpoint.clientCertificateSecretRef",
+    "client_key": "spec.endpoint.clientCertificateSecretRef",
 }
 
 

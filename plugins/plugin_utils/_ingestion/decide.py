@@ -89,7 +89,7 @@ def _of_supervisor(
     before = replace(after, stated=record.stated, former=former)
     # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, be it the
     # one that is made or the one that is to be ended
-    put_down = () if before == record else (Remember(before, is_new=not record.id),)
+    put_down = () if before == record else (Remember(before, is_new=not (record.id or record.druid)),)
     changes = (change,) if seen.change.changed else ()
     # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
     # repeated, too, by whoever comes after a crash.

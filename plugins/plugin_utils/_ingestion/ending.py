@@ -12,6 +12,7 @@ from itertools import chain
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import let_start
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
@@ -46,6 +47,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 _LET_GO = (Finalizer(is_set=False),)
+_SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dict}
 
 
 def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
@@ -60,10 +62,10 @@ def end(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
     refusal = refused(keys, ingestion.namespace, settings.reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
     record = read(found.record, resource)
+    record = record if record.id or record.druid else of_status(resource)
     if is_elsewhere(record, ingestion):
         why = f"{_what(ingestion)} was given to another Druid ({record.druid}) than is stated, and is left to itself."
         return _let_go(api, resource, settings, f"{why[0].upper()}{why[1:]}")
-    record = record if record.id else of_status(resource)
     if not record.id:
         return _let_go(api, resource, settings)
     if refusal is not None:
@@ -78,6 +80,7 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
         return _let_go(api, resource, settings, *stay)
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
+            _let_start(api, client, own, settings)
             heard = {each: left_behind.told(client, each) for each in own}
             plan = Plan((*_ends(client, record, own), *_LET_GO), (_DELETING,))
             made = _carried_out(api, client, Pass(resource, plan, None, found, stay), settings)
@@ -93,6 +96,15 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
         made = _stuck(resource, trouble.finding(error), found)
     is_done = not made.plan.problems or isinstance(made.tried, Finalizer)
     return made if is_done else _waits_or_goes(api, made, record, settings)
+
+
+def _let_start(api: KubernetesApi, client: DruidClient, supervisors: Iterable[str], settings: Settings) -> None:
+    """Have the supervisors know their tasks before they are ended: those that they do not know are left behind."""
+    if settings.check_mode:
+        return
+    decide_on_the_server(api)
+    for each in supervisors:
+        let_start(client, each)
 
 
 def _stuck(resource: Manifest, problem: Finding, found: Observed) -> Pass:
@@ -175,7 +187,9 @@ def _readable(resource: Manifest) -> Manifest:
 
 
 def _is_readable(name: str, value: object) -> bool:
-    return name not in ("ingestion", "auth", "endpoint") or isinstance(value, dict)
+    if name == "endpoint" and isinstance(value, dict):
+        return isinstance(value.get("url", ""), str)
+    return isinstance(value, _SHAPES.get(name, object))
 
 
 def _what(ingestion: Ingestion) -> str:
@@ -193,7 +207,7 @@ def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) 
         return _carried_out(api, None, Pass(resource, Plan((forget,)), None, found), settings)
     if refusal is not None:
         return Pass(resource, Plan(findings=(refusal,)), observed=found)
-    if not record.id:
+    if is_elsewhere(record, ingestion):
         return Pass(resource, Plan(findings=(_elsewhere(record),)), observed=found)
     own, stay = _own(resource, found, record)
     try:

@@ -84,7 +84,10 @@ def _of_this_druid(record: Record, resource: Mapping[str, Any]) -> Record:
     """
     if not is_elsewhere(record, Ingestion.from_resource(resource)):
         return record
-    return replace(record, former=()) if record.task else Record(druid=record.druid)
+    if record.task is None:
+        return Record(druid=record.druid)
+    task_of = {name: value for name, value in record.stated.items() if name in ("type", "spec")}
+    return replace(record, stated=task_of, former=())
 
 
 def is_elsewhere(record: Record, ingestion: Ingestion) -> bool:
@@ -103,7 +106,8 @@ def of_status(resource: Mapping[str, Any]) -> Record:
     if not (identity and status.get("appliedHash")):
         return Record()
     is_supervisor = Ingestion.from_resource(resource).is_supervisor
-    return Record({}, identity, None if is_supervisor else Task(identity, phase="submitted"))
+    task = None if is_supervisor else Task(identity, phase="submitted")
+    return Record({}, identity, task, druid=str(status.get("appliedTo") or ""))
 
 
 def manifest(record: Record, ingestion: Ingestion) -> Manifest:

@@ -92,7 +92,9 @@ def _applied(record: Record) -> dict[str, Any]:
     What was looked at in Druid may be of another id by then, and of somebody else.
     """
     identity = record.task.id if record.task else record.id
-    return {"appliedHash": record.hash, "taskId": identity} if record.hash and identity else {}
+    if not (record.hash and identity):
+        return {}
+    return {"appliedHash": record.hash, "taskId": identity, **({"appliedTo": record.druid} if record.druid else {})}
 
 
 def with_deed(document: dict[str, Any], ingestion: Ingestion, was_made: bool, now: datetime) -> dict[str, Any]:

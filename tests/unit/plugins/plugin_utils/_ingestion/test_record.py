@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place im
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import (
     Record,
     Task,
+    is_elsewhere,
     is_ours,
     is_own,
     manifest,
@@ -139,8 +140,14 @@ def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
 def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str, Any], counts: bool) -> None:
     put_down = place(ingestion())
     supervisor = Record({"type": "kafka", "rules": []}, "a", None, ("b",), put_down)
-    batch = Record({"type": "native-batch"}, "a", Task("a"), ("b",), put_down)
+    batch = Record({"type": "native-batch", "spec": {}, "rules": [{}]}, "a", Task("a"), ("b",), put_down)
     found = read(manifest(supervisor, ingestion(**more)), resource(**more))
     assert (found.id, found.supervisors, bool(found.stated)) == (("a", ("b", "a"), True) if counts else ("", (), False))
     found = read(manifest(batch, ingestion("native-batch", **more)), resource("native-batch", **more))
-    assert (found.task, found.supervisors) == (Task("a"), ("b",) if counts else ())
+    assert (found.task, found.supervisors, "rules" in found.stated) == (Task("a"), ("b",) if counts else (), counts)
+
+
+def test_what_the_status_tells_is_about_a_druid_too() -> None:
+    told = {**resource(), "status": {"taskId": "a", "appliedHash": "x", "appliedTo": place(ingestion())}}
+    assert not is_elsewhere(of_status(told), ingestion())
+    assert is_elsewhere(of_status(told), ingestion(druidCluster="other"))

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A supervisor is not stopped before it knows its tasks, nor waited for in vain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import let_start, terminate
+
+STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"
+GONE = NotFound(404, "", "GET", STATUS)
+BUSY = ServerError(503, "", "POST", TERMINATE)
+BROKEN = ServerError(500, "", "POST", TERMINATE)
+NOBODY = Unreachable("POST", TERMINATE, "refused", is_passing=True)
+
+
+class Druid:
+    """A client that gets these answers: states of a supervisor, or errors; and then those to what is posted."""
+
+    def __init__(self, states: list[Any], posted: list[Any] | None = None) -> None:
+        self.answers = {"GET": states, "POST": posted or [None]}
+        self.sent: list[str] = []
+
+    def get(self, path: str) -> Any:
+        state = self._answer("GET", path)
+        return {"id": "s", "payload": state if isinstance(state, dict) else {"detailedState": state}}
+
+    def post(self, path: str) -> Any:
+        return self._answer("POST", path)
+
+    def _answer(self, method: str, path: str) -> Any:
+        self.sent.append(f"{method} {path.rpartition('/')[2]}")
+        answer = self.answers[method].pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._wait.INTERVAL", 0)
+
+
+@pytest.mark.parametrize(
+    ("states", "looks"),
+    [
+        (["RUNNING"], 1),
+        (["PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS", "RUNNING"], 5),
+        ([None], 1),
+        (["SUSPENDED"], 1),
+        ([{"detailedState": "CONNECTING_TO_STREAM", "recentErrors": [{}]}], 1),
+        ([GONE], 1),
+        ([BROKEN], 1),
+    ],
+    ids=["runs", "starts", "another type", "suspended", "cannot start", "gone", "says nothing"],
+)
+def test_is_looked_at_until_it_has_started(states: list[Any], looks: int) -> None:
+    druid = Druid(states)
+    let_start(druid, "s")  # type: ignore[arg-type]
+    assert druid.sent == ["GET status"] * looks
+
+
+def test_is_terminated_once_it_has_started() -> None:
+    druid = Druid(["PENDING", "RUNNING"])
+    terminate(druid, "s")  # type: ignore[arg-type]
+    assert druid.sent == ["GET status", "GET status", "POST terminate"]
+
+
+@pytest.mark.parametrize("error", [BUSY, NOBODY])
+def test_who_comes_back_is_given_the_time_to_start_again(error: Exception) -> None:
+    druid = Druid(["RUNNING", "PENDING", "RUNNING"], [error, None])
+    terminate(druid, "s")  # type: ignore[arg-type]
+    assert druid.sent == ["GET status", "POST terminate", "GET status", "GET status", "POST terminate"]
+
+
+@pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY], [GONE]])
+def test_what_is_no_passing_error_is_told(answers: list[Exception]) -> None:
+    druid = Druid(["RUNNING", "RUNNING"], list(answers))
+    with pytest.raises(type(answers[-1])):
+        terminate(druid, "s")  # type: ignore[arg-type]
+    assert druid.sent.count("POST terminate") == len(answers)
