@@ -34,6 +34,7 @@ class DruidClient:
 
     Every method raises Unreachable when no answer comes and ApiError when it is no success; what may be repeated is
     tried again for ``connection.retry_timeout`` seconds when nobody is there or the answer is 502, 503 or 504.
+    ``is_patient``: whether anything is.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class DruidClient:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._patience = lambda: Patience(connection.retry_timeout, now, sleep)
+        self.is_patient = connection.retry_timeout > 0
         self._transport = Transport(connection)
         self._redirects = Redirects(self._transport, connection.urls)
         self._reader = Reader(connection, self._redirects)

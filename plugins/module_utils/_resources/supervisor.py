@@ -48,14 +48,14 @@ def supervisor_path(supervisor: str, *parts: str) -> str:
 def terminate(client: DruidClient, supervisor: str) -> None:
     """Terminate a supervisor, which asks its tasks to publish what they have read; NotFound when there is none.
 
-    Where no answer comes it is tried once more: not at once, since who comes back has to start first.
+    Where no answer comes a patient client tries it once more: not at once, since who comes back has to start first.
     """
     request = supervisor_path(supervisor, "terminate")
     let_start(client, supervisor)
     try:
         client.post(request)
     except (ServerError, Unreachable) as error:
-        if not error.is_passing:
+        if not (client.is_patient and error.is_passing):
             raise
         let_start(client, supervisor)
         client.post(request)

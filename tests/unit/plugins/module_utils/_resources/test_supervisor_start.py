@@ -22,7 +22,8 @@ NOBODY = Unreachable("POST", TERMINATE, "refused", is_passing=True)
 class Druid:
     """A client that gets these answers: states of a supervisor, or errors; and then those to what is posted."""
 
-    def __init__(self, states: list[Any], posted: list[Any] | None = None) -> None:
+    def __init__(self, states: list[Any], posted: list[Any] | None = None, is_patient: bool = True) -> None:
+        self.is_patient = is_patient
         self.answers = {"GET": states, "POST": posted or [None]}
         self.sent: list[str] = []
 
@@ -76,6 +77,12 @@ def test_who_comes_back_is_given_the_time_to_start_again(error: Exception) -> No
     druid = Druid(["RUNNING", "PENDING", "RUNNING"], [error, None])
     terminate(druid, "s")  # type: ignore[arg-type]
     assert druid.sent == ["GET status", "POST terminate", "GET status", "GET status", "POST terminate"]
+
+
+def test_who_has_no_patience_is_told_at_once() -> None:
+    druid = Druid(["RUNNING"], [BUSY], is_patient=False)
+    with pytest.raises(ServerError):
+        terminate(druid, "s")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY], [GONE]])
