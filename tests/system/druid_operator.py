@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Sequence
@@ -55,7 +56,17 @@ class DruidOperator:
 
     def wait_until_ready(self, name: str) -> None:
         """Wait until the resource is ready."""
-        eventually(lambda: self.is_true(name, "Ready"))
+        eventually(lambda: self.is_true(name, "Ready"), otherwise=lambda: self._whereabouts(name))
+
+    def _whereabouts(self, name: str) -> str:
+        """What is to be seen of a resource that does not become ready: the causes are in one of these places."""
+        told = {
+            "status": self.live.get(self.kind, name).get("status"),
+            "pods": {each["metadata"]["name"]: each["status"] for each in self.live.list("Pod")},
+            "runs": [(run.begin, run.end, run.status) for run in self.program.runs_of(name)],
+            "events": [(each["reason"], each.get("message")) for each in self.live.list("Event")],
+        }
+        return f"for {name}: {json.dumps(told, indent=1)}\n{self.program.log[-5000:]}"
 
     def wait_until_settled(self, *names: str) -> Mark:
         """Wait until the resources are ready and a run of each finds nothing to do; return the audit log's end then."""

@@ -13,10 +13,12 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def eventually(condition: Callable[[], Result | None], patience: float = 180) -> Result:
-    """Return the first true result of the condition."""
+def eventually(
+    condition: Callable[[], Result | None], patience: float = 180, *, otherwise: Callable[[], str] = str
+) -> Result:
+    """Return the first true result of the condition; what the error says when there is none is up to `otherwise`."""
     end = time.monotonic() + patience
     while not (result := condition()):
-        assert time.monotonic() < end, "gave up waiting"
+        assert time.monotonic() < end, f"gave up waiting {otherwise()}"
         time.sleep(0.02)
     return result
