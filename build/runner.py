@@ -18,7 +18,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # an import of 10 ms
+    # imports of 10 ms
+    from collections.abc import Callable
     from typing import Any
 
 NAME = "ansible-runner"
@@ -31,6 +32,8 @@ MOST_ARTIFACTS = 20
 # How many seconds lie between two runs of a resource whose author asks for less. Nobody is asked for less, or for none.
 LEAST_PERIOD = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
+# How many seconds a run may take: no pass takes as long, and one that hangs would hold one of the operator's workers.
+MOST_SECONDS = 900
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
@@ -47,7 +50,8 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1:
         arguments = bounded(arguments, most_verbose(arguments[1], dict(os.environ)))
-        _take_away_text(arguments[1])
+        _rewrite(arguments[1], "extravars", lambda given: kept(given, *_kind(arguments[1])))
+        _rewrite(arguments[1], "settings", lambda given: {**given, "job_timeout": most_seconds(dict(os.environ))})
     program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
     if program is None:
         raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
@@ -90,16 +94,22 @@ def _kind(directory: str) -> tuple[str, str]:
     return (parts[-5], parts[-3]) if len(parts) > 5 else ("", "")
 
 
-def _take_away_text(directory: str) -> None:
-    """Leave in the file of variables what the run is to know; the resource's text goes nowhere, and not to the disk."""
-    file = os.path.join(directory, "env", "extravars")
+def most_seconds(environment: dict[str, str]) -> int:
+    """How many seconds a run may take: what the administrator says, where that is a number of them."""
+    value = environment.get("DRUIDOPS_RUN_TIMEOUT", "")
+    return (int(value) if value.isdecimal() else 0) or MOST_SECONDS
+
+
+def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Put what the change makes of it into the place of a file of ansible-operator's, which stays on the disk."""
+    file = os.path.join(directory, "env", name)
     try:
         with open(file, encoding="utf-8") as given:
-            variables = kept(json.load(given), *_kind(directory))
+            found = change(json.load(given))
         with open(file, "w", encoding="utf-8") as given:
-            json.dump(variables, given)
+            json.dump(found, given)
     except (OSError, ValueError, RecursionError) as error:
-        raise _refused(f"{file}: the run's variables cannot be read: {error}. Nothing was run", _CANNOT_RUN) from error
+        raise _refused(f"{file}: the run's {name} cannot be read: {error}. Nothing was run", _CANNOT_RUN) from error
 
 
 def kept(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:

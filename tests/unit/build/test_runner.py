@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_runner
-from ansible_collections.druidops.druid.build.runner import behind, bounded, kept, most_verbose, seconds
+from ansible_collections.druidops.druid.build.runner import behind, bounded, kept, most_seconds, most_verbose, seconds
 from ansible_collections.druidops.druid.tests.testbed.operator import go_duration
 from hypothesis import strategies as st
 
@@ -101,6 +101,13 @@ def test_whatever_comes_is_bounded(options: list[tuple[str, ...]], verbosity: in
 )
 def test_the_administrator_says_how_verbose(directory: str, environment: dict[str, str], expected: int) -> None:
     assert most_verbose(directory, environment) == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 900)]
+)
+def test_a_run_may_not_take_longer_than_the_administrator_says(told: str | None, expected: int) -> None:
+    assert most_seconds({} if told is None else {"DRUIDOPS_RUN_TIMEOUT": told}) == expected
 
 
 def test_the_text_of_a_resource_is_not_kept() -> None:
@@ -211,13 +218,14 @@ class Started:
         self.path = f"{self.bin}:{directory / 'real'}"
 
     def give(self, variables: Any) -> None:
-        (self.input / "env" / "extravars").write_text(
-            variables if isinstance(variables, str) else json.dumps(variables)
-        )
+        self._file("extravars").write_text(json.dumps(variables))
+        self._file("settings").write_text('{"runner_http_url": "/tmp/socket"}')
 
-    @property
-    def given(self) -> str:
-        return (self.input / "env" / "extravars").read_text()
+    def given(self, name: str) -> Any:
+        return json.loads(self._file(name).read_text())
+
+    def _file(self, name: str) -> Path:
+        return self.input / "env" / name
 
     def run(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -244,7 +252,8 @@ def test_it_becomes_the_real_program(started: Started) -> None:
     expected = ["run", str(started.input), "--rotate-artifacts", "20", "-i", "7", "-v"]
     assert (json.loads(output), errors) == ([expected, "standard input", child.pid, 0o077], "")
     assert child.returncode == 3
-    assert json.loads(started.given) == {"ansible_operator_meta": {"name": "name"}}
+    assert started.given("extravars") == {"ansible_operator_meta": {"name": "name"}}
+    assert started.given("settings") == {"runner_http_url": "/tmp/socket", "job_timeout": 900}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"ansible_operator_meta": \udcff}'])
@@ -253,7 +262,7 @@ def test_unreadable_variables_run_nothing(started: Started, text: str) -> None:
     child = started.run("run", str(started.input))
     output, errors = child.communicate(timeout=60)
     assert (child.returncode, output) == (2, "")
-    assert f"ansible-runner: {started.input}/env/extravars: the run's variables cannot be read" in errors
+    assert f"ansible-runner: {started.input}/env/extravars: the run's extravars cannot be read" in errors
 
 
 def test_without_the_real_program(started: Started) -> None:
