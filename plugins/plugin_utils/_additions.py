@@ -18,11 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
     field_set,
     union,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import (
     GO_OPERATOR_HASH,
-    WORKLOADS,
     foreign,
 )
 

@@ -55,6 +55,9 @@ class Kind(NamedTuple):
         return f"{self.plural}.{group}" if group else self.plural
 
 
+# Those that make pods by a template of theirs.
+WORKLOADS = ("StatefulSet", "Deployment")
+
 KINDS: Mapping[str, Kind] = {
     "Namespace": Kind("v1", "namespaces", namespaced=False),
     "ConfigMap": Kind("v1", "configmaps"),

@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import (
     intersection,
     union,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import FIELD_MANAGER, WORKLOADS, Manifest
 
 APPLY = "Apply"
 UPDATE = "Update"
@@ -53,7 +53,6 @@ KEEPS_HASH = ("Deployment", "PersistentVolumeClaim")
 _STAYS: Mapping[str, tuple[tuple[str, ...], ...]] = dict.fromkeys(KEEPS_HASH, (FINALIZERS, GO_OPERATOR_HASH))
 # What only the maker of an object owns: who adds to these mappings later owns what was added, not the mapping itself.
 _MADE = (("f:metadata", "f:labels", SELF), ("f:metadata", "f:ownerReferences", SELF))
-WORKLOADS = ("StatefulSet", "Deployment")
 _POD = ("f:spec", "f:template", "f:spec", "f:containers")
 # Subtrees in which nobody else has a say.
 _EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {

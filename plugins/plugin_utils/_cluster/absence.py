@@ -23,9 +23,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
     observe,
     replica_sets,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 
 # How long pods may take to be told that they go, after their workload has gone: seconds are much.
 QUIET_ATTEMPTS = 100

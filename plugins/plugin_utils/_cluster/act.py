@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound, explain, put
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import field_set
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import owned, rewritten
 
 GONE_ATTEMPTS = 100

@@ -13,10 +13,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils import _ownership
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 
 _GROUP = names.API_VERSION.partition("/")[0] + "/"
-_WORKLOADS = ("StatefulSet", "Deployment")
 
 
 def is_ours(live: Manifest, cluster: Cluster) -> bool:
@@ -95,7 +94,7 @@ def group_of(live: Manifest) -> str:
 
 def _is_workload_of(owner: Mapping[str, Any], group: str) -> bool:
     kind, name = owner["kind"], owner["name"]
-    return (kind in _WORKLOADS and name == group) or (kind == "ReplicaSet" and name.startswith(f"{group}-"))
+    return (kind in WORKLOADS and name == group) or (kind == "ReplicaSet" and name.startswith(f"{group}-"))
 
 
 def _controller_is_group(claim: Manifest, cluster: Cluster) -> bool:

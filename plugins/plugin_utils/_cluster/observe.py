@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     Group,
     ReferenceKey,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 
 LISTED_KINDS = (
     "ConfigMap",
@@ -81,7 +81,7 @@ class Observed:
 
     def orphans_of(self, unique_name: str) -> list[Manifest]:
         """Return the pods that run without the workload of that name: it was deleted to be made again."""
-        if any((kind, unique_name) in self.objects for kind in ("StatefulSet", "Deployment")):
+        if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
         return [pod for pod in self._pods(unique_name) if not pod["metadata"].get("deletionTimestamp")]
 

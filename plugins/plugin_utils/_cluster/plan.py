@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 
 Operation = Literal["create", "update", "recreate", "delete", "patch"]
-WORKLOADS = ("StatefulSet", "Deployment")
 
 
 @dataclass(frozen=True)

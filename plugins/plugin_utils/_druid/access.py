@@ -26,11 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._errors import Drui
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._references import is_followed, refusal
 
 USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
 BASIC = "basic-auth"
-ALL_NAMESPACES = "*"
 
 
 class Speaker(Protocol):
@@ -102,18 +102,9 @@ def _part(stated: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def refused(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> Finding | None:
-    """Return why a Secret is not read: who may write a resource here may not therefore read there."""
-    if ALL_NAMESPACES in allowed:
-        return None
-    foreign = next((key for key in keys if key.namespace not in (own, *allowed)), None)
-    if foreign is None:
-        return None
-    return Finding(
-        reasons.REFERENCE_REFUSED,
-        f"{foreign.field}: Secret {foreign.name} is in namespace {foreign.namespace}. References to other namespaces "
-        "are refused unless whoever runs the reconcile allows it (reference_namespaces, for the operator "
-        "REFERENCE_NAMESPACES).",
-    )
+    """Return why a Secret is not read."""
+    foreign = next((key for key in keys if not is_followed(key.namespace, own, allowed)), None)
+    return foreign and refusal(foreign.field, "Secret", foreign.name, foreign.namespace)
 
 
 def access(speaker: Speaker, url: str, secrets: Mapping[SecretKey, Manifest | None]) -> Access:

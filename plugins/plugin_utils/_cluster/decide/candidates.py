@@ -16,13 +16,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.imm
     not_adoptable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import intersection
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import REPLICAS, owned
 
 PRUNED_KINDS = (

@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import below, difference, field_set
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._merge import remove, same
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import foreign
 from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of

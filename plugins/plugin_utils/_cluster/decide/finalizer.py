@@ -11,9 +11,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import controller, is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 
 # Kubernetes' own: dependents are to lose their owner instead of going with it.
 ORPHAN = "orphan"

@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging 
     strangers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 
 CLAIM = "PersistentVolumeClaim"
 # What a workload leaves when it is deleted to be made again.

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import WORKLOADS, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS
 
 
 def held_back(steps: Iterable[Step], findings: Iterable[Finding]) -> tuple[Step, ...]:

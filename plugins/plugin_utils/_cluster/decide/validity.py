@@ -18,29 +18,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-
-ALL_NAMESPACES = "*"
+from ansible_collections.druidops.druid.plugins.plugin_utils._references import is_followed, refusal
 
 
 def refused_references(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
-    """Return the references to other namespaces: who may write a resource here may not therefore read there."""
-    allowed = {resource["metadata"]["namespace"], *allowed_namespaces}
-    if ALL_NAMESPACES in allowed:
-        return ()
-    return tuple(key for key in cluster_references(resource) if key.namespace not in allowed)
+    """Return the references to other namespaces that are not followed."""
+    own = resource["metadata"]["namespace"]
+    return tuple(key for key in cluster_references(resource) if not is_followed(key.namespace, own, allowed_namespaces))
 
 
 def refused(references: Iterable[ReferenceKey]) -> tuple[Finding, ...]:
     """Return a finding for each reference that is not followed."""
-    return tuple(Finding(reasons.REFERENCE_REFUSED, _refusal(key)) for key in references)
-
-
-def _refusal(key: ReferenceKey) -> str:
-    return (
-        f"spec.extraCommonConfig: {key.kind} {key.name} is in namespace {key.namespace}. References to other "
-        "namespaces are refused unless whoever runs the reconcile allows it (druid_cluster_reference_namespaces, for "
-        "the operator REFERENCE_NAMESPACES)."
-    )
+    return tuple(refusal("spec.extraCommonConfig", key.kind, key.name, key.namespace) for key in references)
 
 
 def misshapen(resource: Manifest) -> tuple[Finding, ...]:
