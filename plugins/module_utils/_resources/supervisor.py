@@ -34,7 +34,8 @@ SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
 # that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
 _STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# Seconds that it is given to leave them, unless it tells of an error: one whose stream does not answer never does so.
+# Seconds that it is given to leave them. One whose stream does not answer never does, and one whose stream did not
+# answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
 _START = 20.0
 # Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
 _STILL_AT_IT = 100.0
@@ -71,7 +72,7 @@ def let_start(client: DruidClient, supervisor: str) -> None:
         return client.get(supervisor_path(supervisor, "status")).get("payload") or {}
 
     def has_started(payload: Mapping[str, Any]) -> bool:
-        return payload.get("detailedState") not in _STARTING or bool(payload.get("recentErrors"))
+        return payload.get("detailedState") not in _STARTING
 
     with suppress(NotFound, ServerError, TimedOut):
         wait_until(read, has_started, timeout=_START, awaited="the start of the supervisor")

@@ -54,11 +54,12 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         (["PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS", "RUNNING"], 5),
         ([None], 1),
         (["SUSPENDED"], 1),
-        ([{"detailedState": "CONNECTING_TO_STREAM", "recentErrors": [{}]}], 1),
+        ([{"detailedState": "CONNECTING_TO_STREAM", "recentErrors": [{}]}, "RUNNING"], 2),
+        (["UNABLE_TO_CONNECT_TO_STREAM"], 1),
         ([GONE], 1),
         ([BROKEN], 1),
     ],
-    ids=["runs", "starts", "another type", "suspended", "cannot start", "gone", "says nothing"],
+    ids=["runs", "starts", "another type", "suspended", "starts with an error", "cannot start", "gone", "says nothing"],
 )
 def test_is_looked_at_until_it_has_started(states: list[Any], looks: int) -> None:
     druid = Druid(states)
