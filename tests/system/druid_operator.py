@@ -56,13 +56,16 @@ class DruidOperator:
 
     def wait_until_ready(self, name: str) -> None:
         """Wait until the resource is ready."""
-        eventually(lambda: self.is_true(name, "Ready"), otherwise=lambda: self._whereabouts(name))
+        eventually(lambda: self.is_true(name, "Ready"), otherwise=lambda: self.whereabouts(name))
 
-    def _whereabouts(self, name: str) -> str:
+    def whereabouts(self, name: str) -> str:
         """What is to be seen of a resource that does not become ready: the causes are in one of these places."""
+        nodes = self.live.plane.request("GET", "/api/v1/nodes")["items"]
         told = {
             "status": self.live.get(self.kind, name).get("status"),
             "pods": {each["metadata"]["name"]: each["status"] for each in self.live.list("Pod")},
+            "nodes": [each["status"]["conditions"] for each in nodes],
+            "claims": [each["status"] for each in self.live.list("PersistentVolumeClaim")],
             "runs": [(run.begin, run.end, run.status) for run in self.program.runs_of(name)],
             "events": [(each["reason"], each.get("message")) for each in self.live.list("Event")],
         }

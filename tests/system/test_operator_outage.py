@@ -122,7 +122,7 @@ def test_the_api_server_hangs_in_the_middle_of_an_update(operator: StartOperator
     with live.plane.with_hung_api_server():
         time.sleep(SECONDS)
 
-    eventually(lambda: is_up_to_date(live, CHANGING))
+    eventually(lambda: is_up_to_date(live, CHANGING), otherwise=lambda: started.whereabouts(CHANGING))
     started.wait_until_settled(CHANGING)
     assert repeated(made(started.events(mark))) == {}
     assert uids(live) == before

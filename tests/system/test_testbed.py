@@ -277,7 +277,9 @@ def test_interrupted_start_leaves_no_process(tmp_path: Path, how: signal.Signals
     # once it is up it goes on without whoever has started it: it waits for CRDs that nobody writes, and is never up
     os.mkfifo(never_read)
     start = ["up", "--dir", str(directory), "--kubernetes", kubernetes(), "--crd", str(never_read)]
-    with subprocess.Popen([sys.executable, "-m", "testbed", *start], env=ENVIRONMENT, start_new_session=True) as up:
+    # whatever these tests ignore themselves: what a shell starts in the background is deaf to SIGINT
+    command = ["env", "--default-signal", sys.executable, "-m", "testbed", *start]
+    with subprocess.Popen(command, env=ENVIRONMENT, start_new_session=True) as up:
         eventually(lambda: any("etcd" in each for each in commands_in(directory)))
         up.send_signal(how)
     assert up.returncode == 130

@@ -138,12 +138,20 @@ def controller_manager(programs: Programs, layout: Layout) -> list[str]:
         f"--cluster-signing-key-file={here}/ca.key",
         # the binder retries a lost race at its next resync only, 15 s by default
         "--pvclaimbinder-sync-period=1s",
+        # simulated kubelets are never away, only late: on a busy machine, or when a test keeps the API server from them
+        "--node-monitor-grace-period=10m",
     ]
 
 
 def scheduler(programs: Programs, layout: Layout) -> list[str]:
     """The command line of kube-scheduler."""
-    return [str(programs.kubernetes), "kube-scheduler", *_client(layout, "scheduler")]
+    return [
+        str(programs.kubernetes),
+        "kube-scheduler",
+        *_client(layout, "scheduler"),
+        # a pod whose claim is bound while it is being looked at may be forgotten for 5 minutes
+        "--pod-max-in-unschedulable-pods-duration=10s",
+    ]
 
 
 def kwok(programs: Programs, layout: Layout) -> list[str]:
