@@ -115,10 +115,8 @@ def test_the_defaults_of_the_role_are_those_of_its_specification(role: Role) -> 
 
 @each_role
 def test_the_role_hands_every_option_to_the_action(role: Role) -> None:
-    tasks = yaml.safe_load((role.path / "tasks" / "main.yml").read_text(encoding="utf-8"))
-    action = f"druidops.druid.{role.action}"
-    steps = [step for task in tasks for step in task.get("block", [task])]
-    [arguments] = [step[action] for step in steps if action in step]
+    [task] = yaml.safe_load((role.path / "tasks" / "reconcile.yml").read_text(encoding="utf-8"))
+    arguments = task[f"druidops.druid.{role.action}"]
     assert arguments.keys() == role.options.keys()
     for name, text in arguments.items():
         assert re.fullmatch(rf"{{{{ {role.prefix}{name}( or omit)? }}}}", text)
