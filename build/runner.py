@@ -32,7 +32,7 @@ MOST_ARTIFACTS = 20
 # How many seconds lie between two runs of a resource whose author asks for less. Nobody is asked for less, or for none.
 LEAST_PERIOD = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
-# How many seconds a run may take: no pass takes as long, and one that hangs would hold one of the operator's workers.
+# How many seconds a run may take: one that hangs would hold one of the operator's workers for ever.
 MOST_SECONDS = 900
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
@@ -95,9 +95,9 @@ def _kind(directory: str) -> tuple[str, str]:
 
 
 def most_seconds(environment: dict[str, str]) -> int:
-    """How many seconds a run may take: what the administrator says, where that is a number of them."""
+    """How many seconds a run may take: what the administrator says, in seconds or as a duration of Go."""
     value = environment.get("DRUIDOPS_RUN_TIMEOUT", "")
-    return (int(value) if value.isdecimal() else 0) or MOST_SECONDS
+    return int(value if value.isdecimal() else seconds(value)) or MOST_SECONDS
 
 
 def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

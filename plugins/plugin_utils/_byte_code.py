@@ -4,8 +4,8 @@
 
 """Byte code for what is imported after this: Ansible's importer has Python compile a collection's files in every run.
 
-Python's own importer keeps what it has compiled (PEP 3147), and with a hundred files that is a quarter of a pass that
-finds nothing to do. Where nothing can be written it compiles, too. Action plugins import this before the rest of ours.
+Python's own importer keeps what it has compiled (PEP 3147); where nothing can be written it compiles, too. Action
+plugins import this before the rest of ours.
 """
 
 from __future__ import annotations
@@ -40,4 +40,12 @@ def _in_directory(directory: str) -> FileFinder:
     return FileFinder(directory, (SourceFileLoader, SOURCE_SUFFIXES))
 
 
-sys.meta_path.insert(0, Finder)
+def _install() -> None:
+    """Be asked before Ansible's importer; where that is not in use Python's own is."""
+    for place, finder in enumerate(sys.meta_path):
+        if type(finder).__name__ == "_AnsibleCollectionFinder":
+            sys.meta_path.insert(place, Finder)
+            break
+
+
+_install()

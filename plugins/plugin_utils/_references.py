@@ -24,5 +24,6 @@ def refusal(field: str, kind: str, name: str, namespace: str) -> Finding:
     return Finding(
         reasons.REFERENCE_REFUSED,
         f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are refused unless "
-        "whoever runs the reconcile allows it (reference_namespaces, for the operator REFERENCE_NAMESPACES).",
+        "whoever runs the reconcile allows it (reference_namespaces, druid_cluster_reference_namespaces or "
+        "druid_ingestion_reference_namespaces in the roles, REFERENCE_NAMESPACES for the operator).",
     )

@@ -34,8 +34,8 @@ SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
 # that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
 _STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# Seconds that it is given to leave them. One whose stream does not answer never does, and one whose stream did not
-# answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
+# Seconds that it is given to leave them. One whose stream does not answer takes minutes to be told so; one whose stream
+# did not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
 _START = 20.0
 # Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
 _STILL_AT_IT = 100.0

@@ -104,7 +104,7 @@ def test_the_administrator_says_how_verbose(directory: str, environment: dict[st
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 900)]
+    ("told", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 60), ("soon", 900)]
 )
 def test_a_run_may_not_take_longer_than_the_administrator_says(told: str | None, expected: int) -> None:
     assert most_seconds({} if told is None else {"DRUIDOPS_RUN_TIMEOUT": told}) == expected

@@ -43,7 +43,8 @@ def root(tmp_path: Path) -> Path:
 
 def compiled(root: Path, action: str) -> tuple[set[str], set[str]]:
     """Return which files a new process compiles when it imports the action, and which files of ours that imports."""
-    environment = {name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "ANSIBLE"))}
+    left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "ANSIBLE_")
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(left_out)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(root), f"{OURS}.action.{action}"],
         env=environment,

@@ -178,7 +178,7 @@ def test_references_to_other_namespaces_are_refused(
     for finding in validity.refused(found):
         assert finding.reason == reasons.REFERENCE_REFUSED
         assert "Secret b is in namespace other" in finding.message
-        assert "(reference_namespaces, for the operator REFERENCE_NAMESPACES)" in finding.message
+        assert "druid_cluster_reference_namespaces" in finding.message
 
 
 def test_a_missing_reference_holds_everything() -> None:
