@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import (
-    _byte_code,  # noqa: F401 # pylint: disable=unused-import # before the others
+from ansible_collections.druidops.druid.plugins.plugin_utils import (  # pylint: disable=unused-import
+    _byte_code,  # noqa: F401 - before the others
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._action import Parts, ReconcileAction
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import measured, names, result

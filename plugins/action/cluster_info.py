@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.druidops.druid.plugins.plugin_utils import (
-    _byte_code,  # noqa: F401 # pylint: disable=unused-import # before the others
+from ansible_collections.druidops.druid.plugins.plugin_utils import (  # pylint: disable=unused-import
+    _byte_code,  # noqa: F401 - before the others
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO, clusters
 from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec, connect
