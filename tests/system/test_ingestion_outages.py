@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.tests.system.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.ingestion_specs import batch_spec, kafka_spec
@@ -151,8 +152,15 @@ def test_the_overlord_dies_in_the_middle_of_each_operation(
     assert batch.times_given("native-batch") == 1
 
 
-def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(live: Live, druid_apart: Druid) -> None:
-    with ingesting(live, druid_apart) as ingestion:
+def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(
+    live: Live, druid_apart: Druid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is suspended is not reset and resumed meanwhile, either: the reset would be lost."""
+    # that one starts nonetheless need not be waited for
+    monkeypatch.setattr(supervisor, "_START", 5.0)
+    with ingesting(live, druid_apart) as ingestion, ingesting(live, druid_apart) as suspended:
+        case = Case(replace(OPERATIONS["reset"], given=4), suspended)
+        case.begin()
         rows = Rows(druid_apart, ingestion.name)
         rows.produce(ROWS)
         live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
@@ -169,6 +177,12 @@ def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(live: Live, druid_
         assert status["recentErrors"]
         assert ingestion.condition("Degraded") == ("True", "Unhealthy")
         assert ingestion.writes == []
+        # one that has been in touch with Kafka needs nothing of it while it is suspended: a successor does
+        suspended.live.merge(KIND, suspended.name, {"spec": TUNED})
+        suspended.one_pass()
+        case.operate()
+        assert suspended.condition("Ready") == ("False", "Unhealthy")
+        assert suspended.writes == []
 
         druid_apart.revive("kafka")
         rows.produce(ROWS)
@@ -176,3 +190,5 @@ def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(live: Live, druid_
         assert ingestion.writes == []
         assert ingestion.condition("Degraded") == ("False", "AsExpected")
         eventually(rows.has_all)
+        case.go_on()
+        case.check()

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     ApiError,
     DruidError,
     NotFound,
+    NotStarted,
     ServerError,
     Unreachable,
     Unsettled,
@@ -34,8 +35,10 @@ SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
 # that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
 _STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# Seconds that it is given to leave them. One whose stream does not answer takes minutes to be told so; one whose stream
-# did not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
+# Its stream does not answer, so that what it is asked for comes after that, and not at all once it is stopped.
+_OUT_OF_TOUCH = ("UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM")
+# Seconds that it is given to start. One whose stream does not answer takes minutes to be told so; one whose stream did
+# not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
 _START = 20.0
 # Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
 _STILL_AT_IT = 100.0
@@ -67,15 +70,25 @@ def let_start(client: DruidClient, supervisor: str) -> None:
 
     Unreachable when nobody answers. One whose status cannot be had is not waited for.
     """
+    with suppress(NotFound, ServerError):
+        _state_after_start(client, supervisor)
 
-    def read() -> Mapping[str, Any]:
-        return client.get(supervisor_path(supervisor, "status")).get("payload") or {}
 
-    def has_started(payload: Mapping[str, Any]) -> bool:
-        return payload.get("detailedState") not in _STARTING
+def require_start(client: DruidClient, supervisor: str) -> None:
+    """Wait as ``let_start`` does; NotStarted unless the supervisor is in touch with its stream then."""
+    state = _state_after_start(client, supervisor)
+    if state in (*_STARTING, *_OUT_OF_TOUCH):
+        raise NotStarted(supervisor, state)
 
-    with suppress(NotFound, ServerError, TimedOut):
-        wait_until(read, has_started, timeout=_START, awaited="the start of the supervisor")
+
+def _state_after_start(client: DruidClient, supervisor: str) -> Any:
+    def read() -> Any:
+        return (client.get(supervisor_path(supervisor, "status")).get("payload") or {}).get("detailedState")
+
+    try:
+        return wait_until(read, lambda state: state not in _STARTING, timeout=_START, awaited="the start")
+    except TimedOut as timeout:
+        return timeout.last
 
 
 def all_specs(client: DruidClient) -> dict[str, Any]:

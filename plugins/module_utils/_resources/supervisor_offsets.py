@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import require_start, supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_name
 
 _HAS_RESET_OFFSETS = (28,)
@@ -20,6 +20,17 @@ _HAS_RESET_OFFSETS = (28,)
 def reset(client: DruidClient, supervisor: str) -> None:
     """Have the offsets forgotten, some time after Druid has answered: it reads on as ``useEarliestOffset`` says."""
     client.post(supervisor_path(supervisor, "reset"))
+
+
+def reset_before_resuming(client: DruidClient, supervisor: str) -> None:
+    """Have the offsets of a suspended supervisor forgotten so that it can be resumed at once; NotStarted if it cannot.
+
+    Druid forgets them after what the supervisor is at, and not at all once that is stopped, as it is when it is resumed
+    (seen with Druid 33, whose Overlord had just been started again, and whose Kafka did not answer at first).
+    """
+    require_start(client, supervisor)
+    reset(client, supervisor)
+    require_start(client, supervisor)
 
 
 def reset_offsets(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> None:

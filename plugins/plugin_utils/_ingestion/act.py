@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, NotFound, NotStarted
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
@@ -69,6 +69,8 @@ def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: t
             live = _carry_out(api, client, live, step)
         except KubernetesError as error:
             return Acted(tuple(done), live, step, Finding(reasons.WRITE_FAILED, str(error)))
+        except NotStarted as error:
+            return Acted(tuple(done), live, step, Finding(reasons.UNHEALTHY, str(error)))
         except DruidError as error:
             return Acted(tuple(done), live, step, trouble.finding(error))
         done.append(step)
@@ -90,7 +92,7 @@ def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | End) -> 
     if isinstance(step, Converge):
         step.resource.write(step.change.before, step.change.after)
     elif isinstance(step, Reset):
-        reset(client, step.id)
+        reset_before_resuming(client, step.id)
     elif isinstance(step, Submit):
         submit(client, step.job, step.attempt)
     else:

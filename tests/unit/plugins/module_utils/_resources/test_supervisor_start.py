@@ -9,8 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+    NotFound,
+    NotStarted,
+    ServerError,
+    Unreachable,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import let_start, terminate
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
 
 STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"
 GONE = NotFound(404, "", "GET", STATUS)
@@ -92,3 +98,18 @@ def test_what_is_no_passing_error_is_told(answers: list[Exception]) -> None:
     with pytest.raises(type(answers[-1])):
         terminate(druid, "s")  # type: ignore[arg-type]
     assert druid.sent.count("POST terminate") == len(answers)
+
+
+def test_is_reset_once_it_has_started_and_resumed_after_that() -> None:
+    druid = Druid(["CONNECTING_TO_STREAM", "SUSPENDED", "CONNECTING_TO_STREAM", "SUSPENDED"])
+    reset_before_resuming(druid, "s")  # type: ignore[arg-type]
+    assert druid.sent == ["GET status", "GET status", "POST reset", "GET status", "GET status"]
+
+
+@pytest.mark.parametrize("state", ["CONNECTING_TO_STREAM", "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"])
+def test_is_not_reset_while_it_is_out_of_touch_with_its_stream(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor._START", 0)
+    druid = Druid([state])
+    with pytest.raises(NotStarted, match=f"Supervisor s is {state}"):
+        reset_before_resuming(druid, "s")  # type: ignore[arg-type]
+    assert druid.sent == ["GET status"]
