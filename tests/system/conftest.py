@@ -18,7 +18,6 @@ from ansible_collections.druidops.druid.tests.system.image import lay_out, make_
 from ansible_collections.druidops.druid.tests.system.in_process import good, one_pass
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
-from testbed.cache import lock
 from testbed.control_plane import ControlPlane
 from testbed.druid_plugin import (
     druid,
@@ -47,17 +46,6 @@ __all__ = [
     "pytest_runtest_makereport",
     "share_druid",
 ]
-
-
-@pytest.fixture(autouse=True)
-def turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests that change what a Druid has only once take turns: its groups are not what pytest-xdist goes by (3.8)."""
-    if request.node.get_closest_marker("cluster_wide") is None:
-        yield
-        return
-    base = tmp_path_factory.getbasetemp()
-    with lock((base.parent if hasattr(request.config, "workerinput") else base) / "cluster-wide"):
-        yield
 
 
 @pytest.fixture

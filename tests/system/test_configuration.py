@@ -39,7 +39,7 @@ from testbed.recording_proxy import SERVER_ERROR_PAGE
 __all__ = ["druid", "druid_27", "druid_33", "share_druid"]
 
 # What they change there is once in a Druid.
-pytestmark = pytest.mark.cluster_wide
+pytestmark = pytest.mark.xdist_group("cluster-wide")
 
 Result = dict[str, Any]
 _UNSTATED = {

@@ -35,7 +35,7 @@ from testbed.pytest_plugin import new_namespace
 from testbed.recording_proxy import UNAVAILABLE, RecordingProxy, recording_proxy
 
 # What is changed there is once in a Druid.
-pytestmark = pytest.mark.cluster_wide
+pytestmark = pytest.mark.xdist_group("cluster-wide")
 
 NAME = "kept"
 COORDINATOR, OVERLORD = "/druid/coordinator/v1/config", "/druid/indexer/v1/worker"

@@ -62,7 +62,7 @@ def test_examples(module: str, druid: Druid, tmp_path: Path) -> None:
     run_in_order(druid, tmp_path, examples(module))
 
 
-@pytest.mark.cluster_wide
+@pytest.mark.xdist_group("cluster-wide")
 def test_examples_that_concern_the_cluster(druid: Druid, tmp_path: Path) -> None:
     run_in_order(druid, tmp_path, [task for module in OF_THE_CLUSTER for task in examples(module)])
 
@@ -76,7 +76,7 @@ def test_examples_of_sql_ingestion(druid_27: Druid, tmp_path: Path) -> None:
     run_in_order(druid_27, tmp_path, examples("sql_ingest"))
 
 
-@pytest.mark.cluster_wide
+@pytest.mark.xdist_group("cluster-wide")
 def test_document(druid: Druid, tmp_path: Path) -> None:
     """The waiting is for a supervisor of the first example, so that comes first."""
     run_in_order(druid, tmp_path, [examples("supervisor")[0], *documented()])

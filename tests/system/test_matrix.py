@@ -43,7 +43,7 @@ def _read(target: str) -> dict[str, Any]:
 def _cases() -> Iterator[Any]:
     for target in sorted(each.name for each in TARGETS.iterdir()):
         matrix = _read(target)
-        marks = [pytest.mark.cluster_wide] if matrix.get("cluster_wide") else []
+        marks = [pytest.mark.xdist_group("cluster-wide")] if matrix.get("cluster_wide") else []
         yield from (pytest.param((target, release), marks=marks) for release in matrix["druid"])
 
 
