@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Report
 
@@ -81,7 +82,7 @@ def census(counted: Counted, resources: Iterable[Manifest]) -> dict[str, float]:
 
     One that is being deleted counts no more: nobody may be left to take it out of the count when it has gone.
     """
-    statuses = [each.get("status") or {} for each in resources if not each["metadata"].get("deletionTimestamp")]
+    statuses = [each.get("status") or {} for each in resources if not is_going(each)]
     found = [{each["type"]: each for each in status.get("conditions") or ()} for status in statuses]
     counts = {kind.lower(): float(sum(is_true(each, kind) for each in found)) for kind in counted.conditions}
     waiting = (each["Ready"] for each in found if "Ready" in each and not counted.is_as_wanted(each))

@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 
 # How long pods may take to be told that they go, after their workload has gone: seconds are much.
@@ -82,7 +83,7 @@ class Absence:
             yield from self._claims_to_the_last()
         else:
             self._say_kept("no spec says what becomes of them")
-        yield from (Step("delete", live, live=live) for live in self._others(observed) if not _is_going(live))
+        yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_going(live))
 
     def remains(self, delete_claims: bool) -> Iterator[ObjectKey]:
         """Yield what of a cluster made of variables is there yet, be it that it is going."""
@@ -188,7 +189,3 @@ def _is_collected(resource: Manifest, step: Step) -> bool:
     """True for what Kubernetes deletes with the resource, as its owner."""
     owner = controller(step.manifest)
     return owner is not None and not finalizer.is_orphaning(resource)
-
-
-def _is_going(live: Manifest) -> bool:
-    return bool(live["metadata"].get("deletionTimestamp"))

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     Group,
     ReferenceKey,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 
 LISTED_KINDS = (
@@ -83,7 +84,7 @@ class Observed:
         """Return the pods that run without the workload of that name: it was deleted to be made again."""
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
-        return [pod for pod in self._pods(unique_name) if not pod["metadata"].get("deletionTimestamp")]
+        return [pod for pod in self._pods(unique_name) if not is_going(pod)]
 
     def _pods(self, unique_name: str) -> Iterator[Manifest]:
         return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)

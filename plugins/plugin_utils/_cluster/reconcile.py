@@ -40,6 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._status import report_unreadable
@@ -50,7 +51,7 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
 
     KubernetesError when the cluster cannot be read, and the conditions say so; what cannot be written is in the report.
     """
-    go_through = _finalize if resource["metadata"].get("deletionTimestamp") else _carry_on
+    go_through = _finalize if is_going(resource) else _carry_on
     try:
         made = go_through(api, resource, settings)
     except KubernetesError as error:

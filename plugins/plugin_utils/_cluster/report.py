@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._errors import Kube
 from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
@@ -121,7 +122,7 @@ def _masked(finding: Finding, masker: Masker) -> Finding:
 def _is_gone(results: Iterable[Result]) -> bool:
     """True when the finalizer of a resource that is being deleted has been removed: there is no status any more."""
     patches = [result for result in results if result.step.patch is not None and result.is_done]
-    return any(result.step.manifest["metadata"].get("deletionTimestamp") for result in patches)
+    return any(is_going(result.step.manifest) for result in patches)
 
 
 def _publish(

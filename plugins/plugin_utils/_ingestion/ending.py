@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
     batch,
     left_behind,
@@ -164,7 +165,7 @@ def _waits_or_goes(api: KubernetesApi, made: Pass, record: Record, settings: Set
 
 def _going(api: KubernetesApi, resource: Manifest, found: Observed) -> str | None:
     """Return what goes together with the resource, and would wait for it."""
-    if found.cluster is not None and found.cluster["metadata"].get("deletionTimestamp"):
+    if found.cluster is not None and is_going(found.cluster):
         return "cluster"
     return "namespace" if namespace.is_terminating(api, resource["metadata"]["namespace"]) else None
 

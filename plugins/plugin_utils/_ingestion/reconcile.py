@@ -24,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
@@ -51,7 +52,7 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
 
     KubernetesError when the API cannot be read, and the conditions say so; all else is in the report.
     """
-    go_through = end if resource["metadata"].get("deletionTimestamp") else _carry_on
+    go_through = end if is_going(resource) else _carry_on
     try:
         made = go_through(api, resource, settings)
     except KubernetesError as error:

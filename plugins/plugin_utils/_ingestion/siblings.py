@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import in_one_form
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import asks_for_an_id, identity
@@ -55,7 +56,7 @@ def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[
     mine = _place(Ingestion.from_resource(resource))
     for each in siblings:
         ingestion = Ingestion.from_resource(each)
-        if not each["metadata"].get("deletionTimestamp") and _place(ingestion) == mine:
+        if not is_going(each) and _place(ingestion) == mine:
             yield each, ingestion
 
 

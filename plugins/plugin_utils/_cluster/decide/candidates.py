@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import intersection
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import REPLICAS, owned
 
@@ -92,7 +93,7 @@ def _candidate(
         return Step("create", manifest, group, initial=_initial(verbatim or manifest, first_replicas) or verbatim)
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
-    elif live["metadata"].get("deletionTimestamp") or immutable_changes(live, manifest):
+    elif is_going(live) or immutable_changes(live, manifest):
         return Step("recreate", manifest, group, live, initial=_remade(manifest, live, first_replicas))
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
@@ -160,8 +161,8 @@ def may_have_left_replica_sets(cluster: Cluster, desired: Desired, observed: Obs
 
     Otherwise there is none, and no need to look.
     """
-    is_going = any(step.removes_group for step in prune(cluster, desired, observed))
-    return is_going or removal.runs_without_deployment(cluster, observed)
+    is_pruned = any(step.removes_group for step in prune(cluster, desired, observed))
+    return is_pruned or removal.runs_without_deployment(cluster, observed)
 
 
 def _group_of(live: Manifest, cluster: Cluster) -> str | None:
@@ -173,4 +174,4 @@ def _group_of(live: Manifest, cluster: Cluster) -> str | None:
 def _is_prunable(live: Manifest, cluster: Cluster) -> bool:
     labels = live["metadata"].get("labels") or {}
     carries_ours = names.cluster_labels(cluster.name).items() <= labels.items()
-    return carries_ours and is_ours(live, cluster) and not live["metadata"].get("deletionTimestamp")
+    return carries_ours and is_ours(live, cluster) and not is_going(live)

@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 
 CLAIM = "PersistentVolumeClaim"
@@ -52,7 +53,7 @@ def runs_without_deployment(cluster: Cluster, observed: Observed) -> bool:
     """True when pods of a ReplicaSet run whose group has no Deployment, nor is to have one."""
     kinds = _kinds(cluster)
     deployments = {live["metadata"]["name"] for live in observed.of_kind("Deployment")}
-    pods = (live for live in observed.of_kind("Pod") if not _is_going(live) and is_pod_of(live, cluster))
+    pods = (live for live in observed.of_kind("Pod") if not is_going(live) and is_pod_of(live, cluster))
     groups = {group_of(live) for live in pods if _adopter(live) == "Deployment"}
     return any(kinds.get(group) != "Deployment" for group in groups - deployments)
 
@@ -62,7 +63,7 @@ def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tupl
 
     `observed` has the claims of the cluster, and all workloads and pods of the namespace.
     """
-    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not _is_going(live)]
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_going(live)]
     kept = _kept(cluster, observed, found)
     return (
         _deletions(live for live in found if live["metadata"]["name"] not in kept),
@@ -75,7 +76,7 @@ def releases(cluster: Cluster, observed: Observed, resource: Manifest, all_stay:
 
     Kubernetes deletes it with its owner. The Go operator makes such claims.
     """
-    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not _is_going(live)]
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_going(live)]
     kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
     staying = (live for live in found if live["metadata"]["name"] in kept and _owners(live, resource))
     return tuple(_release(live, resource) for live in staying)
@@ -108,7 +109,7 @@ def remaining_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
 def runs(cluster: Cluster, observed: Observed) -> bool:
     """True while a pod runs that is not going yet: its workload's controller may not have noticed that all is over."""
     foreign = strangers(cluster, observed.of_kind(*WORKLOADS))
-    pods = (live for live in observed.of_kind("Pod") if not _is_going(live))
+    pods = (live for live in observed.of_kind("Pod") if not is_going(live))
     return any(is_pod_of(live, cluster) and group_of(live) not in foreign for live in pods)
 
 
@@ -141,7 +142,7 @@ def _users(cluster: Cluster, observed: Observed, foreign: Mapping[str, Manifest]
 
 def _left_behind(cluster: Cluster, observed: Observed) -> Iterable[Manifest]:
     foreign = strangers(cluster, observed.of_kind(*WORKLOADS))
-    alone = (live for live in observed.of_kind(*LEFT_BEHIND) if controller(live) is None and not _is_going(live))
+    alone = (live for live in observed.of_kind(*LEFT_BEHIND) if controller(live) is None and not is_going(live))
     return (live for live in alone if is_pod_of(live, cluster) and group_of(live) not in foreign)
 
 
@@ -154,9 +155,5 @@ def _adopter(live: Manifest) -> str:
     return "Deployment" if _TEMPLATE_HASH in live["metadata"]["labels"] else "StatefulSet"
 
 
-def _is_going(live: Manifest) -> bool:
-    return bool(live["metadata"].get("deletionTimestamp"))
-
-
 def _deletions(found: Iterable[Manifest]) -> tuple[Step, ...]:
-    return tuple(Step("delete", live, live=live) for live in found if not _is_going(live))
+    return tuple(Step("delete", live, live=live) for live in found if not is_going(live))
