@@ -77,7 +77,7 @@ TESTBED := PYTHONPATH=tests $(CORE_2_19)/bin/python -m testbed
 PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES_CORE_NEWEST) \
 	$(CORE_2_19)/bin/python -m pytest -o cache_dir=$(WORK)/pytest
 MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
-PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup
+PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 MOLECULE := env NO_COLOR=1 PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) molecule
 

@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.retentio
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COORDINATOR
 from ansible_collections.druidops.druid.tests.system.druid_in_process import Direct, direct_on
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.druid_plugin import Share, druid, druid_27, druid_33, share_druid
 from testbed.other_release import other_release
 from testbed.proxy import Answer, Forward, Loss, Request
 from testbed.recording_proxy import SERVER_ERROR_PAGE
@@ -54,7 +54,8 @@ _UNSTATED = {
 
 
 @pytest.fixture(params=["druid", "druid_27"])
-def direct(request: pytest.FixtureRequest) -> Iterator[Direct]:
+def direct(request: pytest.FixtureRequest, share_druid: Share) -> Iterator[Direct]:
+    del share_druid
     with direct_on(request.getfixturevalue(request.param), retry_timeout=2, read_timeout=20) as found:
         yield found
 

@@ -65,6 +65,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modul
         yield modules, _filled(_read(target), values)
 
 
+@pytest.mark.usefixtures("share_druid")
 def test_matrix(case: tuple[Modules, dict[str, Any]]) -> None:
     modules, matrix = case
     for operation, stated in matrix.items():

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
-import ssl
-import urllib.error
-import urllib.request
-from http.client import HTTPResponse
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import urllib3
+
+# A file, and when it was written, in nanoseconds.
+File = tuple[str, int]
 
 
 class ApiError(RuntimeError):
@@ -36,26 +38,38 @@ class Api:
     ) -> None:
         self._url = url
         self._headers = {"Authorization": authorization} if authorization else {}
-        context = ssl.create_default_context(cafile=authority and str(authority))
-        if certificate:
-            context.load_cert_chain(*certificate)
-        # proxies of the environment are not meant for loopback
-        self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
-        )
+        self._pool = _pool(*map(_as_it_is, (authority, *(certificate or (None, None)))))
 
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", timeout: float = 30
     ) -> Any:
-        """The decoded answer; text where it is no JSON. A str or bytes body is sent as it is."""
+        """The decoded answer; text where it is no JSON. A str or bytes body is sent as it is.
+
+        OSError when there is no answer.
+        """
         headers = {**self._headers, "Content-Type": content_type, "User-Agent": "testbed"}
-        request = urllib.request.Request(self._url + path, data=_encoded(body), headers=headers, method=method)
         try:
-            with self._opener.open(request, timeout=timeout) as response:
-                return _decoded(response)
-        except urllib.error.HTTPError as error:
-            answer = _decoded(error)
-            raise ApiError(method, path, error.code, _message(answer)) from error
+            response = self._pool.request(
+                method, self._url + path, body=_encoded(body), headers=headers, timeout=timeout, retries=False
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise OSError(f"{method} {path}: {error}") from error
+        answer = _decoded(response)
+        if response.status >= 400:
+            raise ApiError(method, path, response.status, _message(answer))
+        return answer
+
+
+@lru_cache
+def _pool(authority: File | None, certificate: File | None, key: File | None) -> urllib3.PoolManager:
+    """Connections that are kept, for all who trust the same and are trusted for the same: to make one is work."""
+    files: dict[str, Any] = {"ca_certs": authority, "cert_file": certificate, "key_file": key}
+    return urllib3.PoolManager(maxsize=8, **{name: file and file[0] for name, file in files.items()})
+
+
+def _as_it_is(file: Path | None) -> File | None:
+    """A file, and when it was written: another server may have another authority in the same place."""
+    return None if file is None else (str(file), file.stat().st_mtime_ns)
 
 
 def _encoded(body: Any) -> bytes | None:
@@ -71,7 +85,6 @@ def _message(answer: Any) -> str:
     return next((str(answer[key]) for key in ("message", "errorMessage", "error") if answer.get(key)), "")
 
 
-def _decoded(response: HTTPResponse | urllib.error.HTTPError) -> Any:
-    content = response.read()
-    is_json = response.headers.get_content_type() == "application/json"
-    return json.loads(content) if is_json and content else content.decode()
+def _decoded(response: urllib3.BaseHTTPResponse) -> Any:
+    is_json = response.headers.get("Content-Type", "").partition(";")[0] == "application/json"
+    return json.loads(response.data) if is_json and response.data else response.data.decode()
