@@ -38,15 +38,8 @@ class Unsettled(DruidError):
     """A write failed, and what is there now is not what was there before. The text tells what is."""
 
 
-class NotStarted(DruidError):
-    """A supervisor does not get to its stream, so that what it is asked for may be lost."""
-
-    def __init__(self, supervisor: str, state: str) -> None:
-        super().__init__(
-            f"Supervisor {supervisor} is {state}: it is not in touch with its stream, and a reset of its offsets could "
-            "get lost when it is resumed. Neither is done until it is. If its spec leads to another stream now, have "
-            "that stored while it is suspended, and resume it then."
-        )
+class NotConnected(DruidError):
+    """A supervisor has no connection to its stream: it would not do now what it is asked for, and may never do it."""
 
 
 class Unreachable(DruidError):

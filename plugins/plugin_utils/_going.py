@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether an object is going: it has been deleted, and is there until its finalizers are off. Pure."""
+"""Whether an object is going: it has been deleted, and is not gone yet. Pure."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _UNSTATED = {
 
 @pytest.fixture(params=["druid", "druid_27"])
 def direct(request: pytest.FixtureRequest, share_druid: Share) -> Iterator[Direct]:
-    del share_druid
+    del share_druid  # named, so that it is seen that a Druid is needed (conftest.py)
     with direct_on(request.getfixturevalue(request.param), retry_timeout=2, read_timeout=20) as found:
         yield found
 

@@ -177,7 +177,7 @@ def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(
         assert status["recentErrors"]
         assert ingestion.condition("Degraded") == ("True", "Unhealthy")
         assert ingestion.writes == []
-        # one that has been in touch with Kafka needs nothing of it while it is suspended: a successor does
+        # one that has been connected to Kafka needs nothing of it while it is suspended: a successor does
         suspended.live.merge(KIND, suspended.name, {"spec": TUNED})
         suspended.one_pass()
         case.operate()

@@ -65,6 +65,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modul
         yield modules, _filled(_read(target), values)
 
 
+# so that it is seen that a Druid is needed (conftest.py)
 @pytest.mark.usefixtures("share_druid")
 def test_matrix(case: tuple[Modules, dict[str, Any]]) -> None:
     modules, matrix = case

@@ -38,24 +38,30 @@ class Api:
     ) -> None:
         self._url = url
         self._headers = {"Authorization": authorization} if authorization else {}
-        self._pool = _pool(*map(_as_it_is, (authority, *(certificate or (None, None)))))
+        self._pool = _pool(*map(_with_time, (authority, *(certificate or (None, None)))))
 
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", timeout: float = 30
     ) -> Any:
         """The decoded answer; text where it is no JSON. A str or bytes body is sent as it is.
 
-        OSError when there is no answer.
+        OSError when there is no answer. Where it leads elsewhere, that is an error.
         """
         headers = {**self._headers, "Content-Type": content_type, "User-Agent": "testbed"}
         try:
             response = self._pool.request(
-                method, self._url + path, body=_encoded(body), headers=headers, timeout=timeout, retries=False
+                method,
+                self._url + path,
+                body=_encoded(body),
+                headers=headers,
+                timeout=timeout,
+                retries=False,
+                redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
             raise OSError(f"{method} {path}: {error}") from error
         answer = _decoded(response)
-        if response.status >= 400:
+        if response.status >= 300:
             raise ApiError(method, path, response.status, _message(answer))
         return answer
 
@@ -64,10 +70,10 @@ class Api:
 def _pool(authority: File | None, certificate: File | None, key: File | None) -> urllib3.PoolManager:
     """Connections that are kept, for all who trust the same and are trusted for the same: to make one is work."""
     files: dict[str, Any] = {"ca_certs": authority, "cert_file": certificate, "key_file": key}
-    return urllib3.PoolManager(maxsize=8, **{name: file and file[0] for name, file in files.items()})
+    return urllib3.PoolManager(maxsize=8, retries=False, **{name: file and file[0] for name, file in files.items()})
 
 
-def _as_it_is(file: Path | None) -> File | None:
+def _with_time(file: Path | None) -> File | None:
     """A file, and when it was written: another server may have another authority in the same place."""
     return None if file is None else (str(file), file.stat().st_mtime_ns)
 

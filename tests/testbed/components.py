@@ -66,7 +66,7 @@ def etcd(programs: Programs, layout: Layout) -> list[str]:
     """The command line of etcd."""
     peer = f"http://127.0.0.1:{layout.peer_port}"
     return [
-        *_alone(),
+        *_on_one_processor(),
         str(programs.kubernetes),
         "etcd",
         "--name=testbed",
@@ -89,7 +89,7 @@ def apiserver(programs: Programs, layout: Layout, extra: Sequence[str] = ()) -> 
     here = layout.directory
     return [
         # memory for time: its garbage collector takes a sixth of its time otherwise
-        *_alone("GOGC=400"),
+        *_on_one_processor("GOGC=400"),
         str(programs.kubernetes),
         "kube-apiserver",
         f"--etcd-servers={layout.etcd_url}",
@@ -128,7 +128,7 @@ def controller_manager(programs: Programs, layout: Layout) -> list[str]:
     """The command line of kube-controller-manager."""
     here = layout.directory
     return [
-        *_alone(),
+        *_on_one_processor(),
         str(programs.kubernetes),
         "kube-controller-manager",
         *_client(layout, "controller-manager"),
@@ -147,7 +147,7 @@ def controller_manager(programs: Programs, layout: Layout) -> list[str]:
 def scheduler(programs: Programs, layout: Layout) -> list[str]:
     """The command line of kube-scheduler."""
     return [
-        *_alone(),
+        *_on_one_processor(),
         str(programs.kubernetes),
         "kube-scheduler",
         *_client(layout, "scheduler"),
@@ -159,7 +159,7 @@ def scheduler(programs: Programs, layout: Layout) -> list[str]:
 def kwok(programs: Programs, layout: Layout) -> list[str]:
     """The command line of kwok."""
     return [
-        *_alone(),
+        *_on_one_processor(),
         str(programs.kwok),
         "kwok",
         f"--kubeconfig={layout.kubeconfig('kwok')}",
@@ -172,7 +172,7 @@ def kwok(programs: Programs, layout: Layout) -> list[str]:
     ]
 
 
-def _alone(*environment: str) -> list[str]:
+def _on_one_processor(*environment: str) -> list[str]:
     """Run what follows on one processor: its threads looking for work cost a sixth of the time of all of it."""
     return ["env", "GOMAXPROCS=1", *environment]
 

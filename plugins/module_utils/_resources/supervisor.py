@@ -14,8 +14,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._client import Drui
 from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     ApiError,
     DruidError,
+    NotConnected,
     NotFound,
-    NotStarted,
     ServerError,
     Unreachable,
     Unsettled,
@@ -35,8 +35,8 @@ SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
 # that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
 _STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# Its stream does not answer, so that what it is asked for comes after that, and not at all once it is stopped.
-_OUT_OF_TOUCH = ("UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM")
+# What it is asked for now comes after what it is at, and not at all once it is stopped.
+_NOT_CONNECTED = (*_STARTING, "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING")
 # Seconds that it is given to start. One whose stream does not answer takes minutes to be told so; one whose stream did
 # not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
 _START = 20.0
@@ -70,25 +70,27 @@ def let_start(client: DruidClient, supervisor: str) -> None:
 
     Unreachable when nobody answers. One whose status cannot be had is not waited for.
     """
-    with suppress(NotFound, ServerError):
-        _state_after_start(client, supervisor)
+    with suppress(NotFound, ServerError, TimedOut):
+        wait_until(
+            lambda: _state(client, supervisor),
+            lambda state: state not in _STARTING,
+            timeout=_START,
+            awaited="the start of the supervisor",
+        )
 
 
-def require_start(client: DruidClient, supervisor: str) -> None:
-    """Wait as ``let_start`` does; NotStarted unless the supervisor is in touch with its stream then."""
-    state = _state_after_start(client, supervisor)
-    if state in (*_STARTING, *_OUT_OF_TOUCH):
-        raise NotStarted(supervisor, state)
-
-
-def _state_after_start(client: DruidClient, supervisor: str) -> Any:
-    def read() -> Any:
-        return (client.get(supervisor_path(supervisor, "status")).get("payload") or {}).get("detailedState")
-
+def require_connection(client: DruidClient, supervisor: str) -> None:
+    """NotConnected if a supervisor would not do at once what it is asked for, or the leader does not know it (yet)."""
     try:
-        return wait_until(read, lambda state: state not in _STARTING, timeout=_START, awaited="the start")
-    except TimedOut as timeout:
-        return timeout.last
+        state = _state(client, supervisor)
+    except NotFound:
+        state = "unknown"
+    if state in (*_NOT_CONNECTED, "unknown"):
+        raise NotConnected(f"Supervisor {supervisor!r} is {state}: it is not connected to its stream.")
+
+
+def _state(client: DruidClient, supervisor: str) -> Any:
+    return (client.get(supervisor_path(supervisor, "status")).get("payload") or {}).get("detailedState")
 
 
 def all_specs(client: DruidClient) -> dict[str, Any]:

@@ -10,11 +10,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import require_start, supervisor_path
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, NotConnected
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
+    let_start,
+    require_connection,
+    supervisor_path,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_name
 
 _HAS_RESET_OFFSETS = (28,)
+_NOT_YET = (
+    "A reset of its offsets could get lost when it is resumed, so it stays suspended until it is connected. If the "
+    "stream has moved, suspend it, change the spec, and resume it after that."
+)
 
 
 def reset(client: DruidClient, supervisor: str) -> None:
@@ -23,14 +31,21 @@ def reset(client: DruidClient, supervisor: str) -> None:
 
 
 def reset_before_resuming(client: DruidClient, supervisor: str) -> None:
-    """Have the offsets of a suspended supervisor forgotten so that it can be resumed at once; NotStarted if it cannot.
+    """Have the offsets of a suspended supervisor forgotten so that it can be resumed at once.
 
-    Druid forgets them after what the supervisor is at, and not at all once that is stopped, as it is when it is resumed
-    (seen with Druid 33, whose Overlord had just been started again, and whose Kafka did not answer at first).
+    NotConnected when Druid might drop the reset; then it is to be done again before anything else. Druid puts it behind
+    what the supervisor is at, and drops it with one that is stopped, as it is when it is resumed (seen with Druid 33,
+    whose Overlord had just been started again, and whose Kafka did not answer at first). One with a ``topicPattern``
+    asks for its topics all the time: that Kafka has gone is not seen until it has failed three times.
     """
-    require_start(client, supervisor)
-    reset(client, supervisor)
-    require_start(client, supervisor)
+    let_start(client, supervisor)
+    try:
+        require_connection(client, supervisor)
+        reset(client, supervisor)
+        # one that starts by now is a successor, which does not know of it
+        require_connection(client, supervisor)
+    except NotConnected as error:
+        raise NotConnected(f"{error} {_NOT_YET}") from error
 
 
 def reset_offsets(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import owned, rewritten
 
@@ -112,7 +113,7 @@ def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manife
     try:
         return api.json_patch(kind, metadata["namespace"], name, operations)
     except ApiError as error:
-        if error.is_missing_object and metadata.get("deletionTimestamp"):
+        if error.is_missing_object and is_going(step.manifest):
             return None
         raise
 
@@ -120,7 +121,7 @@ def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manife
 def _remove(api: KubernetesApi, live: Manifest) -> None:
     """Delete the object, leave its pods, and wait until it is gone: an apply before that would still meet it."""
     (kind, name), metadata = key_of(live), live["metadata"]
-    if not metadata.get("deletionTimestamp"):
+    if not is_going(live):
         propagation = "Orphan" if kind in WORKLOADS else "Background"
         api.delete(kind, metadata["namespace"], name, metadata["uid"], propagation)
     for _attempt in range(GONE_ATTEMPTS):

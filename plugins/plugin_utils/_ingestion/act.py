@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, NotFound, NotStarted
+from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, NotConnected, NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
@@ -69,7 +69,8 @@ def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: t
             live = _carry_out(api, client, live, step)
         except KubernetesError as error:
             return Acted(tuple(done), live, step, Finding(reasons.WRITE_FAILED, str(error)))
-        except NotStarted as error:
+        except NotConnected as error:
+            # not for Druid to mend, nor for a person: it is over when the stream is back
             return Acted(tuple(done), live, step, Finding(reasons.UNHEALTHY, str(error)))
         except DruidError as error:
             return Acted(tuple(done), live, step, trouble.finding(error))

@@ -114,6 +114,7 @@ PURE = (
     "plugins/plugin_utils/_cluster/router.py",
     "plugins/plugin_utils/_cluster/validate.py",
     "plugins/plugin_utils/_compare.py",
+    "plugins/plugin_utils/_going.py",
     *(f"plugins/plugin_utils/_druid/{name}.py" for name in ("patience", "step", "trouble")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+    NotConnected,
     NotFound,
-    NotStarted,
     ServerError,
     Unreachable,
 )
@@ -100,16 +100,21 @@ def test_what_is_no_passing_error_is_told(answers: list[Exception]) -> None:
     assert druid.sent.count("POST terminate") == len(answers)
 
 
-def test_is_reset_once_it_has_started_and_resumed_after_that() -> None:
-    druid = Druid(["CONNECTING_TO_STREAM", "SUSPENDED", "CONNECTING_TO_STREAM", "SUSPENDED"])
+def test_is_reset_once_it_has_started() -> None:
+    druid = Druid(["CONNECTING_TO_STREAM", "SUSPENDED", "SUSPENDED", "SUSPENDED"])
     reset_before_resuming(druid, "s")  # type: ignore[arg-type]
-    assert druid.sent == ["GET status", "GET status", "POST reset", "GET status", "GET status"]
+    assert druid.sent == ["GET status", "GET status", "GET status", "POST reset", "GET status"]
 
 
-@pytest.mark.parametrize("state", ["CONNECTING_TO_STREAM", "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"])
-def test_is_not_reset_while_it_is_out_of_touch_with_its_stream(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "state",
+    ["CONNECTING_TO_STREAM", "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING", GONE],
+    ids=lambda state: "unknown" if state is GONE else str(state),
+)
+@pytest.mark.parametrize("is_reset", [False, True], ids=["before", "after"])
+def test_is_not_resumed_when_a_reset_may_be_lost(state: Any, is_reset: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor._START", 0)
-    druid = Druid([state])
-    with pytest.raises(NotStarted, match=f"Supervisor s is {state}"):
+    druid = Druid(["SUSPENDED", "SUSPENDED", state] if is_reset else ["SUSPENDED", state])
+    with pytest.raises(NotConnected, match=r"^Supervisor 's' is \w+: it is not connected .* stays suspended"):
         reset_before_resuming(druid, "s")  # type: ignore[arg-type]
-    assert druid.sent == ["GET status"]
+    assert ("POST reset" in druid.sent) == is_reset

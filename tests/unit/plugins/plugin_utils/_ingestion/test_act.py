@@ -1,0 +1,32 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What fails stops what comes after it, and is told by its reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Reset
+
+
+class Druid:
+    """A client whose supervisors cannot get to their stream."""
+
+    @staticmethod
+    def get(path: str) -> dict[str, Any]:
+        del path
+        return {"payload": {"detailedState": "UNABLE_TO_CONNECT_TO_STREAM"}}
+
+
+def test_a_reset_that_may_be_lost_is_trouble_that_passes() -> None:
+    reset = Reset("s")
+    acted = act(None, Druid(), {}, (reset, End("supervisor", "another")))  # type: ignore[arg-type]
+    assert (acted.done, acted.failed) == ((), reset)
+    assert acted.finding is not None
+    assert acted.finding.reason == reasons.UNHEALTHY
+    assert acted.finding.reason in reasons.PASSING
+    assert "'s' is UNABLE_TO_CONNECT_TO_STREAM" in acted.finding.message
