@@ -31,13 +31,15 @@ class Killer:
         self._moments: list[str] = []
 
     def change(self, change: Callable[[], object], is_done: Callable[[], bool], requests: int) -> int:
-        """Make the change, and kill the operator while it carries that out, which takes about so many requests.
+        """Make the change, and kill the operator while it carries that out, which takes so many requests at least.
 
         Return how often it was killed.
         """
         before = len(self._moments)
         self._arm(requests)
         change()
+        # the last requests of a run come when all is done
+        eventually(lambda: self._was_killed.is_set() or (is_done() and self._program.runs[-1].end))
         for kill in range(1, KILLS + 1):
             eventually(lambda: self._was_killed.is_set() or is_done())
             if not self._disarm():
