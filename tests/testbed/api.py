@@ -55,7 +55,6 @@ class Api:
                 body=_encoded(body),
                 headers=headers,
                 timeout=timeout,
-                retries=False,
                 redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:

@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._client import Drui
 from ansible_collections.druidops.druid.plugins.module_utils._errors import (
     ApiError,
     DruidError,
-    NotConnected,
     NotFound,
     ServerError,
     Unreachable,
@@ -34,9 +33,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedO
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
 # that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
-_STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# What it is asked for now comes after what it is at, and not at all once it is stopped.
-_NOT_CONNECTED = (*_STARTING, "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING")
+STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
 # Seconds that it is given to start. One whose stream does not answer takes minutes to be told so; one whose stream did
 # not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
 _START = 20.0
@@ -72,24 +69,15 @@ def let_start(client: DruidClient, supervisor: str) -> None:
     """
     with suppress(NotFound, ServerError, TimedOut):
         wait_until(
-            lambda: _state(client, supervisor),
-            lambda state: state not in _STARTING,
+            lambda: detailed_state(client, supervisor),
+            lambda state: state not in STARTING,
             timeout=_START,
             awaited="the start of the supervisor",
         )
 
 
-def require_connection(client: DruidClient, supervisor: str) -> None:
-    """NotConnected if a supervisor would not do at once what it is asked for, or the leader does not know it (yet)."""
-    try:
-        state = _state(client, supervisor)
-    except NotFound:
-        state = "unknown"
-    if state in (*_NOT_CONNECTED, "unknown"):
-        raise NotConnected(f"Supervisor {supervisor!r} is {state}: it is not connected to its stream.")
-
-
-def _state(client: DruidClient, supervisor: str) -> Any:
+def detailed_state(client: DruidClient, supervisor: str) -> Any:
+    """Return the state of a supervisor as Druid tells it in full, None where its type has none; NotFound."""
     return (client.get(supervisor_path(supervisor, "status")).get("payload") or {}).get("detailedState")
 
 

@@ -10,19 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, NotConnected
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, NotConnected, NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
+    STARTING,
+    detailed_state,
     let_start,
-    require_connection,
     supervisor_path,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_name
 
 _HAS_RESET_OFFSETS = (28,)
-_NOT_YET = (
-    "A reset of its offsets could get lost when it is resumed, so it stays suspended until it is connected. If the "
-    "stream has moved, suspend it, change the spec, and resume it after that."
-)
+# What a supervisor is asked for now comes after what it is at, and not at all once it is stopped.
+_NOT_CONNECTED = (*STARTING, "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING")
 
 
 def reset(client: DruidClient, supervisor: str) -> None:
@@ -39,13 +38,24 @@ def reset_before_resuming(client: DruidClient, supervisor: str) -> None:
     asks for its topics all the time: that Kafka has gone is not seen until it has failed three times.
     """
     let_start(client, supervisor)
+    _require_connection(client, supervisor)
+    reset(client, supervisor)
+    # one that starts by now is a successor, which does not know of it
+    _require_connection(client, supervisor)
+
+
+def _require_connection(client: DruidClient, supervisor: str) -> None:
     try:
-        require_connection(client, supervisor)
-        reset(client, supervisor)
-        # one that starts by now is a successor, which does not know of it
-        require_connection(client, supervisor)
-    except NotConnected as error:
-        raise NotConnected(f"{error} {_NOT_YET}") from error
+        state = detailed_state(client, supervisor)
+    except NotFound:
+        # a leader that has just started does not know it yet
+        state = "unknown"
+    if state in (*_NOT_CONNECTED, "unknown"):
+        raise NotConnected(
+            f"Supervisor {supervisor!r} is {state}: it is not connected to its stream. A reset of its offsets could "
+            "get lost when it is resumed, so it stays suspended until it is connected. If the stream has moved, "
+            "suspend it, change the spec, and resume it after that."
+        )
 
 
 def reset_offsets(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> None:
