@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid import troub
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import put_down
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import with_made
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
     End,
@@ -113,7 +113,7 @@ def _end(client: DruidClient, step: End) -> None:
 
 def _remember(api: KubernetesApi, ingestion: Ingestion, step: Remember) -> None:
     if step.record is not None:
-        api.apply(put_down(manifest(step.record, ingestion), step.made))
+        api.apply(with_made(manifest(step.record, ingestion), step.made))
         return
     found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
     if found is not None:

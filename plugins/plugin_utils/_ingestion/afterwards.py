@@ -23,21 +23,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 
 
-def look_again(api: KubernetesApi, client: DruidClient, made: Pass, record: Record) -> Pass:
-    """Return the pass with how it is now. What Druid has made something else of is put down: see ``made``."""
-    ingestion = Ingestion.from_resource(made.resource)
-    given = [step.what for step in made.plan.steps if isinstance(step, Converge)]
+def look_again(api: KubernetesApi, client: DruidClient, done: Pass, record: Record) -> Pass:
+    """Return the pass with how it is now. What Druid has made something else of is remembered: see ``made``."""
+    ingestion = Ingestion.from_resource(done.resource)
+    given = [step.what for step in done.plan.steps if isinstance(step, Converge)]
     try:
         seen = see(client, ingestion, record, {})
         there = _there(client, ingestion, record, seen) if given else iter(())
         news = otherwise(given, there)
     except DruidError:
         # what is not found out now is found out in the next pass, which gives it once more
-        return made
-    made = replace(made, seen=seen)
+        return done
+    done = replace(done, seen=seen)
     if not news:
-        return made
-    return _put_down(api, made, record, {**made_of(made.observed.record, ingestion), **news})
+        return done
+    return _remember(api, done, record, {**made_of(done.observed.record, ingestion), **news})
 
 
 def _there(client: DruidClient, ingestion: Ingestion, record: Record, seen: Seen) -> Iterator[Converge]:
@@ -46,7 +46,7 @@ def _there(client: DruidClient, ingestion: Ingestion, record: Record, seen: Seen
     yield from kept(client, ingestion, record)
 
 
-def _put_down(api: KubernetesApi, made: Pass, record: Record, news: Made) -> Pass:
-    acted = act(api, None, made.resource, (Remember(record, made=news),))
-    plan = acted.plan(made.plan)
-    return replace(made, plan=replace(plan, steps=(*made.plan.steps, *plan.steps)), tried=acted.failed)
+def _remember(api: KubernetesApi, done: Pass, record: Record, news: Made) -> Pass:
+    acted = act(api, None, done.resource, (Remember(record, made=news),))
+    plan = acted.plan(done.plan)
+    return replace(done, plan=replace(plan, steps=(*done.plan.steps, *plan.steps)), tried=acted.failed)

@@ -58,8 +58,8 @@ def decide(
     ended = tuple(End("supervisor", each) for each in former)
     # one supervisor is followed by another without a gap; what a batch puts down leaves no trace of a supervisor
     changes = (*ended, *changes) if isinstance(seen, SeenBatch) else (*changes, *ended)
-    is_put_down = record == after and (is_recorded or not after.id)
-    final = () if is_put_down else (Remember(after, is_new=not is_recorded),)
+    is_remembered = record == after and (is_recorded or not after.id)
+    final = () if is_remembered else (Remember(after, is_new=not is_recorded),)
     return Plan((*changes, *_once(changes, final)), findings)
 
 
@@ -89,13 +89,13 @@ def _of_supervisor(
     before = replace(after, stated=record.stated, former=former)
     # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, be it the
     # one that is made or the one that is to be ended
-    put_down = () if before == record else (Remember(before, is_new=not (record.id or record.druid)),)
+    remembering = () if before == record else (Remember(before, is_new=not (record.id or record.druid)),)
     changes = (change,) if seen.change.changed else ()
     # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
     # repeated, too, by whoever comes after a crash.
     is_asked_for = ingestion.resets_on_resume and was_suspended(record.stated) and not was_suspended(ingestion.stated)
     resetting = (Reset(seen.id),) if seen.is_resumed and is_asked_for else ()
-    return (*put_down, *resetting, *changes), after
+    return (*remembering, *resetting, *changes), after
 
 
 def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tuple[Step, ...], Record]:
@@ -112,8 +112,8 @@ def _of_batch(ingestion: Ingestion, record: Record, seen: SeenBatch) -> tuple[tu
     if attempt.action != "submit":
         return (), before
     submitted = with_task(before, phase="submitted")
-    put_down = () if record == before else (Remember(before, is_new=not record.stated),)
-    return (*put_down, Submit(seen.job, attempt.task.attempt)), submitted
+    remembering = () if record == before else (Remember(before, is_new=not record.stated),)
+    return (*remembering, Submit(seen.job, attempt.task.attempt)), submitted
 
 
 def _once(changes: tuple[Step, ...], final: tuple[Remember, ...]) -> tuple[Remember, ...]:

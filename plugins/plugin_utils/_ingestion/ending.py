@@ -84,19 +84,19 @@ def _end_in_druid(api: KubernetesApi, resource: Manifest, found: Observed, recor
             _let_start(api, client, own, settings)
             heard = {each: left_behind.told(client, each) for each in own}
             plan = Plan((*_ends(client, record, own), *_LET_GO), (_DELETING,))
-            made = _carried_out(api, client, Pass(resource, plan, None, found, stay), settings)
-            if made.is_gone:
+            done = _carried_out(api, client, Pass(resource, plan, None, found, stay), settings)
+            if done.is_gone:
                 left = chain.from_iterable(left_behind.warnings(client, *each) for each in heard.items())
-                made = replace(made, warnings=(*stay, *left))
+                done = replace(done, warnings=(*stay, *left))
     except NoAccess as error:
         if _is_for_good(error.finding, found):
             why = f"{error} So {_what(ingestion)} was not ended: {record.id} may run on."
             return _let_go(api, resource, settings, *stay, why)
-        made = _stuck(resource, error.finding, found)
+        done = _stuck(resource, error.finding, found)
     except DruidError as error:
-        made = _stuck(resource, trouble.finding(error), found)
-    is_done = not made.plan.problems or isinstance(made.tried, Finalizer)
-    return made if is_done else _waits_or_goes(api, made, record, settings)
+        done = _stuck(resource, trouble.finding(error), found)
+    is_done = not done.plan.problems or isinstance(done.tried, Finalizer)
+    return done if is_done else _waits_or_goes(api, done, record, settings)
 
 
 def _let_start(api: KubernetesApi, client: DruidClient, supervisors: Iterable[str], settings: Settings) -> None:
@@ -138,29 +138,29 @@ def _ends(client: DruidClient, record: Record, supervisors: Iterable[str]) -> It
         yield End("task", record.task.id)
 
 
-def _carried_out(api: KubernetesApi, client: DruidClient | None, made: Pass, settings: Settings) -> Pass:
+def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Pass, settings: Settings) -> Pass:
     if settings.check_mode:
-        return made
+        return planned
     decide_on_the_server(api)
-    acted = act(api, client, made.resource, made.plan.steps)
-    plan, is_gone = acted.plan(made.plan), acted.finding is None
-    return Pass(acted.live, plan, None, made.observed, made.warnings, acted.failed, is_gone)
+    acted = act(api, client, planned.resource, planned.plan.steps)
+    plan, is_gone = acted.plan(planned.plan), acted.finding is None
+    return Pass(acted.live, plan, None, planned.observed, planned.warnings, acted.failed, is_gone)
 
 
 def _let_go(api: KubernetesApi, resource: Manifest, settings: Settings, *why: str) -> Pass:
-    made = Pass(resource, Plan(_LET_GO, (_DELETING,)), warnings=why)
-    return _carried_out(api, None, made, settings)
+    planned = Pass(resource, Plan(_LET_GO, (_DELETING,)), warnings=why)
+    return _carried_out(api, None, planned, settings)
 
 
-def _waits_or_goes(api: KubernetesApi, made: Pass, record: Record, settings: Settings) -> Pass:
+def _waits_or_goes(api: KubernetesApi, done: Pass, record: Record, settings: Settings) -> Pass:
     """It could not be ended: it is tried again, unless the cluster or the namespace goes, too."""
     decide_on_the_server(api)
-    going = _going(api, made.resource, made.observed)
+    going = _going(api, done.resource, done.observed)
     if going is None:
-        return replace(made, plan=_with_way_out(made.plan))
-    texts = " ".join(problem.message for problem in made.plan.problems)
+        return replace(done, plan=_with_way_out(done.plan))
+    texts = " ".join(problem.message for problem in done.plan.problems)
     why = f"{texts} Its {going} is being deleted, too: {record.id} was not ended and may run on."
-    return _let_go(api, made.resource, settings, why)
+    return _let_go(api, done.resource, settings, why)
 
 
 def _going(api: KubernetesApi, resource: Manifest, found: Observed) -> str | None:
@@ -214,8 +214,8 @@ def end_by_variable(api: KubernetesApi, resource: Manifest, settings: Settings) 
     try:
         with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
             steps = (*_ends(client, record, own), forget)
-            made = _carried_out(api, client, Pass(resource, Plan(steps), None, found, stay), settings)
-            return replace(made, plan=_with_way_out(made.plan)) if isinstance(made.tried, End) else made
+            done = _carried_out(api, client, Pass(resource, Plan(steps), None, found, stay), settings)
+            return replace(done, plan=_with_way_out(done.plan)) if isinstance(done.tried, End) else done
     except NoAccess as error:
         return Pass(resource, _with_way_out(Plan(findings=(error.finding,))), observed=found)
     except DruidError as error:

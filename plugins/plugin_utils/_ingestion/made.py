@@ -39,7 +39,7 @@ def made_of(config_map: Manifest | None, ingestion: Ingestion) -> Made:
         return {}
 
 
-def put_down(config_map: Manifest, made: Made) -> Manifest:
+def with_made(config_map: Manifest, made: Made) -> Manifest:
     """Return the ConfigMap with it."""
     if not made:
         return config_map

@@ -54,13 +54,13 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
     """
     go_through = end if is_going(resource) else _carry_on
     try:
-        made = go_through(api, resource, settings)
+        done = go_through(api, resource, settings)
     except KubernetesError as error:
         if not settings.check_mode:
             report_unreadable(api, resource, error, now)
         raise
     with settings.meter.phases("report"):
-        return report(api, made, settings.check_mode, now)
+        return report(api, done, settings.check_mode, now)
 
 
 def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
@@ -102,18 +102,18 @@ def _with_druid(
     return _carried_out(api, client, planned, record, settings)
 
 
-def _carried_out(api: KubernetesApi, client: DruidClient, made: Pass, record: Record, settings: Settings) -> Pass:
+def _carried_out(api: KubernetesApi, client: DruidClient, planned: Pass, record: Record, settings: Settings) -> Pass:
     """Do what is planned, and look how it is afterwards."""
-    if settings.check_mode or not made.plan.steps:
-        return made
+    if settings.check_mode or not planned.plan.steps:
+        return planned
     decide_on_the_server(api)
     with settings.meter.phases("act"):
-        acted = act(api, client, made.resource, made.plan.steps)
-    warnings = (*made.warnings, *_told(acted.given))
-    made = replace(made, resource=acted.live, plan=acted.plan(made.plan), warnings=warnings, tried=acted.failed)
+        acted = act(api, client, planned.resource, planned.plan.steps)
+    warnings = (*planned.warnings, *_told(acted.given))
+    done = replace(planned, resource=acted.live, plan=acted.plan(planned.plan), warnings=warnings, tried=acted.failed)
     if acted.finding is not None:
-        return made
-    return look_again(api, client, made, acted.record or record)
+        return done
+    return look_again(api, client, done, acted.record or record)
 
 
 def _told(steps: Iterable[Converge]) -> tuple[str, ...]:

@@ -69,24 +69,24 @@ class Report:
         )
 
 
-def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> Report:
+def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
-    masker = _masker(made)
-    findings = tuple(replace(each, message=masker(each.message)) for each in made.plan.findings)
-    plan = replace(made.plan, findings=findings)
-    warnings = tuple(dict.fromkeys(masker(text) for text in (*made.warnings, *made.plan.warnings, *api.warnings)))
-    document = _document(made, plan, now, check_mode, masker)
-    if "uid" in made.resource["metadata"] and not check_mode:
-        warnings = (*warnings, *map(masker, _publish(api, made, plan, document, warnings, now)))
+    masker = _masker(done)
+    findings = tuple(replace(each, message=masker(each.message)) for each in done.plan.findings)
+    plan = replace(done.plan, findings=findings)
+    warnings = tuple(dict.fromkeys(masker(text) for text in (*done.warnings, *done.plan.warnings, *api.warnings)))
+    document = _document(done, plan, now, check_mode, masker)
+    if "uid" in done.resource["metadata"] and not check_mode:
+        warnings = (*warnings, *map(masker, _publish(api, done, plan, document, warnings, now)))
     pause = status.requeue_after(document["conditions"], now)
-    return Report(plan, document, tuple(_diffs(plan.steps)), warnings, pause, made.is_gone)
+    return Report(plan, document, tuple(_diffs(plan.steps)), warnings, pause, done.is_gone)
 
 
-def _masker(made: Pass) -> status.Masked:
+def _masker(done: Pass) -> status.Masked:
     """Return what masks the secrets of the specification, of the Secrets that were read, and of what Druid has."""
-    change = made.seen.change if isinstance(made.seen, SeenSupervisor) else Change(None, None)
-    of_specs = _spec_masking.masker_of([*_documents(made.resource), change.before, change.after])
-    of_secrets = masker_of(secret for secret in made.observed.secrets.values() if secret)
+    change = done.seen.change if isinstance(done.seen, SeenSupervisor) else Change(None, None)
+    of_specs = _spec_masking.masker_of([*_documents(done.resource), change.before, change.after])
+    of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
 
     def masked(text: str) -> str:
         return of_secrets.text(of_specs.text(text))
@@ -103,41 +103,41 @@ def _documents(resource: Manifest) -> tuple[Any, ...]:
         return (stated,)
 
 
-def _document(made: Pass, plan: Plan, now: datetime, check_mode: bool, masked: status.Masked) -> dict[str, Any]:
-    ingestion = Ingestion.from_resource(made.resource)
-    previous = made.resource.get("status") or {}
+def _document(done: Pass, plan: Plan, now: datetime, check_mode: bool, masked: status.Masked) -> dict[str, Any]:
+    ingestion = Ingestion.from_resource(done.resource)
+    previous = done.resource.get("status") or {}
     document = status.status(
-        ingestion, made.seen, plan.findings, previous, now, masked, _put_down(made, plan, check_mode)
+        ingestion, done.seen, plan.findings, previous, now, masked, _record_after(done, plan, check_mode)
     )
     given = [step for step in plan.steps if isinstance(step, Converge | Submit)]
-    if not given or check_mode or made.tried is not None:
+    if not given or check_mode or done.tried is not None:
         return document
     was_made = any(isinstance(step, Submit) or step.change.before is None for step in given)
     return status.with_deed(document, ingestion, was_made, now)
 
 
-def _put_down(made: Pass, plan: Plan, check_mode: bool) -> Record | None:
+def _record_after(done: Pass, plan: Plan, check_mode: bool) -> Record | None:
     """Return the record that is there after the pass, None if none is."""
-    done = [] if check_mode else [step.record for step in plan.steps if isinstance(step, Remember)]
-    if done:
-        return done[-1]
-    found = made.observed.record
-    is_there = found is not None and is_own(found, Ingestion.from_resource(made.resource))
-    return read(found, made.resource) if is_there else None
+    remembered = [] if check_mode else [step.record for step in plan.steps if isinstance(step, Remember)]
+    if remembered:
+        return remembered[-1]
+    found = done.observed.record
+    is_there = found is not None and is_own(found, Ingestion.from_resource(done.resource))
+    return read(found, done.resource) if is_there else None
 
 
 def _publish(
-    api: KubernetesApi, made: Pass, plan: Plan, document: dict[str, Any], warnings: Iterable[str], now: datetime
+    api: KubernetesApi, done: Pass, plan: Plan, document: dict[str, Any], warnings: Iterable[str], now: datetime
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
-    previous = made.resource.get("status") or {}
+    previous = done.resource.get("status") or {}
     news = [*events.of_steps(plan.steps), *events.of_problems(plan, previous, document)]
-    if made.is_gone or events.are_news(plan.steps, previous, document):
-        news += events.of_warnings(warnings, is_gone=made.is_gone)
+    if done.is_gone or events.are_news(plan.steps, previous, document):
+        news += events.of_warnings(warnings, is_gone=done.is_gone)
     try:
-        if document != previous and not made.is_gone:
-            write_status(api, made.resource, document)
-        send(api, made.resource, news, now)
+        if document != previous and not done.is_gone:
+            write_status(api, done.resource, document)
+        send(api, done.resource, news, now)
     except KubernetesError as error:
         return untold(error)
     return ()

@@ -14,8 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made imp
     MADE_KEY,
     made_of,
     otherwise,
-    put_down,
     spared,
+    with_made,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, manifest
@@ -61,7 +61,7 @@ MADE = otherwise([HERE], [step(KEPT, STATED)])
         ([HERE], {**KEPT, "suspended": False}, {**STATED, "suspended": False}, True),
     ],
 )
-def test_what_is_put_down(given_now: list[str], before: Any, after: Any, is_noted: bool) -> None:
+def test_what_is_with_made(given_now: list[str], before: Any, after: Any, is_noted: bool) -> None:
     assert bool(otherwise(given_now, [step(before, after)])) is is_noted
 
 
@@ -88,9 +88,9 @@ def test_another_thing_is_none_of_it() -> None:
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_it_is_read_as_it_was_put_down(made: dict[str, str]) -> None:
+def test_it_is_read_as_it_was_with_made(made: dict[str, str]) -> None:
     described = ingestion()
-    kept = put_down(manifest(Record(described.stated, "pages"), described), made)
+    kept = with_made(manifest(Record(described.stated, "pages"), described), made)
     assert made_of(kept, described) == made
     assert made_of(kept, ingestion(document={**KAFKA, "more": 1})) == {}
 
