@@ -216,12 +216,11 @@ install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find eve
 
 .PHONY: molecule
 molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
-	@cd $(TREE)/$(COLLECTION) && for scenario in $(SCENARIO); do \
-	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || \
-	    { $(MOLECULE) destroy --scenario-name $$scenario; exit 1; }; \
+	@trap '$(MAKE) -C $(CURDIR) molecule-reset' EXIT; cd $(TREE)/$(COLLECTION); for scenario in $(SCENARIO); do \
+	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || exit 1; \
 	done
 
-# What an interrupted run left behind.
+# What a run leaves behind that fails or is interrupted.
 .PHONY: molecule-reset
 molecule-reset:
 	@for directory in $(ANSIBLE_HOME)/tmp/molecule.*; do \

@@ -15,12 +15,14 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._uncollected import uncollected
 
 try:
-    import urllib3
-    from kubernetes import config
-    from kubernetes.client import Configuration
-    from kubernetes.client.rest import RESTClientObject
+    with uncollected():
+        import urllib3
+        from kubernetes import config
+        from kubernetes.client import Configuration
+        from kubernetes.client.rest import RESTClientObject
 except ImportError as error:
     _MISSING: ImportError | None = error
 else:
