@@ -283,6 +283,19 @@ def test_shows_what_helps(druids: Druids) -> None:
     assert [shown[name] for name in ("Ready", "Reason", "Nodes", "Version")] == ["False", "Waiting", "5/6", "33.0.0"]
 
 
+def test_is_called_by_its_short_names_and_no_category_takes_the_place_of_a_kind(control_plane: ControlPlane) -> None:
+    served = control_plane.request("GET", "/apis/druid.apache.org/v1alpha1")["resources"]
+    kinds = [each for each in served if "/" not in each["name"]]
+    names = {each["name"]: (each["singularName"], each["shortNames"], each["categories"]) for each in kinds}
+    assert names == {
+        "druids": ("druid", ["drd"], ["druidops"]),
+        "druidingestions": ("druidingestion", ["dring"], ["druidops"]),
+    }
+    # kubectl takes a word for a category first: `kubectl delete druid --all` would delete the ingestions, too
+    words = {word for plural, (singular, short, _categories) in names.items() for word in (plural, singular, *short)}
+    assert words.isdisjoint(word for _singular, _short, categories in names.values() for word in categories)
+
+
 def test_keeps_the_status_of_every_line_of_the_go_operator(druids: Druids) -> None:
     druids.create(druid(spec()))
     lists = ("statefulSets", "deployments", "services", "configMaps", "podDisruptionBudgets", "ingress")
@@ -322,7 +335,6 @@ def _loosen(schema: dict[str, Any]) -> None:
 BROKEN_GROUP = {
     **BROKER,
     "druid.port": 0,
-    "terminationGracePeriodSeconds": -1,
     "additionalContainer": [container("a"), container("a")],
     "services": [{"metadata": {"name": "fixed"}}] * 17,
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ansible_collections.druidops.druid.tests.system import go_operator
 from ansible_collections.druidops.druid.tests.system.go_operator import GoOperator, identities
 from ansible_collections.druidops.druid.tests.system.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
+from testbed.clients import kubectl
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs/moving-from-the-go-operator.md"
@@ -65,15 +65,13 @@ class Reader:
     def _environment(self) -> dict[str, str]:
         programs = self.ansible.directory / "bin"
         programs.mkdir(exist_ok=True)
-        kubectl = programs / "kubectl"
-        kubectl.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/system/kubectl.py "$@"\n')
-        kubectl.chmod(0o755)
+        (programs / "kubectl").unlink(missing_ok=True)
+        (programs / "kubectl").symlink_to(kubectl())
         surroundings = self.ansible.environment()
         return {
             **surroundings,
             "PATH": f"{programs}:{surroundings['PATH']}",
-            "PYTHONPATH": str(ROOT / "tests"),
-            "CONTROL_PLANE": str(self.ansible.plane.ca_file.parent),
+            "KUBECONFIG": str(self.ansible.plane.kubeconfig("person")),
         }
 
     def replicas(self) -> list[int]:

@@ -58,7 +58,8 @@ def as_yaml(crd: dict[str, Any]) -> str:
 def _names(table: Table) -> dict[str, Any]:
     kind: str = table["kind"]
     return {
-        "categories": ["druid"],
+        # Not "druid": kubectl takes a category before a kind of that name, and `kubectl get druid NAME` would fail.
+        "categories": ["druidops"],
         "kind": kind,
         "listKind": f"{kind}List",
         "plural": table["plural"],
