@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 from ansible_collections.druidops.druid.plugins.plugin_utils._pause import UNKNOWN_AGE_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere, Task
 from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Outcome, Report
@@ -52,6 +53,8 @@ def _problem(outcome: Outcome[Any], task: Task) -> str:
 
 
 def _awaited(outcome: Outcome[Any]) -> str:
+    if outcome.remains:
+        return f"{listed(outcome.remains)} still there"
     conditions: Iterable[Mapping[str, Any]] = outcome.report.status["conditions"] if outcome.report else ()
     ready = next((each for each in conditions if each["type"] == "Ready"), None)
     return f"not as wanted ({ready['reason']}: {ready['message']})" if ready else "still there"

@@ -53,11 +53,15 @@ _Report = TypeVar("_Report", bound=Report)
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Generic[_Report]):
-    """What came of a task; `report` is that of the last pass, None when there was nothing to report on."""
+    """What came of a task; `report` is that of the last pass, None when there was nothing to report on.
+
+    `remains` names what is still there of what was to go.
+    """
 
     report: _Report | None = None
     warnings: tuple[str, ...] = ()
     timed_out: bool = False
+    remains: tuple[str, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -75,16 +79,27 @@ def until_over(
     outcome: _Outcome, again: Callable[[_Outcome], _Outcome], ticks: Iterator[bool], progress: Progress
 ) -> _Outcome:
     """Return what came of the pass after which there is nothing to wait for, or of the last one that was in time."""
-    said = _say(progress, outcome, None)
+    say = without_repeats(progress)
+    _tell(say, outcome)
     while not outcome.is_over and next(ticks, False):
         outcome = again(outcome)
-        said = _say(progress, outcome, said)
+        _tell(say, outcome)
     return outcome if outcome.is_over else replace(outcome, timed_out=True)
 
 
-def _say(progress: Progress, outcome: Outcome[Any], said: str | None) -> str | None:
-    """Tell how far it is, when that has changed."""
-    if outcome.report is None or outcome.report.progress == said:
-        return said
-    progress(outcome.report.progress)
-    return outcome.report.progress
+def without_repeats(progress: Progress) -> Progress:
+    """Return what passes a line on unless it is that of the last time."""
+    said: str | None = None
+
+    def say(line: str) -> None:
+        nonlocal said
+        if line != said:
+            said = line
+            progress(line)
+
+    return say
+
+
+def _tell(say: Progress, outcome: Outcome[Any]) -> None:
+    if outcome.report is not None:
+        say(outcome.report.progress)

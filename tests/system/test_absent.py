@@ -105,7 +105,7 @@ def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> No
     outcome = fulfil(connection(live), request, lambda _text: None, Clock())
     assert outcome.changed
     told = of_outcome(outcome, request, fail_on_problem=True)
-    assert told["msg"].endswith(": still there after 2 s.")
+    assert told["msg"].endswith(": Service druid-wiki-data (held by example.com/mine) still there after 2 s.")
     assert told["failed"]
     assert live.made() == {("Service", "druid-wiki-data")}
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})

@@ -16,9 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
 from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass
-from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.live import MADE, Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.small_cluster import KEYS, claim, objects_of, resource, spec
 from ansible_collections.druidops.druid.tests.system.stored import store_spec
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
@@ -400,11 +401,70 @@ def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by
     wanted: dict[str, Any] = {} if by == "resource" else {"by_variable": True, "spec": spec()}
     api = connection(live)
     late = LateController(live, api.transport, claim("c", "brokers", 1))
-    fulfil(
-        replace(api, transport=late), Request("c", live.namespace, absent=True, **wanted), lambda _text: None, Clock()
-    )
+    lines: list[str] = []
+    request = Request("c", live.namespace, absent=True, **wanted)
+    outcome = fulfil(replace(api, transport=late), request, lines.append, Clock())
     assert late.is_made
     assert gone(live, "c")
+    claims = {late.late["metadata"]["name"], *own_claims("c")}
+    assert sorted(lines) == sorted(f"Deletes the claim {name} and the data in its volume." for name in claims)
+    assert {step.key.name for step in outcome.plan.steps if step.key.kind == CLAIM} == claims
+
+
+class Witness:
+    """Sends each request, and keeps which claims were deleted, each with the lines that were printed before."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.lines: list[str] = []
+        self.deleted: list[tuple[str, list[str]]] = []
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        if method == "DELETE" and "/persistentvolumeclaims/" in url:
+            self.deleted.append((url.rpartition("/")[2], [*self.lines]))
+        return self.transport.request(method, url, **arguments)
+
+
+@pytest.mark.parametrize("by", ["resource", "variable", "resource that is going"])
+def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
+    if by == "variable":
+        one_pass(live, "c", by_variable=True, spec=spec(replicas=1))
+        eventually(lambda: set(live.names(CLAIM)) == own_claims("c"))
+    else:
+        deploy_with_pods(live, "c")
+    if by == "resource that is going":
+        live.delete("Druid", "c")
+    wanted: dict[str, Any] = {"by_variable": True, "spec": spec()} if by == "variable" else {}
+    api = connection(live)
+    witness = Witness(api.transport)
+    request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
+    outcome = fulfil(replace(api, transport=witness), request, witness.lines.append, Clock())
+    assert outcome.changed
+    assert not outcome.timed_out
+    assert {name for name, _lines in witness.deleted} == own_claims("c")
+    for name, lines in witness.deleted:
+        assert f"Deletes the claim {name} and the data in its volume." in lines
+    assert len(witness.lines) == len(set(witness.lines))
+
+
+def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: Live) -> None:
+    deploy(live, "c")
+    live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
+    live.delete("Druid", "c")
+    one_pass(live, "c", absent=True)
+    for check_mode in (True, False):
+        mark = live.mark()
+        again = one_pass(live, "c", check_mode=check_mode, absent=True)
+        assert not again.changed
+        assert again.plan.steps == ()
+        assert without_status(live.writes(mark)) == []
+    lines: list[str] = []
+    request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
+    waited = fulfil(connection(live), request, lines.append, Clock())
+    assert of_outcome(waited, request, fail_on_problem=True)["msg"].endswith(
+        ": Druid c (held by x.example.com/y) still there after 1 s."
+    )
+    assert lines == ["Waits until it is gone: Druid c (held by x.example.com/y)."]
 
 
 def as_deployment(specification: dict[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import finalizer, removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.candidates import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import (
-    ObjectKey,
     Observed,
-    key_of,
     observe,
     replica_sets,
 )
@@ -85,13 +83,12 @@ class Absence:
             self._say_kept("no spec says what becomes of them")
         yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_going(live))
 
-    def remains(self, delete_claims: bool) -> Iterator[ObjectKey]:
+    def remains(self, delete_claims: bool) -> Iterator[Manifest]:
         """Yield what of a cluster made of variables is there yet, be it that it is going."""
         observed = observe(self.api, self.cluster, ())
-        own = [live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster)]
-        yield from map(key_of, own)
+        yield from (live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster))
         if delete_claims:
-            yield from map(key_of, removal.remaining_claims(self.cluster, self._claims_and_users()))
+            yield from removal.remaining_claims(self.cluster, self._claims_and_users())
 
     def _is_orphaned(self, resource: Manifest, observed: Observed) -> bool:
         """True when what the resource has made is to stay; or may be, which is said."""

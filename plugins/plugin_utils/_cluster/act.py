@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
@@ -23,6 +23,9 @@ GONE_ATTEMPTS = 100
 GONE_PAUSE_SECONDS = 0.1
 # The record of owners is that of one version, and controllers write the status of a new object many times a second.
 OWNERSHIP_PAUSES_SECONDS = (0, 0, 0.1, 0.2, 0.4, 0.8, 1.6)
+
+# Is told of a step that is about to be carried out.
+Announce = Callable[[Step], None]
 
 
 class StillThere(KubernetesError):
@@ -43,11 +46,17 @@ class Result:
         return self.error is None
 
 
-def act(api: KubernetesApi, steps: Iterable[Step]) -> tuple[Result, ...]:
-    """Carry out the steps in order and return what became of each."""
+def say_nothing(step: Step) -> None:
+    """Tell nobody of a step."""
+
+
+def act(api: KubernetesApi, steps: Iterable[Step], announce: Announce = say_nothing) -> tuple[Result, ...]:
+    """Carry out the steps in order, each announced before, and return what became of each."""
     results: list[Result] = []
     for step in steps:
         blocker = next((result for result in results if not result.is_done and _depends(step, result.step)), None)
+        if blocker is None:
+            announce(step)
         results.append(_carry_out(api, step) if blocker is None else _not_tried(step, blocker))
     return tuple(results)
 

@@ -17,19 +17,22 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence im
     resource_removal,
     variable_removal,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Announce, Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removal import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._given import BadResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
+from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Progress, without_repeats
 
 _Found = TypeVar("_Found")
 
@@ -39,23 +42,44 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
     resource = api.get(names.KIND, request.namespace, request.name)
     if resource is None:
         return Outcome()
+    if is_going(resource):
+        # somebody has deleted it: what its finalizer does is what is left
+        return _until_gone(api, request, Outcome(), _claims_to(progress), progress, clock)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if request.settings.check_mode:
         return outcome
-    _name_claims(plan, progress)
+    announce = _claims_to(progress)
+    _announce_all(plan, announce)
     # The resource may go at once: nobody would delete any more what it does not own, nor save what is to stay.
-    failures = _failures(act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps)))
+    results = act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps), announce)
+    failures = _failures(results)
     if failures:
-        return replace(outcome, plan=replace(plan, findings=failures))
+        done = tuple(result.step for result in results if result.is_done)
+        return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
-    for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
+    return _until_gone(api, request, outcome, announce, progress, clock)
+
+
+def _until_gone(
+    api: KubernetesApi, request: Request, outcome: Outcome, announce: Announce, progress: Progress, clock: Clock
+) -> Outcome:
+    """Make a pass for a resource that is being deleted, with `wait` until it is gone."""
+    settings = replace(request.settings, announce=announce)
+    waits = request.wait and not settings.check_mode
+    say, remains = without_repeats(progress), ""
+    for is_later in chain((False,), clock.ticks(request.wait_timeout if waits else 0, request.wait_sleep)):
         resource = api.get(names.KIND, request.namespace, request.name)
         if resource is None:
             return outcome
-        report = reconcile(api, resource, request.settings, clock.now())
-        outcome = replace(outcome, report=report, warnings=(*plan.warnings, *report.warnings))
-    return replace(outcome, timed_out=request.wait)
+        remains = _with_holders(resource)
+        if is_later:
+            say(_waits_for(remains))
+        report = reconcile(api, resource, settings, clock.now())
+        plan = _with_steps(outcome.plan, report.plan.steps)
+        warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
+        outcome = Outcome(plan, outcome.changed or report.changed, report=report, warnings=warnings)
+    return replace(outcome, timed_out=waits, remains=(remains,))
 
 
 def delete_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
@@ -64,14 +88,17 @@ def delete_by_variable(api: KubernetesApi, request: Request, progress: Progress,
     cluster = Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
-    _name_claims(plan, progress)
+    announce, say = _claims_to(progress), without_repeats(progress)
+    _announce_all(plan, announce)
     if request.settings.check_mode:
         return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
     outcome = Outcome(plan, warnings=plan.warnings)
     for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
-        outcome, remains = _take_away(Absence(api, cluster), delete_claims, outcome)
-        if not remains:
+        outcome = _take_away(Absence(api, cluster), delete_claims, outcome, announce)
+        if not (outcome.remains or outcome.plan.findings):
             return outcome
+        if request.wait and outcome.remains:
+            say(_waits_for(*outcome.remains))
     return replace(outcome, timed_out=request.wait)
 
 
@@ -90,20 +117,20 @@ def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
         )
 
 
-def _take_away(absence: Absence, delete_claims: bool, outcome: Outcome) -> tuple[Outcome, bool]:
-    """Return the outcome after an attempt to delete everything, and whether anything is there yet.
+def _take_away(absence: Absence, delete_claims: bool, outcome: Outcome, announce: Announce) -> Outcome:
+    """Return the outcome after an attempt to delete everything, with what is there yet.
 
     What fails is put down: what was done before is no less done.
     """
     errors: list[str] = []
-    results = act(absence.api, _until_error(absence.of_variables(delete_claims), errors))
-    remains = list(_until_error(absence.remains(delete_claims), errors))
+    results = act(absence.api, _until_error(absence.of_variables(delete_claims), errors), announce)
+    remains = tuple(map(_with_holders, _until_error(absence.remains(delete_claims), errors)))
     unknown = (Finding(reasons.WRITE_FAILED, error) for error in dict.fromkeys(errors))
-    findings = (*_failures(results), *unknown)
+    plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
+    plan = replace(plan, findings=(*_failures(results), *unknown))
     changed = outcome.changed or any(result.is_done for result in results)
     warnings = tuple(dict.fromkeys((*outcome.warnings, *absence.warnings)))
-    plan = replace(outcome.plan, findings=findings)
-    return replace(outcome, plan=plan, changed=changed, warnings=warnings), bool(remains or findings)
+    return replace(outcome, plan=plan, changed=changed, warnings=warnings, remains=remains)
 
 
 def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]:
@@ -113,11 +140,37 @@ def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]
         errors.append(str(error))
 
 
-def _name_claims(plan: Plan, progress: Progress) -> None:
-    """Say which data go, before they go."""
-    for step in plan.steps:
-        if step.key.kind == CLAIM and step.operation == "delete":
+def _with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
+    """Return the plan with the steps about what it does not know, such as claims that were made at the last moment."""
+    known = {step.key for step in plan.steps}
+    more = {step.key: step for step in steps if step.key not in known}
+    return replace(plan, steps=(*plan.steps, *more.values()))
+
+
+def _claims_to(progress: Progress) -> Announce:
+    """Return what says which data go, before they go: each once."""
+    said: set[ObjectKey] = set()
+
+    def announce(step: Step) -> None:
+        if step.key.kind == CLAIM and step.operation == "delete" and step.key not in said:
+            said.add(step.key)
             progress(f"Deletes the claim {step.key.name} and the data in its volume.")
+
+    return announce
+
+
+def _announce_all(plan: Plan, announce: Announce) -> None:
+    for step in plan.steps:
+        announce(step)
+
+
+def _with_holders(live: Manifest) -> str:
+    holders = live["metadata"].get("finalizers")
+    return f"{key_of(live)} (held by {', '.join(holders)})" if holders else str(key_of(live))
+
+
+def _waits_for(*remains: str) -> str:
+    return f"Waits until it is gone: {listed(remains)}."
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:

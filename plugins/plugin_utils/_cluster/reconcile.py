@@ -93,7 +93,7 @@ def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pas
 
 def _act(api: KubernetesApi, steps: Iterable[Step], settings: Settings) -> tuple[Result, ...]:
     with settings.phases("act"):
-        return act(api, steps)
+        return act(api, steps, settings.announce)
 
 
 def _observe(api: KubernetesApi, resource: Manifest, settings: Settings) -> tuple[Cluster, Observed]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Announce, say_nothing
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases
@@ -22,6 +23,7 @@ class Settings:
 
     With `keep_finalizer` the finalizer stays whatever becomes of the claims. `url` is where Druid is found from here,
     in place of the cluster's own Service; credentials go there. `meter` takes the time, and counts the requests.
+    `announce` is told of each step that is about to be carried out.
     """
 
     check_mode: bool = False
@@ -30,6 +32,7 @@ class Settings:
     url: str | None = None
     patience: Patience = PATIENCE
     meter: Meter = field(default_factory=Meter, compare=False)
+    announce: Announce = field(default=say_nothing, compare=False)
 
     @property
     def phases(self) -> Phases:
