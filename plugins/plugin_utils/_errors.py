@@ -70,6 +70,10 @@ class ApiError(KubernetesError):
         return self.status == NOT_FOUND and not self.is_missing_object
 
     @property
+    def is_missing_namespace(self) -> bool:
+        return self.status == NOT_FOUND and (self.document.get("details") or {}).get("kind") == "namespaces"
+
+    @property
     def is_test(self) -> bool:
         """True when the `test` of a JSON patch did not hold: the object is another one or another version."""
         failed = self.verb == "patch" and self.status == UNPROCESSABLE and not self.causes
@@ -98,6 +102,8 @@ class ApiError(KubernetesError):
                 f". The CRD {self.resource} is not installed: run the playbook druidops.druid.install_crds "
                 "or apply config/crd."
             )
+        if self.is_missing_namespace:
+            return ". Create the namespace first, or name another one."
         remedy = _REMEDIES.get(self.status)
         return f". {remedy.format(verb=self.verb, resource=self.resource)}" if remedy else ""
 

@@ -60,6 +60,10 @@ def from_document(kind: str, document: Any, name: str | None, namespace: str | N
     metadata = document.get("metadata") or {}
     if not isinstance(metadata, Mapping):
         raise BadResource(f"resource: metadata has to be a mapping, not {type(metadata).__name__}.")
+    for field in ("labels", "annotations"):
+        found = metadata.get(field)
+        if not isinstance(found, Mapping | None):
+            raise BadResource(f"resource: metadata.{field} has to be a mapping, not {type(found).__name__}.")
     named = _agreed("name", metadata.get("name"), name)
     placed = _agreed("namespace", metadata.get("namespace"), namespace)
     return {**document, "metadata": {**metadata, "name": named, "namespace": placed}}
@@ -130,7 +134,18 @@ def _stated(live: Manifest) -> tuple[Any, ...]:
 
 def plain(value: Any) -> Any:
     """Return what a playbook states as JSON knows it: Ansible marks values with their origin, and YAML has dates."""
-    return json.loads(json.dumps(value, default=str))
+    return json.loads(json.dumps(_with_plain_keys(value), default=str))
+
+
+def _with_plain_keys(value: Any) -> Any:
+    """Return the value with keys that JSON takes for texts: it refuses a date, which YAML makes of 2026-01-01."""
+    if isinstance(value, Mapping):
+        return {_plain_key(key): _with_plain_keys(one) for key, one in value.items()}
+    return [_with_plain_keys(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _plain_key(key: Any) -> Any:
+    return key if isinstance(key, str | int | float | None) else str(key)
 
 
 def stated_namespace(resource: Any) -> str | None:

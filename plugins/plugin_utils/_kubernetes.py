@@ -203,9 +203,9 @@ class KubernetesApi:
         content_type: str = "application/json",
     ) -> Manifest:
         metadata = manifest["metadata"]
-        name = None if method == "POST" else metadata["name"]
         query = {**query, **_dry_run(dry_run)}
-        return self._request(method, manifest["kind"], metadata.get("namespace"), name, query, manifest, content_type)
+        namespace, name = metadata.get("namespace"), metadata.get("name")
+        return self._request(method, manifest["kind"], namespace, name, query, manifest, content_type)
 
     def _request(
         self,
@@ -219,7 +219,7 @@ class KubernetesApi:
         subresource: str = "",
         accept: str = JSON,
     ) -> Manifest:
-        path = _path(kind, namespace, name) + (f"/{subresource}" if subresource else "")
+        path = _path(kind, namespace, None if method == "POST" else name) + (f"/{subresource}" if subresource else "")
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         call = Call(method, kind, namespace, name, accept)
         answer = self._send(call, url, None if body is None else to_json(body), content_type)

@@ -50,10 +50,9 @@ def test_nothing_there(each_ansible: Ansible, live: Live) -> None:
         {"name": "wiki", "host": "https://127.0.0.1:9", "api_key": "x"},
     )
     assert f"There is no Druid wiki in namespace {live.namespace}. Create it, or give it" in no_resource
-    assert 'Cannot create Druid wiki in namespace no-such-namespace: 404 namespaces "no-such-namespace" not found' in (
-        no_namespace.replace("Cannot create Druid in", "Cannot create Druid wiki in")
-    )
-    assert 'namespaces "no-such-namespace" not found' in neither
+    remedy = 'in namespace no-such-namespace: 404 namespaces "no-such-namespace" not found. Create the namespace first'
+    assert f"Cannot create Druid wiki {remedy}" in no_namespace
+    assert f"druid-wiki-data-config {remedy}" in neither
     assert "the Kubernetes API at https://127.0.0.1:9 gives no answer" in unreachable
     assert "Connection refused" in unreachable
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._given import (
     BadResource,
     from_document,
     from_spec,
+    plain,
     read_file,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
@@ -112,6 +114,8 @@ DOCUMENTS: list[tuple[Any, str | None, str | None, str]] = [
     ({**HEAD, "kind": "List"}, "c", "ns", "it is List in druid.apache.org/v1alpha1"),
     ({**HEAD, "apiVersion": "v1"}, "c", "ns", "it is Druid in v1;"),
     ({**HEAD, "metadata": "c"}, "c", "ns", "metadata has to be a mapping, not str"),
+    ({**HEAD, "metadata": {"labels": ["a"]}}, "c", "ns", "metadata.labels has to be a mapping, not list"),
+    ({**HEAD, "metadata": {"annotations": "a"}}, "c", "ns", "metadata.annotations has to be a mapping, not str"),
     ({**HEAD, "metadata": {"name": 123}}, None, "ns", "metadata.name has to be a text, not 123. Put it between quotes"),
     (HEAD, None, "ns", "metadata.name is missing, and the option name is not set, either"),
     (HEAD, "c", None, "metadata.namespace is missing, and the option namespace is not set, either"),
@@ -125,6 +129,21 @@ def test_says_what_a_document_lacks(document: Any, name: str | None, namespace: 
     with pytest.raises(BadResource) as caught:
         from_document("Druid", document, name, namespace)
     assert str(caught.value).startswith(f"resource: {words}")
+
+
+PLAIN: list[tuple[Any, Any]] = [
+    (
+        {date(2026, 1, 1): "x", "a": [{date(2026, 1, 2): date(2026, 1, 3)}]},
+        {"2026-01-01": "x", "a": [{"2026-01-02": "2026-01-03"}]},
+    ),
+    ({1: {True: None}, 0.5: (1, "b")}, {"1": {"true": None}, "0.5": [1, "b"]}),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("stated", "expected"), PLAIN)
+def test_takes_what_yaml_knows_and_json_does_not_for_its_text(stated: Any, expected: Any) -> None:
+    assert plain(stated) == expected
 
 
 def test_makes_a_resource_of_variables() -> None:
