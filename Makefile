@@ -31,7 +31,7 @@ TOOLS := $(call virtualenv,tools)
 # What the operator's runs have: the programs of the image of operator-sdk's Ansible operator.
 OPERATOR := $(call virtualenv,operator)
 KUBERNETES_CORE_OLDEST := $(CACHE)/collections/kubernetes.core-5.0.0
-KUBERNETES_CORE_NEWEST := $(CACHE)/collections/kubernetes.core-6.2.0
+KUBERNETES_CORE_NEWEST := $(CACHE)/collections/kubernetes.core-6.6.0
 
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 LINK := $(WORK)/link
