@@ -7,14 +7,15 @@
 from __future__ import annotations
 
 import os
+import ssl
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
 from ansible_collections.druidops.druid.plugins.plugin_utils._uncollected import uncollected
 
 try:
@@ -115,6 +116,8 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
     options = with_environment(options, os.environ if environment is None else environment)
     configuration = _configuration(options)
     server, user_of_url = _without_credentials(configuration.host)
+    if server.lower().startswith("https:"):
+        _check_certificates(configuration)
     fixed = {**user_of_url, **_basic_auth(options)}
     groups = options.get("impersonate_groups") or ()
 
@@ -126,10 +129,12 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
             headers.add("Impersonate-Group", group)
         return headers
 
-    return KubernetesApi(server, RESTClientObject(configuration).pool_manager, headers)
+    return KubernetesApi(server, _transport(configuration), headers)
 
 
 def _configuration(options: Mapping[str, Any]) -> Configuration:
+    # Before the client looks at it: some of its versions do, and let the error pass.
+    _parts(options.get("host") or "")
     configuration = Configuration()
     if not _stands_alone(options):
         _load(options, configuration)
@@ -182,15 +187,62 @@ def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -
     config.load_kube_config(path, context=context, client_configuration=configuration, persist_config=persist)
 
 
+def _check_certificates(configuration: Configuration) -> None:
+    """Read the files as each connection will, which would tell neither the file nor the option; KubernetesError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority, certificate, key = configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file
+    try:
+        if authority:
+            context.load_verify_locations(authority)
+    except (OSError, ValueError) as error:
+        raise KubernetesError(
+            f"No way to a Kubernetes cluster: {authority}: {error}. Set ca_cert (K8S_AUTH_SSL_CA_CERT), or the "
+            "kubeconfig's certificate-authority, to a file of certificates (PEM) that can be read."
+        ) from error
+    try:
+        if certificate:
+            # With a password, of which there is none, nobody is asked for the one of an encrypted key.
+            context.load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
+        raise KubernetesError(
+            f"No way to a Kubernetes cluster: {' and '.join(filter(None, (certificate, key)))}: {error}. "
+            "Set client_cert (K8S_AUTH_CERT_FILE) and client_key (K8S_AUTH_KEY_FILE), or the kubeconfig's "
+            "client-certificate and client-key, to a certificate and its key (PEM, not encrypted) that can be read."
+        ) from error
+
+
+def _transport(configuration: Configuration) -> Transport:
+    try:
+        return RESTClientObject(configuration).pool_manager
+    except (urllib3.exceptions.HTTPError, ImportError, ValueError):
+        # Their text may quote the password.
+        raise KubernetesError(
+            "No way to a Kubernetes cluster: its proxy cannot be used. Set proxy (K8S_AUTH_PROXY), or the kubeconfig's "
+            "proxy-url, to a URL with its scheme, such as http://proxy.example.com:3128; socks5:// takes PySocks and a "
+            "version of the Python library kubernetes that knows it."
+        ) from None
+
+
 def _authorization(configuration: Configuration) -> dict[str, str]:
     """Return the token's header; the configuration renews tokens of exec plugins and of service accounts."""
     settings: Any = configuration.auth_settings().values()
     return {setting["key"]: setting["value"] for setting in settings if setting["in"] == "header" and setting["value"]}
 
 
+def _parts(host: str) -> SplitResult:
+    try:
+        return urlsplit(host)
+    except ValueError:
+        # Its text may quote the password.
+        raise KubernetesError(
+            "No way to a Kubernetes cluster: the address of its API is no URL. "
+            "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
+        ) from None
+
+
 def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
     """Split ``http://user:password@host`` into URL and header: ansible-operator's proxy knows the owner by the user."""
-    parts = urlsplit(host)
+    parts = _parts(host)
     if "@" not in parts.netloc:
         return host.rstrip("/"), {}
     credentials, _at, address = parts.netloc.rpartition("@")

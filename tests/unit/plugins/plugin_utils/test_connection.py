@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._connection import 
     with_environment,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import encrypted, make
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Asked, Server, serving
 
 NOWHERE = "https://192.0.2.1"
@@ -273,3 +274,75 @@ def test_says_that_a_kubeconfig_is_none(tmp_path: Path, text: str) -> None:
 def test_a_context_that_is_not_there_is_named(server: Server) -> None:
     with pytest.raises(KubernetesError, match="nowhere"):
         connect({"kubeconfig": kubeconfig(server, {}), "context": "nowhere"})
+
+
+PROXY = r"proxy \(K8S_AUTH_PROXY\), or the kubeconfig's proxy-url"
+ADDRESS = r"host \(K8S_AUTH_HOST\), or the kubeconfig's server"
+AUTHORITY = r"ca_cert \(K8S_AUTH_SSL_CA_CERT\), or the kubeconfig's certificate-authority"
+CLIENT = r"client_cert \(K8S_AUTH_CERT_FILE\) and client_key \(K8S_AUTH_KEY_FILE\)"
+JUNK = "junk.pem"
+# (options, what to look at)
+UNUSABLE: list[tuple[dict[str, Any], str]] = [
+    ({"proxy": "proxy.example.com:3128"}, PROXY),
+    ({"proxy": "u:s3cret@proxy.example.com:3128"}, PROXY),
+    ({"proxy": "socks5://u:s3cret@proxy.example.com"}, PROXY),
+    ({"proxy": "ftp://u:s3cret@proxy.example.com"}, PROXY),
+    ({"proxy": "http://u:s3cret@[::1"}, PROXY),
+    ({"proxy": "http://u:s3cret@proxy.example.com:99999"}, PROXY),
+    ({"host": "https://u:s3cret@[::1"}, ADDRESS),
+    ({"host": "https://u:s3cret@[::1", "proxy": "http://proxy.example.com"}, ADDRESS),
+    ({"host": "https://u:s3cret@\u2100"}, ADDRESS),
+    ({"ca_cert": "/nonexistent"}, AUTHORITY),
+    ({"ca_cert": JUNK}, AUTHORITY),
+    ({"ca_cert": JUNK, "validate_certs": False}, AUTHORITY),
+    ({"client_cert": "/nonexistent", "client_key": JUNK}, CLIENT),
+    ({"client_cert": JUNK, "client_key": JUNK}, CLIENT),
+    ({"client_cert": JUNK}, CLIENT),
+]
+
+
+@pytest.fixture
+def junk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file that is no certificate, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / JUNK
+    path.write_text("junk", encoding="utf-8")
+    return path
+
+
+@pytest.mark.usefixtures("junk")
+@pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
+@pytest.mark.parametrize(("options", "named"), UNUSABLE)
+def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(KubernetesError, match=f"^No way to a Kubernetes cluster: .*Set {named}") as raised:
+        connect({"host": NOWHERE, "api_key": "k", **options})
+    files = [value for value in options.values() if value in (JUNK, "/nonexistent")]
+    assert [file for file in files if file not in str(raised.value)] == []
+    assert "s3cret" not in f"{raised.value} {raised.value.__cause__}"
+
+
+def test_asks_nobody_for_the_password_of_a_key(tmp_path: Path) -> None:
+    pair = make(tmp_path, "me")
+    files = {"client_cert": str(pair.certificate_file), "client_key": str(encrypted(pair, b"s3cret"))}
+    with pytest.raises(KubernetesError, match=f"Set {CLIENT}"):
+        connect({"host": NOWHERE, **files})
+
+
+@pytest.mark.parametrize(
+    ("cluster", "named"),
+    [
+        ({"certificate-authority": JUNK}, AUTHORITY),
+        ({"certificate-authority-data": "anVuaw=="}, AUTHORITY),
+        ({"server": "https://u:s3cret@[::1"}, "(host|kubeconfig)"),
+    ],
+)
+def test_names_what_a_kubeconfig_has_that_cannot_be_used(junk: Path, cluster: dict[str, str], named: str) -> None:
+    document = {
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": NOWHERE, **cluster}}],
+        "users": [{"name": "c", "user": {"token": "k"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+    }
+    with pytest.raises(KubernetesError, match=f"^No way to a Kubernetes cluster: .*Set {named}") as raised:
+        connect({"kubeconfig": _written(document, junk.parent / "config")})
+    assert "s3cret" not in str(raised.value)
