@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Iterator
@@ -46,15 +47,18 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.scheme = "http"
+        if tls:
+            self.scheme, self.socket = "https", tls.wrap_socket(self.socket, server_side=True)
         self.answers: list[Answer] = [Answer(body={})]
         self.asked: list[Asked] = []
 
     @property
     def url(self) -> str:
         """The address."""
-        return f"http://127.0.0.1:{self.server_port}"
+        return f"{self.scheme}://127.0.0.1:{self.server_port}"
 
     def next_answer(self) -> Answer:
         """Return what to say now."""
@@ -93,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-for _method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+for _method in ("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"):
     setattr(_Handler, f"do_{_method}", _Handler._serve)
 
 
@@ -102,9 +106,9 @@ def _text(body: Any) -> str:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
+def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     """Run a server as long as the block lasts."""
-    with Server() as server:
+    with Server(tls) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

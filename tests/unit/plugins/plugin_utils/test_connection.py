@@ -22,9 +22,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._connection import 
     connect,
     with_environment,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import encrypted, make
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Asked, Server, serving
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError, Unreachable
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, encrypted, make
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
+    Answer,
+    Asked,
+    Server,
+    serving,
+)
 
 NOWHERE = "https://192.0.2.1"
 
@@ -243,6 +248,92 @@ def test_asks_a_plugin_for_the_token(server: Server, tmp_path: Path) -> None:
     user = {"exec": {"apiVersion": version, "command": str(plugin), "interactiveMode": "Never"}}
     found = asked(server, {"kubeconfig": kubeconfig(server, user)})
     assert found.headers["authorization"] == ["Bearer of-plugin"]
+
+
+@pytest.fixture
+def proxy() -> Iterator[Server]:
+    """Run what plays the proxy, and answers in the place of who is behind it."""
+    with serving() as running:
+        yield running
+
+
+PROXY_HEADERS = {"proxy_basic_auth": "u:p", "user_agent": "me"}
+
+
+def test_goes_by_the_proxy(proxy: Server) -> None:
+    options = {"proxy": proxy.url, "proxy_headers": PROXY_HEADERS}
+    found = asked(proxy, {"host": "http://kubernetes.example.com", "api_key": "k", **options})
+    assert (found.method, found.path) == ("GET", "http://kubernetes.example.com/api/v1/namespaces/n")
+    assert found.headers["proxy-authorization"] == basic("u", "p")
+
+
+def test_goes_through_the_proxy_that_is_told_no_credentials_but_its_own(proxy: Server) -> None:
+    proxy.answers = [Answer(407)]
+    options = {"proxy": proxy.url, "proxy_headers": PROXY_HEADERS}
+    with pytest.raises(Unreachable, match="407"):
+        asked(proxy, {"host": "https://kubernetes.example.com", "api_key": "k", **options})
+    found = proxy.asked[-1]
+    assert (found.method, found.path) == ("CONNECT", "kubernetes.example.com:443")
+    assert found.headers["proxy-authorization"] == basic("u", "p")
+    assert found.headers["user-agent"] == ["me"]
+    assert "authorization" not in found.headers
+
+
+@pytest.mark.parametrize(("no_proxy", "is_bypassed"), [("127.0.0.1", True), ("192.0.2.1", False), (None, False)])
+def test_goes_past_the_proxy(server: Server, proxy: Server, no_proxy: str | None, is_bypassed: bool) -> None:
+    options = {"proxy": proxy.url, "no_proxy": no_proxy}
+    asked(server if is_bypassed else proxy, {"host": server.url, "api_key": "k", **options})
+    assert (len(server.asked), len(proxy.asked)) == ((1, 0) if is_bypassed else (0, 1))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return make(tmp_path_factory.mktemp("certificates"), "authority")
+
+
+@pytest.fixture(scope="module")
+def certificate(authority: Pair) -> Pair:
+    return make(authority.certificate_file.parent, "server", authority)
+
+
+@pytest.fixture
+def tls_server(certificate: Pair) -> Iterator[Server]:
+    with serving(certificate.server()) as running:
+        yield running
+
+
+def test_trusts_the_authority_that_is_named_and_no_other(tls_server: Server, authority: Pair, tmp_path: Path) -> None:
+    options = {"host": tls_server.url, "api_key": "k"}
+    for distrusted in ({}, {"ca_cert": str(make(tmp_path, "other").certificate_file)}):
+        with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+            asked(tls_server, {**options, **distrusted})
+    assert tls_server.asked == []
+    found = asked(tls_server, {**options, "ca_cert": str(authority.certificate_file)})
+    assert found.headers["authorization"] == ["Bearer k"]
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+def test_trusts_anybody_when_told_to(tls_server: Server) -> None:
+    found = asked(tls_server, {"host": tls_server.url, "api_key": "k", "validate_certs": False})
+    assert found.headers["authorization"] == ["Bearer k"]
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+def test_options_about_tls_go_before_the_kubeconfig(tls_server: Server) -> None:
+    given = kubeconfig(tls_server, {"token": "of-me"})
+    found = asked(tls_server, {"kubeconfig": given, "validate_certs": False})
+    assert found.headers["authorization"] == ["Bearer of-me"]
+
+
+def test_shows_its_certificate(certificate: Pair, authority: Pair, tmp_path: Path) -> None:
+    me = make(tmp_path, "me", authority)
+    files = {"client_cert": str(me.certificate_file), "client_key": str(me.key_file)}
+    with serving(certificate.server(clients_of=authority)) as server:
+        trusted = {"host": server.url, "ca_cert": str(authority.certificate_file)}
+        with pytest.raises(Unreachable):
+            asked(server, {**trusted, "api_key": "k"})
+        assert server.asked == []
+        assert "authorization" not in asked(server, {**trusted, **files}).headers
 
 
 NO_WAY: list[dict[str, Any]] = [
