@@ -4,8 +4,8 @@
 
 """Lay a part of a pod template over a pod template, by the rules that Kubernetes merges with.
 
-Mappings merge deeply, lists of named things by their key, other lists are replaced. Null states nothing: the API server
-stores none in a resource.
+Mappings merge deeply, lists of named things by their key, other lists are replaced. What is stated of a volume replaces
+its source. Null states nothing: the API server stores none in a resource.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # The merge keys of the Kubernetes API for the lists of a pod template.
-_MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
+MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
     "claims": ("name",),
     "containers": ("name",),
     "env": ("name",),
@@ -28,6 +28,9 @@ _MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
     "volumeMounts": ("mountPath",),
     "volumes": ("name",),
 }
+# The lists whose items keep only the fields that the change states, too (patch strategy retainKeys): an item can have
+# one of several, as a volume has one source.
+RETAIN_KEYS = frozenset({"resourceClaims", "volumes"})
 _KEY_DEFAULTS = {"protocol": "TCP"}
 
 MergeKey = tuple[Any, ...]
@@ -44,16 +47,16 @@ def overlay(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any
 
 def merge_key(field: str, item: Any) -> MergeKey | None:
     """Return what tells an item of a keyed list from the others; None when it cannot be told."""
-    if field not in _MERGE_KEYS or not isinstance(item, Mapping):
+    if field not in MERGE_KEYS or not isinstance(item, Mapping):
         return None
-    key = tuple(item.get(name, _KEY_DEFAULTS.get(name)) for name in _MERGE_KEYS[field])
+    key = tuple(item.get(name, _KEY_DEFAULTS.get(name)) for name in MERGE_KEYS[field])
     return None if None in key else key
 
 
 def _value(field: str, base: Any, change: Any) -> Any:
     if isinstance(change, Mapping):
         return overlay(base if isinstance(base, Mapping) else {}, change)
-    if field in _MERGE_KEYS and isinstance(change, list) and all(merge_key(field, item) for item in change):
+    if field in MERGE_KEYS and isinstance(change, list) and all(merge_key(field, item) for item in change):
         return _keyed_list(field, base if isinstance(base, list) else [], change)
     return change
 
@@ -65,8 +68,16 @@ def _keyed_list(field: str, base: list[Any], change: list[Any]) -> list[Any]:
         if position is None:
             merged.append(overlay({}, item))
         else:
-            merged[position] = overlay(merged[position], item)
+            merged[position] = overlay(_retained(field, merged[position], item), item)
     return merged
+
+
+def _retained(field: str, base: Mapping[str, Any], change: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what stays of an item; all of it, when the change states nothing but its key."""
+    stated = {name for name, value in change.items() if value is not None}
+    if field not in RETAIN_KEYS or stated <= {*MERGE_KEYS[field]}:
+        return base
+    return {name: value for name, value in base.items() if name in stated}
 
 
 def _last_position(field: str, items: list[Any], key: MergeKey | None) -> int | None:

@@ -76,6 +76,48 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
             ]
         },
     ),
+    (
+        "replaces the source of a volume",
+        {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}]},
+        {"volumes": [{"name": "b", "hostPath": {"path": "/x"}}]},
+        {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "hostPath": {"path": "/x"}}]},
+    ),
+    (
+        "goes deep where a volume keeps its source",
+        {"volumes": [{"name": "a", "emptyDir": {"sizeLimit": "1Gi"}}]},
+        {"volumes": [{"name": "a", "emptyDir": {"medium": "Memory"}}]},
+        {"volumes": [{"name": "a", "emptyDir": {"sizeLimit": "1Gi", "medium": "Memory"}}]},
+    ),
+    (
+        "takes null for no source of a volume",
+        {"volumes": [{"name": "a", "emptyDir": {}}]},
+        {"volumes": [{"name": "a", "emptyDir": None, "hostPath": {"path": "/x"}}]},
+        {"volumes": [{"name": "a", "hostPath": {"path": "/x"}}]},
+    ),
+    (
+        "leaves a volume that is only named",
+        {"volumes": [{"name": "a", "emptyDir": {}}]},
+        {"volumes": [{"name": "a"}]},
+        {"volumes": [{"name": "a", "emptyDir": {}}]},
+    ),
+    (
+        "leaves a volume of which nothing is stated",
+        {"volumes": [{"name": "a", "emptyDir": {}}]},
+        {"volumes": [{"name": "a", "hostPath": None}]},
+        {"volumes": [{"name": "a", "emptyDir": {}}]},
+    ),
+    (
+        "replaces the source of a resource claim",
+        {"resourceClaims": [{"name": "a", "resourceClaimName": "b"}]},
+        {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "c"}]},
+        {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "c"}]},
+    ),
+    (
+        "keeps what is not stated of a container",
+        {"containers": [{"name": "a", "image": "i", "command": ["c"]}]},
+        {"containers": [{"name": "a", "image": "j"}]},
+        {"containers": [{"name": "a", "image": "j", "command": ["c"]}]},
+    ),
     ("replaces a list with an item that has no key", {"env": [{"name": "A"}]}, {"env": [{}]}, {"env": [{}]}),
 ]
 
@@ -114,11 +156,11 @@ trees = st.recursive(
     lambda values: (
         st.lists(values, max_size=2)
         | named(values)
-        | st.dictionaries(st.sampled_from(["a", "env", "containers", "command"]), values, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "env", "containers", "command", "volumes"]), values, max_size=3)
     ),
     max_leaves=12,
 )
-templates = st.dictionaries(st.sampled_from(["a", "env", "containers", "command"]), trees, max_size=4)
+templates = st.dictionaries(st.sampled_from(["a", "env", "containers", "command", "volumes"]), trees, max_size=4)
 
 
 @given(templates)

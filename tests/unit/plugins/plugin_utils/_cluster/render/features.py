@@ -453,6 +453,16 @@ FEATURES: list[Case] = [
         {"podTemplate": {"spec": {"containers": [{"name": "s", "image": "i"}]}}},
     ),
     Case(
+        "overlay gives a volume another source",
+        SETS,
+        (*POD, "volumes", 2),
+        {"name": "tmp", "hostPath": {"path": "/x"}},
+        {
+            "volumes": [{"name": "tmp", "emptyDir": {}}],
+            "podTemplate": {"spec": {"volumes": [{"name": "tmp", "hostPath": {"path": "/x"}}]}},
+        },
+    ),
+    Case(
         "overlay adds an annotation",
         SETS,
         ("spec", "template", "metadata", "annotations"),
