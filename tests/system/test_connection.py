@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.tests.system import wiki
 from ansible_collections.druidops.druid.tests.system.in_process import until_ready
 from ansible_collections.druidops.druid.tests.system.live import Live
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, make
 from testbed.audit import Mark
 
 INFO = "druidops.druid.cluster_info"
@@ -32,6 +33,11 @@ def users(live: Live, mark: Mark) -> list[str]:
 
 def info(live: Live, **options: Any) -> dict[str, Any]:
     return {INFO: {"namespace": live.namespace, **options}}
+
+
+def authority(live: Live) -> Pair:
+    """Return the authority of the control plane, which knows a user by a certificate of it."""
+    return Pair.of_files(live.plane.ca_file, live.plane.ca_file.with_suffix(".key"))
 
 
 def kubeconfig(live: Live) -> dict[str, Any]:
@@ -60,6 +66,17 @@ def test_connection_options_are_taken_in_their_order(each_ansible: Ansible, live
     each_ansible.tasks(info(live), module_defaults={INFO: {"name": "wiki"}}, environment=environment)
     live.mark()
     assert users(live, mark) == [user for _task, _defaults, user in ways] + ["go-operator"]
+
+
+def test_a_client_certificate_says_who_asks(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
+    me = make(tmp_path, "certified", authority(live))
+    files = {"client_cert": str(me.certificate_file), "client_key": str(me.key_file)}
+    mark = live.mark()
+    options = {"host": live.plane.url, "ca_cert": str(live.plane.ca_file), **files}
+    run = each_ansible.tasks(info(live, **options), status=2)
+    assert 'User "certified" cannot list resource "druids"' in run.results[0]["msg"]
+    live.mark()
+    assert users(live, mark) == ["certified"]
 
 
 def test_kubeconfig_that_leads_nowhere(ansible: Ansible, live: Live) -> None:

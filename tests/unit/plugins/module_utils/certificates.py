@@ -28,6 +28,13 @@ class Pair(NamedTuple):
     certificate_file: Path
     key_file: Path
 
+    @classmethod
+    def of_files(cls, certificate: Path, key: Path) -> Pair:
+        """Return the pair that these files have."""
+        private = serialization.load_pem_private_key(key.read_bytes(), None)
+        assert isinstance(private, ec.EllipticCurvePrivateKey)
+        return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), private, certificate, key)
+
     def server(self, clients_of: Pair | None = None) -> ssl.SSLContext:
         """Return the context of a server with this certificate, which may ask for certificates of clients."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
