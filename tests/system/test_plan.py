@@ -64,6 +64,16 @@ restart 1: group data (StatefulSet druid-wiki-data), 1 pod
 restart 2: group brokers (Deployment druid-wiki-brokers), 1 pod
 restart 3: group routers (StatefulSet druid-wiki-routers), 1 pod
 """
+# The node types in the order in which Druid wants servers updated; names that are sorted the other way round.
+UPDATED = {
+    "group-7": "historical",
+    "group-6": "middleManager",
+    "group-5": "indexer",
+    "group-4": "broker",
+    "group-3": "router",
+    "group-2": "overlord",
+    "group-1": "coordinator",
+}
 TOUCHED = {
     ("ConfigMap", "wiki-druid-common-config"),
     ("StatefulSet", "druid-wiki-data"),
@@ -103,9 +113,15 @@ def printed(output: str, namespace: str) -> set[tuple[str, str]]:
 
 def written(live: Live, mark: Any) -> set[tuple[str, str]]:
     """Return kind and name of each object that was written, dry runs, status and events excepted."""
+    return set(written_in_order(live, mark))
+
+
+def written_in_order(live: Live, mark: Any) -> list[tuple[str, str]]:
+    """Return the same, each as often as it was written, in the order in which the API server was asked."""
     kinds = {kind.plural: name for name, kind in KINDS.items()}
-    writes = (each for each in live.writes(mark) if not each.dry_run and each.subresource != "status")
-    return {(kinds[each.resource], each.name) for each in writes if each.resource != "events"}
+    writes = [each for each in live.writes(mark) if not each.dry_run and each.subresource != "status"]
+    writes.sort(key=lambda each: each.received)
+    return [(kinds[each.resource], each.name) for each in writes if each.resource != "events"]
 
 
 def state(live: Live) -> dict[tuple[str, str], str]:
@@ -196,6 +212,21 @@ def test_plans_a_cluster_made_of_variables(ansible: Ansible, live: Live) -> None
     ansible.cluster("wiki", spec=after())
     assert written(live, mark) == TOUCHED
     assert not ansible.cluster("wiki", "--check", "--diff", spec=after()).changed
+
+
+def test_groups_are_written_in_the_order_in_which_druid_wants_servers_updated(ansible: Ansible, live: Live) -> None:
+    nodes = {key: wiki.group(node_type, 8080) for key, node_type in reversed(UPDATED.items())}
+    nodes["group-4"]["kind"] = "Deployment"
+    live.create(wiki.resource(nodes=nodes))
+    one_pass(live, "wiki")
+    live.merge("Druid", "wiki", {"spec": {"common.runtime.properties": "druid.zk.service.enabled=true\n"}})
+    plan = ansible.cluster("wiki", "--check", "--diff")
+    assert re.findall(r"^restart \d: group (\S+) ", plan.output, re.M) == list(UPDATED)
+
+    mark = live.mark()
+    one_pass(live, "wiki")
+    workloads = [("Deployment" if key == "group-4" else "StatefulSet", f"druid-wiki-{key}") for key in UPDATED]
+    assert written_in_order(live, mark) == [("ConfigMap", "wiki-druid-common-config"), *workloads]
 
 
 @pytest.mark.parametrize("changes", [False, True])
