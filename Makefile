@@ -74,6 +74,8 @@ export MYPY_CACHE_DIR := $(WORK)/mypy
 export HYPOTHESIS_STORAGE_DIRECTORY := $(WORK)/hypothesis
 
 TESTBED := PYTHONPATH=tests $(CORE_2_19)/bin/python -m testbed
+# Not with the virtual environment: what an earlier one has started has to end where this one is not there yet.
+STOP := PYTHONPATH=tests $(PYTHON) -m testbed.stop
 PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES_CORE_NEWEST) \
 	$(CORE_2_19)/bin/python -m pytest -o cache_dir=$(WORK)/pytest
 MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
@@ -142,14 +144,11 @@ druid: $(CORE_2_19)/.complete ## Start a Druid with its Kafka that the tests the
 
 .PHONY: stop
 stop: molecule-reset ## Stop what runs, keep what is installed
-	@for directory in $(CONTROL_PLANE) $(DEMO)/control-plane; do \
-	  if [[ -d $$directory ]]; then $(TESTBED) down --dir $$directory; fi; \
-	done
-	@if [[ -d $(DRUID_DIRECTORY) ]]; then $(TESTBED) druid down --dir $(DRUID_DIRECTORY); fi
+	@$(STOP) '$(CONTROL_PLANE)' '$(DEMO)/control-plane' '$(DRUID_DIRECTORY)'
 
 .PHONY: clean
 clean: stop ## Stop what runs and remove everything that these targets made; what other checkouts use stays
-	@PYTHONPATH=tests tools/ci/clean '$(CACHE)' '$(WORK)' $(CORE_2_19)/bin/python -m testbed down
+	@PYTHONPATH=tests tools/ci/clean '$(CACHE)' '$(WORK)' $(PYTHON) -m testbed.stop
 
 ##@ Gates, one by one
 
@@ -223,11 +222,8 @@ molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset 
 # What a run leaves behind that fails or is interrupted.
 .PHONY: molecule-reset
 molecule-reset:
-	@for directory in $(ANSIBLE_HOME)/tmp/molecule.*; do \
-	  if [[ -d $$directory/control-plane ]]; then $(TESTBED) down --dir "$$directory/control-plane"; fi; \
-	  if [[ -d $$directory/druid ]]; then $(TESTBED) druid down --dir "$$directory/druid"; fi; \
-	  rm -rf "$$directory"; \
-	done
+	@$(STOP) '$(ANSIBLE_HOME)'/tmp/molecule.*/{control-plane,druid}
+	@rm -rf '$(ANSIBLE_HOME)'/tmp/molecule.*
 
 ##@ The operator's image
 

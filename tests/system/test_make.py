@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from testbed.processes import start_time
+from testbed.running import CONTROL_PLANE, DRUID
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("venv", "collections", "testbed")
@@ -52,7 +55,7 @@ def room(cache: Path, name: str, checkout: Path | None) -> Path:
 
 
 def clean(cache: Path, own: Path) -> str:
-    return run("tools/ci/clean", cache, own, sys.executable, "-m", "testbed", "down", PYTHONPATH=str(ROOT / "tests"))
+    return run("tools/ci/clean", cache, own, sys.executable, "-m", "testbed.stop", PYTHONPATH=str(ROOT / "tests"))
 
 
 def test_clean_takes_everything_away(tmp_path: Path) -> None:
@@ -76,13 +79,49 @@ def test_clean_leaves_what_another_checkout_uses(tmp_path: Path) -> None:
     assert all((tmp_path / name).exists() for name in SHARED)
 
 
-def test_clean_stops_what_runs_before_it_removes_it(tmp_path: Path) -> None:
-    own = room(tmp_path, "1", ROOT)
-    (own / "control-plane").mkdir()
-    (own / "demo/control-plane").mkdir(parents=True)
-    stopped = run("tools/ci/clean", tmp_path, own, "echo", "down")
-    assert stopped.splitlines() == [
-        f"down --dir {own}/control-plane",
-        f"down --dir {own}/demo/control-plane",
-    ]
-    assert not own.exists()
+# Where in a room something may run, and by which file it is known there.
+MOLECULE = "ansible/tmp/molecule.abcd.default"
+RUNNING = {
+    "control-plane": CONTROL_PLANE,
+    "demo/control-plane": CONTROL_PLANE,
+    "druid": DRUID,
+    f"{MOLECULE}/control-plane": CONTROL_PLANE,
+    f"{MOLECULE}/druid": DRUID,
+}
+Start = Callable[[Path], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a process, recorded as what runs in a directory of a room."""
+    started = []
+
+    def start(directory: Path) -> subprocess.Popen[bytes]:
+        started.append(process := subprocess.Popen(["sleep", "600"]))
+        directory.mkdir(parents=True)
+        (directory / next(state for place, state in RUNNING.items() if directory.match(place))).touch()
+        (directory / "pids").write_text(f"sleeper {process.pid} {start_time(process.pid)}\n")
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_clean_stops_what_runs_in_a_room_before_it_removes_it(tmp_path: Path, start: Start) -> None:
+    rooms = [room(tmp_path, "1", ROOT), room(tmp_path, "2", tmp_path / "deleted")]
+    running = {each / place: start(each / place) for each in rooms for place in RUNNING}
+    used = start(room(tmp_path, "3", ROOT) / "druid")
+    clean(tmp_path, rooms[0])
+    assert [place for place, process in running.items() if process.poll() is None] == []
+    assert used.poll() is None
+
+
+def test_stop_needs_no_virtual_environment(tmp_path: Path, start: Start) -> None:
+    own = Path(run("make", "--eval=own: ; @echo $(WORK)", "own", DRUIDOPS_CACHE=str(tmp_path)).strip())
+    running = {place: start(own / place) for place in RUNNING}
+    # nor anything that is installed beside the standard library
+    run("make", "stop", f"PYTHON={sys.executable} -S", DRUIDOPS_CACHE=str(tmp_path))
+    assert [place for place, process in running.items() if process.poll() is None] == []
+    assert not (tmp_path / "venv").exists()

@@ -28,12 +28,11 @@ from .components import Layout
 from .directory import empty_directory
 from .objects import NODES, initial_objects
 from .ports import reserved_ports
-from .running import Running
+from .running import CONTROL_PLANE, Running
 from .users import USERS, read_tokens, write_kubeconfig, write_tokens
 from .versions import DEFAULT, Version, version
 
 _Start = Callable[[str, list[str]], None]
-_STATE = "control-plane.json"
 _API_SERVER = "kube-apiserver"
 _COMPONENTS = {"etcd", _API_SERVER, "kube-controller-manager", "kube-scheduler", "kwok"}
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -45,6 +44,8 @@ class ControlPlaneError(RuntimeError):
 
 class ControlPlane(Running):
     """A running control plane; leaving it as a context manager stops it."""
+
+    STATE = CONTROL_PLANE
 
     def __init__(self, layout: Layout, kubernetes: Version) -> None:
         super().__init__(layout.directory)
@@ -88,7 +89,7 @@ class ControlPlane(Running):
 
     @classmethod
     def _recorded(cls, directory: Path) -> Self | None:
-        state = directory / _STATE
+        state = directory / cls.STATE
         if not state.exists():
             return None
         content = json.loads(state.read_text())
@@ -156,7 +157,7 @@ class ControlPlane(Running):
         layout = self._layout
         ports = {name: value for name, value in asdict(layout).items() if name != "directory"}
         state = {"kubernetes": self.kubernetes.minor, "ports": ports}
-        (layout.directory / _STATE).write_text(json.dumps(state))
+        (layout.directory / self.STATE).write_text(json.dumps(state))
         layout.audit_log.touch()
         subprocess.run(components.certificates(programs, layout), check=True)
         write_tokens(layout.tokens)

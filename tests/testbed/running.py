@@ -8,13 +8,20 @@ from __future__ import annotations
 import shutil
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from .processes import Processes
+
+# The file by which a directory of each kind is known.
+CONTROL_PLANE = "control-plane.json"
+DRUID = "druid.json"
+STATES = (CONTROL_PLANE, DRUID)
 
 
 class Running(ABC):
     """Processes of one directory; leaving it as a context manager stops them."""
+
+    STATE: ClassVar[str]
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -40,12 +47,7 @@ class Running(ABC):
     @classmethod
     def remove(cls, directory: Path) -> bool:
         """Stop what runs in this directory and take the directory away; whether there was one."""
-        found = cls._recorded(directory.resolve())
-        if found is None:
-            return False
-        found.stop()
-        shutil.rmtree(directory)
-        return True
+        return remove(directory, cls.STATE)
 
     def __enter__(self) -> Self:
         return self
@@ -56,3 +58,12 @@ class Running(ABC):
     def stop(self) -> None:
         """Kill every process: the data are not worth a farewell."""
         self._processes.kill()
+
+
+def remove(directory: Path, *states: str) -> bool:
+    """Stop what runs in a directory that has one of these files and take the directory away; whether it has one."""
+    if not any((directory / state).exists() for state in states):
+        return False
+    Processes(directory).kill()
+    shutil.rmtree(directory)
+    return True

@@ -22,7 +22,7 @@ from ..directory import empty_directory
 from ..ports import reserved_ports
 from ..private_file import private
 from ..proxy import Upstream
-from ..running import Running
+from ..running import DRUID, Running
 from . import configurations
 from .artifacts import Artifacts, build
 from .certificates import make_certificates
@@ -31,7 +31,6 @@ from .kafka import Kafka
 from .settings import PORTS, Layout, Passwords, properties, settings
 from .versions import BASIC_SECURITY, DEFAULT, KAFKA, KNOWN, version
 
-_STATE = "druid.json"
 _PASSWORDS = "passwords.json"
 _ADMINISTRATOR = "admin"
 # A path of each server that answers 200 only when the server does what it is there for.
@@ -73,6 +72,8 @@ class Choice:
 
 class Druid(Running):
     """A running Druid; leaving it as a context manager stops it."""
+
+    STATE = DRUID
 
     def __init__(self, directory: Path, choice: Choice) -> None:
         super().__init__(directory)
@@ -122,7 +123,7 @@ class Druid(Running):
 
     @classmethod
     def _recorded(cls, directory: Path) -> Self | None:
-        state = directory / _STATE
+        state = directory / cls.STATE
         return cls(directory, Choice(**json.loads(state.read_text()))) if state.exists() else None
 
     def _names(self) -> set[str]:
@@ -234,7 +235,7 @@ class Druid(Running):
 
     def _prepare(self, artifacts: Artifacts) -> None:
         layout = self._layout
-        (layout.directory / _STATE).write_text(json.dumps(asdict(self._choice)))
+        (layout.directory / self.STATE).write_text(json.dumps(asdict(self._choice)))
         (layout.directory / "tmp").mkdir()
         passwords = Passwords(*(secrets.token_urlsafe(18) for _password in range(3)))
         private(layout.directory / _PASSWORDS).write_text(json.dumps(asdict(passwords)))
