@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Python 3.11 or newer, Go, a JDK 17 or newer, Maven, git and make are all that has to be there. Everything else installs
-# itself into the cache, never into the checkout; `make clean` takes it away again.
+# itself into the cache and into the ordinary caches of Go and Maven, never into the checkout; `make clean` takes it away
+# again, those of Go and Maven excepted.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -147,7 +148,7 @@ stop: molecule-reset ## Stop what runs, keep what is installed
 	@$(STOP) '$(CONTROL_PLANE)' '$(DEMO)/control-plane' '$(DRUID_DIRECTORY)'
 
 .PHONY: clean
-clean: stop ## Stop what runs and remove everything that these targets made; what other checkouts use stays
+clean: stop ## Stop what runs and remove what these targets made; Go's and Maven's caches and what other checkouts use stay
 	@PYTHONPATH=tests tools/ci/clean '$(CACHE)' '$(WORK)' $(PYTHON) -m testbed.stop
 
 ##@ Gates, one by one
