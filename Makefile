@@ -93,7 +93,7 @@ help: ## List the targets
 	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nVariables\n'
 	@printf '  %-20s %s\n' \
-	  'KUBECONFIG, CONTEXT' 'given to make, not exported: the cluster of the demo; otherwise it starts one of its own' \
+	  'KUBECONFIG, CONTEXT' 'given to make, not exported: the cluster of the demo (CONTEXT alone: where kubectl looks); otherwise its own' \
 	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
 	  'PYTHON' 'the Python that makes the virtual environments ($(PYTHON))' \
