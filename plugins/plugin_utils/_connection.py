@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import sys
 from collections.abc import Mapping
@@ -32,6 +33,10 @@ else:
 # Proxy headers are told apart by name; the rest of the table says where else a value may come from.
 _PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
 
+
+# Options whose text is sent in a header, and what such a text cannot hold (RFC 9110, section 5.5).
+_IN_HEADERS = ("api_key", "username", "password", "impersonate_user", "impersonate_groups", "proxy_headers")
+_NOT_IN_HEADERS = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
 
 # What the client fails with when a file is YAML, but no kubeconfig.
 _NO_KUBECONFIG = (AttributeError, TypeError)
@@ -114,6 +119,7 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
             "Install it there, for example with: python -m pip install kubernetes"
         )
     options = with_environment(options, os.environ if environment is None else environment)
+    _check_headers(options)
     configuration = _configuration(options)
     server, user_of_url = _without_credentials(configuration.host)
     if server.lower().startswith("https:"):
@@ -187,6 +193,18 @@ def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -
     config.load_kube_config(path, context=context, client_configuration=configuration, persist_config=persist)
 
 
+def _check_headers(options: Mapping[str, Any]) -> None:
+    """Refuse what no HTTP header can hold, such as the line break after a token that was read from a file."""
+    for name in _IN_HEADERS:
+        stated = options.get(name) or ()
+        texts = [stated] if isinstance(stated, str) else stated.values() if isinstance(stated, Mapping) else stated
+        if any(_NOT_IN_HEADERS.search(text) for text in texts):
+            raise KubernetesError(
+                "No way to a Kubernetes cluster: a line break or another character that no HTTP header can have. "
+                f"Set {name} to a text without."
+            )
+
+
 def _check_certificates(configuration: Configuration) -> None:
     """Read the files as each connection will, which would tell neither the file nor the option; KubernetesError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -231,13 +249,16 @@ def _authorization(configuration: Configuration) -> dict[str, str]:
 
 def _parts(host: str) -> SplitResult:
     try:
-        return urlsplit(host)
+        parts = urlsplit(host)
     except ValueError:
-        # Its text may quote the password.
+        parts = None
+    # A / in a password begins the path, unless it is written %2F; and a path is quoted in errors.
+    if parts is None or "@" in parts.path + parts.query + parts.fragment:
         raise KubernetesError(
             "No way to a Kubernetes cluster: the address of its API is no URL. "
             "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
-        ) from None
+        )
+    return parts
 
 
 def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
