@@ -59,6 +59,8 @@ def is_at_work(live: Live) -> bool:
 
 def limit(live: Live, what: str, amount: int | str) -> None:
     """Set a quota, and wait until the API server goes by it."""
+    # It counts, too, and comes a moment after its namespace.
+    eventually(lambda: live.find("ConfigMap", "kube-root-ca.crt"))
     quotas = _quotas(live)
     live.plane.request("POST", quotas, {"metadata": {"name": "limit"}, "spec": {"hard": {what: str(amount)}}})
     eventually(lambda: live.plane.request("GET", f"{quotas}/limit").get("status", {}).get("used"))
