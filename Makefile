@@ -82,6 +82,7 @@ PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES
 MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
 PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
+RESET_MOLECULE = $(STOP) $(ANSIBLE_HOME)/tmp/molecule.*/{control-plane,druid} && rm -rf $(ANSIBLE_HOME)/tmp/molecule.*
 MOLECULE := env NO_COLOR=1 PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) molecule
 
 ##@ Every day
@@ -216,15 +217,14 @@ install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find eve
 
 .PHONY: molecule
 molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
-	@trap '$(MAKE) -C $(CURDIR) molecule-reset' EXIT; cd $(TREE)/$(COLLECTION); for scenario in $(SCENARIO); do \
+	@trap 'cd $(CURDIR); $(RESET_MOLECULE)' EXIT; cd $(TREE)/$(COLLECTION); for scenario in $(SCENARIO); do \
 	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || exit 1; \
 	done
 
 # What a run leaves behind that fails or is interrupted.
 .PHONY: molecule-reset
 molecule-reset:
-	@$(STOP) '$(ANSIBLE_HOME)'/tmp/molecule.*/{control-plane,druid}
-	@rm -rf '$(ANSIBLE_HOME)'/tmp/molecule.*
+	@$(RESET_MOLECULE)
 
 ##@ The operator's image
 

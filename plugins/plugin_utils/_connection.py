@@ -101,6 +101,8 @@ def with_environment(options: Mapping[str, Any], environment: Mapping[str, str])
 
 
 def _typed(value: str, kind: str) -> Any:
+    if kind == "path":
+        return os.path.expanduser(os.path.expandvars(value))
     if kind == "bool":
         return value.lower() not in {"0", "false", "no"}
     if kind == "list":
@@ -133,6 +135,8 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
             headers.add("Impersonate-User", options["impersonate_user"])
         for group in groups:
             headers.add("Impersonate-Group", group)
+        if any(map(_NOT_IN_HEADERS.search, headers.values())):
+            raise _unfit("the kubeconfig's token, or what its plugin prints,")
         return headers
 
     return KubernetesApi(server, _transport(configuration), headers)
@@ -198,11 +202,15 @@ def _check_headers(options: Mapping[str, Any]) -> None:
     for name in _IN_HEADERS:
         stated = options.get(name) or ()
         texts = [stated] if isinstance(stated, str) else stated.values() if isinstance(stated, Mapping) else stated
-        if any(_NOT_IN_HEADERS.search(text) for text in texts):
-            raise KubernetesError(
-                "No way to a Kubernetes cluster: a line break or another character that no HTTP header can have. "
-                f"Set {name} to a text without."
-            )
+        if any(map(_NOT_IN_HEADERS.search, texts)):
+            raise _unfit(name)
+
+
+def _unfit(what: str) -> KubernetesError:
+    return KubernetesError(
+        "No way to a Kubernetes cluster: a line break or another character that no HTTP header can have. "
+        f"Set {what} to a text without."
+    )
 
 
 def _check_certificates(configuration: Configuration) -> None:
@@ -244,21 +252,23 @@ def _transport(configuration: Configuration) -> Transport:
 def _authorization(configuration: Configuration) -> dict[str, str]:
     """Return the token's header; the configuration renews tokens of exec plugins and of service accounts."""
     settings: Any = configuration.auth_settings().values()
-    return {setting["key"]: setting["value"] for setting in settings if setting["in"] == "header" and setting["value"]}
+    found = (setting for setting in settings if setting["in"] == "header" and setting["value"])
+    # As kubectl does: a file that holds a token may end with a line break.
+    return {setting["key"]: setting["value"].strip() for setting in found}
 
 
 def _parts(host: str) -> SplitResult:
     try:
         parts = urlsplit(host)
+        # A / in a password ends the address, unless it is written %2F: then this is no port. Errors quote the rest.
+        if parts.port != 0:
+            return parts
     except ValueError:
-        parts = None
-    # A / in a password begins the path, unless it is written %2F; and a path is quoted in errors.
-    if parts is None or "@" in parts.path + parts.query + parts.fragment:
-        raise KubernetesError(
-            "No way to a Kubernetes cluster: the address of its API is no URL. "
-            "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
-        )
-    return parts
+        pass
+    raise KubernetesError(
+        "No way to a Kubernetes cluster: the address of its API is no URL. "
+        "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
+    )
 
 
 def _without_credentials(host: str) -> tuple[str, dict[str, str]]:

@@ -204,8 +204,9 @@ class KubernetesApi:
     ) -> Manifest:
         metadata = manifest["metadata"]
         query = {**query, **_dry_run(dry_run)}
-        namespace, name = metadata.get("namespace"), metadata.get("name")
-        return self._request(method, manifest["kind"], namespace, name, query, manifest, content_type)
+        # The name of an event says nothing to anybody: what goes wrong with one goes wrong with all.
+        name = None if manifest["kind"] == "Event" else metadata.get("name")
+        return self._request(method, manifest["kind"], metadata.get("namespace"), name, query, manifest, content_type)
 
     def _request(
         self,

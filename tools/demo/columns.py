@@ -40,7 +40,7 @@ def main() -> None:
     try:
         config.load_kube_config(context=os.environ.get("K8S_AUTH_CONTEXT"), client_configuration=configuration)
         tables = [(_table(configuration, path.format(sys.argv[1])), prefix) for path, prefix in _KINDS.items()]
-    except (config.ConfigException, urllib3.exceptions.HTTPError, _RefusedError) as error:
+    except (config.ConfigException, urllib3.exceptions.HTTPError, ValueError, _RefusedError) as error:
         sys.exit(f"No columns: {error}")
     print("\n\n".join("\n".join(_lines(table, prefix)) for table, prefix in tables if table.get("rows")))
 

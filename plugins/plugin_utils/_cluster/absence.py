@@ -46,10 +46,11 @@ class Absence:
     def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield what is left to do for a resource that is being deleted; its finalizer is last."""
         deletes = finalizer.deletes_claims(resource.get("spec"))
+        is_orphaned = self._is_orphaned(resource, observed)
         if not finalizer.is_set(resource):
+            yield from () if is_orphaned else removal.left_behind(self.cluster, observed)
             yield from () if deletes else self._releases(resource, all_stay=True)
             return
-        is_orphaned = self._is_orphaned(resource, observed)
         if not is_orphaned:
             yield from removal.left_behind(self.cluster, observed)
             if deletes:

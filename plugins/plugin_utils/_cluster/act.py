@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound, explain, put
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Announce, Step, say_nothing
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
@@ -23,9 +23,6 @@ GONE_ATTEMPTS = 100
 GONE_PAUSE_SECONDS = 0.1
 # The record of owners is that of one version, and controllers write the status of a new object many times a second.
 OWNERSHIP_PAUSES_SECONDS = (0, 0, 0.1, 0.2, 0.4, 0.8, 1.6)
-
-# Is told of a step that is about to be carried out.
-Announce = Callable[[Step], None]
 
 
 class StillThere(KubernetesError):
@@ -44,10 +41,6 @@ class Result:
     @property
     def is_done(self) -> bool:
         return self.error is None
-
-
-def say_nothing(step: Step) -> None:
-    """Tell nobody of a step."""
 
 
 def act(api: KubernetesApi, steps: Iterable[Step], announce: Announce = say_nothing) -> tuple[Result, ...]:

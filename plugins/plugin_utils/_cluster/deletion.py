@@ -17,12 +17,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence im
     resource_removal,
     variable_removal,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Announce, Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removal import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Announce, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -42,14 +42,15 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
     resource = api.get(names.KIND, request.namespace, request.name)
     if resource is None:
         return Outcome()
+    request = replace(request, settings=replace(request.settings, announce=_claims_to(progress)))
     if is_going(resource):
         # somebody has deleted it: what its finalizer does is what is left
-        return _until_gone(api, request, Outcome(), _claims_to(progress), progress, clock)
+        return _until_gone(api, request, resource, Outcome(), progress, clock)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if request.settings.check_mode:
         return outcome
-    announce = _claims_to(progress)
+    announce = request.settings.announce
     _announce_all(plan, announce)
     # The resource may go at once: nobody would delete any more what it does not own, nor save what is to stay.
     results = act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps), announce)
@@ -58,28 +59,34 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
         done = tuple(result.step for result in results if result.is_done)
         return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
-    return _until_gone(api, request, outcome, announce, progress, clock)
+    return _until_gone(api, request, resource, outcome, progress, clock)
 
 
 def _until_gone(
-    api: KubernetesApi, request: Request, outcome: Outcome, announce: Announce, progress: Progress, clock: Clock
+    api: KubernetesApi, request: Request, resource: Manifest, outcome: Outcome, progress: Progress, clock: Clock
 ) -> Outcome:
     """Make a pass for a resource that is being deleted, with `wait` until it is gone."""
-    settings = replace(request.settings, announce=announce)
-    waits = request.wait and not settings.check_mode
-    say, remains = without_repeats(progress), ""
+    waits = request.wait and not request.settings.check_mode
+    say = without_repeats(progress)
     for is_later in chain((False,), clock.ticks(request.wait_timeout if waits else 0, request.wait_sleep)):
-        resource = api.get(names.KIND, request.namespace, request.name)
-        if resource is None:
+        live = _still_there(api, resource)
+        if live is None:
             return outcome
-        remains = _with_holders(resource)
         if is_later:
-            say(_waits_for(remains))
-        report = reconcile(api, resource, settings, clock.now())
+            say(_waits_for(_with_holders(live)))
+        report = reconcile(api, live, request.settings, clock.now())
         plan = _with_steps(outcome.plan, report.plan.steps)
         warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
         outcome = Outcome(plan, outcome.changed or report.changed, report=report, warnings=warnings)
-    return replace(outcome, timed_out=waits, remains=(remains,))
+    live = _still_there(api, resource) if waits else None
+    return outcome if live is None else replace(outcome, timed_out=True, remains=(_with_holders(live),))
+
+
+def _still_there(api: KubernetesApi, resource: Manifest) -> Manifest | None:
+    """Return the resource as it is now; None when it is gone, be it that another one has its name."""
+    metadata = resource["metadata"]
+    live = api.get(names.KIND, metadata["namespace"], metadata["name"])
+    return live if live is not None and live["metadata"]["uid"] == metadata["uid"] else None
 
 
 def delete_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
@@ -165,7 +172,7 @@ def _announce_all(plan: Plan, announce: Announce) -> None:
 
 
 def _with_holders(live: Manifest) -> str:
-    holders = live["metadata"].get("finalizers")
+    holders = live["metadata"].get("finalizers") if is_going(live) else None
     return f"{key_of(live)} (held by {', '.join(holders)})" if holders else str(key_of(live))
 
 

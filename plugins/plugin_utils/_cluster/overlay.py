@@ -23,6 +23,7 @@ MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
     "initContainers": ("name",),
     "ports": ("containerPort", "protocol"),
     "resourceClaims": ("name",),
+    "schedulingGates": ("name",),
     "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
     "volumeDevices": ("devicePath",),
     "volumeMounts": ("mountPath",),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,6 +59,14 @@ class Step:
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
+
+
+# Is told of a step that is about to be carried out.
+Announce = Callable[[Step], None]
+
+
+def say_nothing(step: Step) -> None:
+    """Tell nobody of a step."""
 
 
 @dataclass(frozen=True)

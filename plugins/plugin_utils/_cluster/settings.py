@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Announce, say_nothing
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Announce, say_nothing
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._phases import Phases

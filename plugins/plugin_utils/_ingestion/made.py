@@ -40,7 +40,7 @@ def made_of(config_map: Manifest | None, ingestion: Ingestion) -> Made:
 
 
 def with_made(config_map: Manifest, made: Made) -> Manifest:
-    """Return the ConfigMap with it."""
+    """Return the ConfigMap with what Druid has made put into it."""
     if not made:
         return config_map
     return {**config_map, "data": {**config_map["data"], MADE_KEY: json.dumps(made, sort_keys=True)}}

@@ -193,6 +193,27 @@ def test_a_path_of_the_address_stays(server: Server) -> None:
     assert asked(server, {"host": f"{server.url}/k8s/clusters/c/", "api_key": "k"}).path.startswith(
         "/k8s/clusters/c/api/"
     )
+    assert asked(server, {"host": f"{server.url}/u/me@example.com", "api_key": "k"}).path.startswith(
+        "/u/me@example.com/api/"
+    )
+
+
+def test_a_file_of_a_token_may_end_with_a_line_break(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("k\n", encoding="utf-8")
+    document = kubeconfig(server, {"tokenFile": str(tmp_path / "token")})
+    assert asked(server, {"kubeconfig": document}).headers["authorization"] == ["Bearer k"]
+
+
+def test_a_token_that_no_header_can_have_is_not_quoted(server: Server) -> None:
+    with pytest.raises(KubernetesError, match="Set the kubeconfig's token") as raised:
+        asked(server, {"kubeconfig": kubeconfig(server, {"token": "a\ns3cret"})})
+    assert "s3cret" not in str(raised.value)
+
+
+def test_a_variable_may_name_a_file_at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "ca.pem").write_bytes(make(tmp_path, "ca").certificate_file.read_bytes())
+    connect({"host": NOWHERE, "api_key": "k"}, {"K8S_AUTH_SSL_CA_CERT": "~/ca.pem"})
 
 
 FORMS: list[Callable[[dict[str, Any], Path], Any]] = [

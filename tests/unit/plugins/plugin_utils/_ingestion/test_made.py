@@ -61,7 +61,7 @@ MADE = otherwise([HERE], [step(KEPT, STATED)])
         ([HERE], {**KEPT, "suspended": False}, {**STATED, "suspended": False}, True),
     ],
 )
-def test_what_is_with_made(given_now: list[str], before: Any, after: Any, is_noted: bool) -> None:
+def test_what_is_remembered(given_now: list[str], before: Any, after: Any, is_noted: bool) -> None:
     assert bool(otherwise(given_now, [step(before, after)])) is is_noted
 
 
@@ -88,7 +88,7 @@ def test_another_thing_is_none_of_it() -> None:
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_it_is_read_as_it_was_with_made(made: dict[str, str]) -> None:
+def test_it_is_read_as_it_was_remembered(made: dict[str, str]) -> None:
     described = ingestion()
     kept = with_made(manifest(Record(described.stated, "pages"), described), made)
     assert made_of(kept, described) == made
