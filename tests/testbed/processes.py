@@ -11,14 +11,15 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LOG_TAIL = 3000
+_INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ProcessError(RuntimeError):
@@ -69,6 +70,30 @@ def die_with_parent() -> Callable[[], None]:
     return prepare
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off interruptions: between its start and its record nobody would know of a process."""
+    if threading.current_thread() is not threading.main_thread():
+        # interruptions are the main thread's
+        yield
+        return
+    pending: list[int] = []
+
+    def put_off(number: int, frame: object) -> None:
+        pending.append(number)
+
+    # what is ignored stays so: the process inherits that
+    heeded = [each for each in _INTERRUPTIONS if signal.getsignal(each) != signal.SIG_IGN]
+    former = {each: signal.signal(each, put_off) for each in heeded}
+    try:
+        yield
+    finally:
+        for each, handler in former.items():
+            signal.signal(each, handler)
+        for number in pending:
+            signal.raise_signal(number)
+
+
 class Processes:
     """The processes of one directory: their pid file and their logs are there."""
 
@@ -79,7 +104,7 @@ class Processes:
 
     def start(self, name: str, arguments: Sequence[str], *, detached: bool) -> None:
         """Start a process in a session of its own; unless detached it cannot outlive this one."""
-        with self._log(name).open("ab") as log:
+        with self._log(name).open("ab") as log, _uninterrupted():
             child = subprocess.Popen(
                 arguments,
                 cwd=self.directory,
@@ -89,9 +114,9 @@ class Processes:
                 start_new_session=True,
                 preexec_fn=None if detached else die_with_parent(),  # noqa: PLW1509 - calls two functions of libc
             )
-        self._children.append(child)
-        with self._record.open("a") as record:
-            record.write(f"{name} {child.pid} {start_time(child.pid) or 0}\n")
+            self._children.append(child)
+            with self._record.open("a") as record:
+                record.write(f"{name} {child.pid} {start_time(child.pid) or 0}\n")
 
     def recorded(self) -> list[Process]:
         """All that were started since the last kill, running or not."""

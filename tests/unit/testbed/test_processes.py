@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.testbed import processes as module
@@ -36,6 +38,28 @@ def test_started_process_is_recorded_for_others_and_killed(tmp_path: Path) -> No
     starter.kill()
     assert not process.alive
     assert Processes(tmp_path).running() == []
+
+
+def test_interrupted_start_is_recorded_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = subprocess.Popen
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        child = start(*arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+        return child
+
+    monkeypatch.setattr(module.subprocess, "Popen", interrupted)
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    starter = Processes(tmp_path)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            starter.start("sleeper", ["sleep", "600"], detached=False)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, former)
+    (process,) = Processes(tmp_path).running()
+    starter.kill()
+    assert not process.alive
 
 
 def test_detached_process_is_killed_by_any_other(tmp_path: Path) -> None:
