@@ -497,6 +497,15 @@ def deploy_and_leave_alone(live: Live, kind: str, by_variable: bool = False, **m
     left_alone(live, kind)
 
 
+def test_pods_that_were_left_alone_go_with_a_resource_that_others_hold(live: Live) -> None:
+    deploy_and_leave_alone(live, "StatefulSet", disablePVCDeletionFinalizer=True)
+    live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
+    live.delete("Druid", "c")
+    one_pass(live, "c", absent=True)
+    eventually(lambda: not of_brokers(live, "Pod"))
+    assert set(live.names(CLAIM)) == own_claims("c")
+
+
 def nothing_runs(live: Live) -> bool:
     return eventually(lambda: not live.list("Pod") and not live.list("ReplicaSet"))
 

@@ -47,15 +47,14 @@ class Absence:
         """Yield what is left to do for a resource that is being deleted; its finalizer is last."""
         deletes = finalizer.deletes_claims(resource.get("spec"))
         is_orphaned = self._is_orphaned(resource, observed)
-        if not finalizer.is_set(resource):
-            yield from () if is_orphaned else removal.left_behind(self.cluster, observed)
-            yield from () if deletes else self._releases(resource, all_stay=True)
-            return
         if not is_orphaned:
             yield from removal.left_behind(self.cluster, observed)
-            if deletes:
-                yield from removal.workloads(self.cluster, observed)
-                yield from self._claims_to_the_last()
+        if not finalizer.is_set(resource):
+            yield from () if deletes else self._releases(resource, all_stay=True)
+            return
+        if deletes and not is_orphaned:
+            yield from removal.workloads(self.cluster, observed)
+            yield from self._claims_to_the_last()
         yield from self._releases(resource, all_stay=is_orphaned or not deletes)
         yield finalizer.let_go(resource)
 
