@@ -95,6 +95,13 @@ class Watched:
         """A request to the proxy as a run for the owner makes it."""
         return self.things.proxied(self.operator.proxy_url, owner).request(method, path, body, **more)
 
+    def post(self, owner: dict[str, Any], path: str, body: Any) -> None:
+        """Post the first object of a kind for the owner, and return when the operator watches that kind."""
+        mark = self.things.plane.audit.mark()
+        self.request(owner, "POST", path, body)
+        # it is listed before it is watched: what is changed sooner is a creation for the operator
+        eventually(lambda: f"watch {path.rpartition('/')[2]}" in self.requests_of_operator(mark))
+
     def config_maps(self, name: str = "") -> str:
         """The path of a ConfigMap, or of all."""
         return f"/api/v1/namespaces/{self.things.namespace}/configmaps" + (f"/{name}" if name else "")
@@ -486,7 +493,7 @@ def test_watch_after_post(operator: StartOperator, things: Things) -> None:
     """What was posted wakes its owner when it is edited or deleted."""
     those = watched(operator, things)
     made = those.run_created("a")
-    those.request(made, "POST", those.config_maps(), config_map("x"))
+    those.post(made, those.config_maps(), config_map("x"))
     # the creation itself is none of these
     assert those.settled("a") == 1
     those.as_admin("PATCH", those.config_maps("x"), {"data": {"key": "other"}})
@@ -520,7 +527,7 @@ def test_status_of_dependent_is_no_cause(operator: StartOperator, things: Things
     path = f"/api/v1/namespaces/{things.namespace}/services"
     spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x"}, "spec": spec}
-    those.request(made, "POST", path, service)
+    those.post(made, path, service)
 
     def write_status(address: str) -> None:
         status = {"loadBalancer": {"ingress": [{"ip": address}]}}
@@ -583,7 +590,7 @@ def test_survives_without_the_api_server(operator: StartOperator, things: Things
     with gate(things.plane.url) as way:
         those = watched_through(way, operator, things)
         made = those.run_created("a")
-        those.request(made, "POST", those.config_maps(), config_map("x"))
+        those.post(made, those.config_maps(), config_map("x"))
         those.run_created("b")
         way.close()
         those.as_admin("DELETE", those.config_maps("x"))
