@@ -64,12 +64,12 @@ class ReconcileAction(ActionBase):
         began, meter = time.monotonic(), Meter()
         try:
             request = self.parts.to_request(arguments, self._task.check_mode, self._find_file, meter)
-            made: Outcome[Any] | DruidopsError = self._fulfilled(arguments, request, meter)
-            returned |= self.parts.result(made, request, arguments["fail_on_problem"])
+            outcome: Outcome[Any] | DruidopsError = self._fulfilled(arguments, request, meter)
+            returned |= self.parts.result(outcome, request, arguments["fail_on_problem"])
         except DruidopsError as error:
-            made = error
+            outcome = error
             returned |= _result.of_error(error, arguments["fail_on_problem"])
-        self._tell(arguments, returned, made, meter, time.monotonic() - began)
+        self._tell(arguments, returned, outcome, meter, time.monotonic() - began)
         return returned
 
     def _fulfilled(self, arguments: Mapping[str, Any], request: Task, meter: Meter) -> Outcome[Any]:
@@ -89,14 +89,14 @@ class ReconcileAction(ActionBase):
         self,
         arguments: Mapping[str, Any],
         returned: Mapping[str, Any],
-        made: Outcome[Any] | DruidopsError,
+        outcome: Outcome[Any] | DruidopsError,
         meter: Meter,
         seconds: float,
     ) -> None:
         """Tell the log and the metrics what came of it; what goes wrong with the metrics is in the log."""
         untold = None
         if arguments["metrics_url"] and not self._task.check_mode:
-            untold = self.parts.tell(arguments, made, meter, seconds)
+            untold = self.parts.tell(arguments, outcome, meter, seconds)
         if arguments["log"]:
             _log(self.parts.kind, arguments, {**returned, "metrics": untold}, seconds)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others have added to an object that is made again: an annotation that restarted its pods, a sidecar, a label.
+"""What others have added to an object that is recreated: an annotation that restarted its pods, a sidecar, a label.
 
 Without it the new object would have another pod template, and the pods that it is to keep would be replaced.
 """
@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import (
 
 _LABELS, _ANNOTATIONS = ("f:metadata", "f:labels"), ("f:metadata", "f:annotations")
 _TEMPLATE = ("f:spec", "f:template")
-# The rest of a specification is what an object may have to be made again for.
+# The rest of a specification is what an object may have to be recreated for.
 _CARRIED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(WORKLOADS, (_LABELS, _ANNOTATIONS, _TEMPLATE)),
     "Service": (_LABELS, _ANNOTATIONS),

@@ -59,7 +59,7 @@ COMMON: tuple[Metric, ...] = (
     *(Metric(f"reconciles_{outcome}_total", "counter", text) for outcome, text in OUTCOMES.items()),
     *(Metric(f"{phase}_errors_total", "counter", text) for phase, text in ERRORS.items()),
     *(Metric(f"{request}_total", "counter", text) for request, text in REQUESTS.items()),
-    Metric("objects_applied_total", "counter", "Objects that were created, updated or made again."),
+    Metric("objects_applied_total", "counter", "Objects that were created, updated or recreated."),
     Metric("objects_removed_total", "counter", "Objects that were deleted."),
     Metric("last_reconcile_timestamp_seconds", "gauge", "When the last pass ended."),
 )

@@ -41,15 +41,15 @@ class Telemetry(Generic[_Outcome]):
     measure: Callable[[_Outcome, Meter, float], Run]
 
     def tell(
-        self, arguments: Mapping[str, Any], made: _Outcome | DruidopsError, meter: Meter, seconds: float
+        self, arguments: Mapping[str, Any], outcome: _Outcome | DruidopsError, meter: Meter, seconds: float
     ) -> str | None:
         """Post what there is to tell of a task; return why that did not go well, None when it did."""
-        if isinstance(made, DruidopsError):
-            run, left = failed(made, meter, seconds), Left(None) if isinstance(made, NotThere) else None
+        if isinstance(outcome, DruidopsError):
+            run, left = failed(outcome, meter, seconds), Left(None) if isinstance(outcome, NotThere) else None
         else:
-            run, left = self.measure(made, meter, seconds), left_by(made.report)
+            run, left = self.measure(outcome, meter, seconds), left_by(outcome.report)
         census = partial(count, self.counted, meter.cache, arguments, left)
-        is_news = meter.has_written or isinstance(made, NotThere)
+        is_news = meter.has_written or isinstance(outcome, NotThere)
         return tell(arguments["metrics_url"], self.counted.kind.lower(), run, census, is_news)
 
 

@@ -188,7 +188,7 @@ def _is_running(pod: Manifest) -> bool:
 
 
 def identities(live: Live) -> dict[tuple[str, str], Any]:
-    """Return what tells whether anything was made anew or restarted: uids, generations, and pods by name."""
+    """Return what tells whether anything was recreated or restarted: uids, generations, and pods by name."""
     found = (each for kind in (*MADE, "Pod") for each in live.list(kind))
     return {
         (each["kind"], each["metadata"]["name"]): (each["metadata"]["uid"], each["metadata"].get("generation"))

@@ -49,7 +49,7 @@ def _node(key: str, number: int, replicas: int) -> dict[str, Any]:
 
 
 def _services(key: str, number: int) -> list[str]:
-    """The first one's name is immutable in the StatefulSet: one group is updated, the other one made again."""
+    """The first one's name is immutable in the StatefulSet: one group is updated, the other one recreated."""
     return ["%s", f"%s-{number}"] if key == KEYS[0] else [f"%s-{number}"]
 
 

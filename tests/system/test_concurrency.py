@@ -358,7 +358,7 @@ def test_every_write_says_what_it_was_decided_on(live: Live, proxy: FaultProxy) 
     live.create(resource("c"))
     proxy.expect()
     good(run(proxy.api(), request))
-    # One of the two workloads has to be made again for this.
+    # One of the two workloads has to be recreated for this.
     live.merge("Druid", "c", {"spec": spec(2)})
     good(run(proxy.api(), request))
     live.merge("ConfigMap", "c-druid-common-config", {"data": {"mine": "text"}})

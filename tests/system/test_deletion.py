@@ -263,7 +263,7 @@ def test_leaves_everything_when_orphaned(live: Live) -> None:
     live.delete("Druid", "c", "Orphan")
     until_gone(live, "c")
     assert left(live, "c") == everything
-    # What has lost its owner belongs to the resource of this name that is made again, and goes with it.
+    # What has lost its owner belongs to the resource of this name that is recreated, and goes with it.
     live.create(resource("c"))
     one_pass(live, "c")
     live.delete("Druid", "c")
@@ -475,7 +475,7 @@ def as_deployment(specification: dict[str, Any]) -> dict[str, Any]:
 
 
 def left_alone(live: Live, kind: str) -> None:
-    """Delete the brokers' workload as a run does that is killed before it makes it again: its pods run on."""
+    """Delete the brokers' workload as a run does that is killed before it recreates it: its pods run on."""
     live.delete(kind, "druid-c-brokers", "Orphan")
     left_kind = {"StatefulSet": "Pod", "Deployment": "ReplicaSet"}[kind]
     eventually(lambda: live.find(kind, "druid-c-brokers") is None)

@@ -137,7 +137,7 @@ def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], tell: 
 
 
 def test_update(live: Live, proxy: FaultProxy, tell: Tell) -> None:
-    """To and fro: one workload is updated, the other one made again, objects come and go."""
+    """To and fro: one workload is updated, the other one recreated, objects come and go."""
     request = Request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))

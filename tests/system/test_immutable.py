@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What only a new object can have: the object is made again, its pods and their data stay."""
+"""What only a new object can have: the object is recreated, its pods and their data stay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.tests.system.waiting import eventually
 
 
 class Change(NamedTuple):
-    """What is changed of the group historicals, and which object has to be made again for it."""
+    """What is changed of the group historicals, and which object has to be recreated for it."""
 
     node: dict[str, Any]
     kind: str = "StatefulSet"
@@ -110,8 +110,8 @@ def test_is_made_again_and_nothing_else_goes(cluster: Live, what: str) -> None:
 
     mark = cluster.mark()
     checked = one_pass(cluster, NAME, check_mode=True)
-    remade = [tuple(step.key) for step in checked.plan.steps if step.operation == "recreate"]
-    assert (wanted.kind, wanted.name) in remade
+    recreated = [tuple(step.key) for step in checked.plan.steps if step.operation == "recreate"]
+    assert (wanted.kind, wanted.name) in recreated
     assert [write for write in cluster.writes(mark) if not write.dry_run] == []
     assert identities(cluster) == everything
 
@@ -325,7 +325,7 @@ def test_stays_when_a_policy_refuses_its_name(cluster: Live) -> None:
 
 
 def assert_stays(live: Live, words: str) -> None:
-    """What cannot be made again is not deleted."""
+    """What cannot be recreated is not deleted."""
     before = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     change(live, {"podManagementPolicy": "OrderedReady"})
     [finding] = one_pass(live, NAME).plan.findings
@@ -373,7 +373,7 @@ POLICIES = ("Parallel", "OrderedReady")
 
 
 def deaths() -> Iterator[tuple[int, str]]:
-    """Yield number after number, each with another policy, so that each pass has something to make again."""
+    """Yield number after number, each with another policy, so that each pass has something to recreate."""
     for number in range(1, 100):
         yield number, POLICIES[number % 2]
 

@@ -137,7 +137,7 @@ def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
 
 
 def test_a_router_that_is_found_again(in_cluster: Ingesting) -> None:
-    """A Service that is just being made anew is waited for: the supervisor is ended."""
+    """A Service that is just being recreated is waited for: the supervisor is ended."""
     make_cluster(in_cluster)
     in_cluster.settled()
     for service in in_cluster.live.list("Service"):

@@ -50,7 +50,7 @@ def test_the_other_replica_takes_over(
     after = lease(live)
     assert (after["leaseTransitions"], before["leaseTransitions"]) == (1, 0)
     assert after["holderIdentity"] != before["holderIdentity"]
-    # Each object is made once, and that of the update which has to be made anew, once more.
+    # Each object is made once, and that of the update which has to be recreated, once more.
     assert repeated(made(leader.events(mark))) == {f"{live.namespace}/statefulsets/druid-{NAME}-historicals": 2}
     assert repeated(written(leader.events(updated))) == {}
 

@@ -52,8 +52,8 @@ _FOLLOWERS: tuple[tuple[str, str], ...] = (
 )
 _NEW_STREAM = (
     "the offsets of one stream mean nothing in another, so this is not done to a supervisor that is there. Suspend "
-    "it and wait until its tasks have published, remove it (state: absent), and make one with another id or, if the "
-    "datasource is to be read from the beginning of the new stream, make it again and reset it"
+    "it and wait until its tasks have published, remove it (state: absent), and submit one with another id or, if the "
+    "datasource is to be read from the beginning of the new stream, submit it again and reset it"
 )
 
 

@@ -133,8 +133,8 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
         api.sleep(GONE_PAUSE_SECONDS)
     holders = ", ".join(metadata.get("finalizers") or ()) or "its dependents"
     raise StillThere(
-        f"{kind} {name} has to be made again, but is still being deleted after "
-        f"{GONE_ATTEMPTS * GONE_PAUSE_SECONDS:.0f} s, held by {holders}. It is made again in a later run."
+        f"{kind} {name} has to be recreated, but is still being deleted after "
+        f"{GONE_ATTEMPTS * GONE_PAUSE_SECONDS:.0f} s, held by {holders}. It is recreated in a later run."
     )
 
 

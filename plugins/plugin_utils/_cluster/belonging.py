@@ -71,7 +71,7 @@ def is_pod_of(live: Manifest, cluster: Cluster) -> bool:
     """True for a pod or ReplicaSet of one of this cluster's groups, also of one that is gone.
 
     It carries all four labels and the group's name, and the group's workload controls it, or nobody: its workload was
-    deleted to be made again, and has not been yet.
+    deleted to be recreated, and has not been yet.
     """
     labels = live["metadata"].get("labels") or {}
     group = labels.get(names.GROUP_LABEL, "")

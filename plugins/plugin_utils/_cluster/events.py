@@ -65,7 +65,7 @@ def _done(step: Step, masker: Masker) -> EventText:
     words = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",
         "update": f"Updated [{name}:*v1.{kind}].{_changes(step)}",
-        "recreate": f"Deleted and made again [{name}:*v1.{kind}], leaving its pods.{_changes(step)}",
+        "recreate": f"Recreated [{name}:*v1.{kind}], leaving its pods.{_changes(step)}",
         "delete": f"Successfully deleted object [{name}:*v1.{kind}] in namespace [{namespace}]",
     }
     return EventText("Normal", f"{_REASONS[step.operation]}Success", masker.text(words[step.operation]))

@@ -32,79 +32,79 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 Configs = Mapping[str, Mapping[str, Any]]
 
 
-def configure(api: KubernetesApi, made: Pass, configs: Configs, settings: Settings, *, only_look: bool) -> Pass:
+def configure(api: KubernetesApi, done: Pass, configs: Configs, settings: Settings, *, only_look: bool) -> Pass:
     """Return the pass with what has been changed in Druid (or would be), and with what is in the way of that.
 
     Nothing that is wrong with Druid is an error of the pass: what there is to do in Kubernetes has been done.
     """
-    refusal = refused(secrets_of(made.cluster), made.cluster.namespace, settings.reference_namespaces)
+    refusal = refused(secrets_of(done.cluster), done.cluster.namespace, settings.reference_namespaces)
     if refusal is not None:
-        return _with_findings(made, refusal)
+        return _with_findings(done, refusal)
     try:
-        made = _with_secrets(api, made)
+        done = _with_secrets(api, done)
     except KubernetesError as error:
-        return _with_findings(made, Finding(reasons.CLUSTER_UNREADABLE, str(error)))
+        return _with_findings(done, Finding(reasons.CLUSTER_UNREADABLE, str(error)))
     try:
-        return _with_druid(api, made, configs, _access(made, settings), settings, only_look=only_look)
+        return _with_druid(api, done, configs, _access(done, settings), settings, only_look=only_look)
     except NoAccess as error:
-        return _with_findings(made, error.finding)
+        return _with_findings(done, error.finding)
     except DruidopsError as error:
-        return _with_findings(made, Finding(reasons.DRUID_UNREACHABLE, str(error)))
+        return _with_findings(done, Finding(reasons.DRUID_UNREACHABLE, str(error)))
 
 
 def _with_druid(
-    api: KubernetesApi, made: Pass, configs: Configs, found: Access, settings: Settings, *, only_look: bool
+    api: KubernetesApi, done: Pass, configs: Configs, found: Access, settings: Settings, *, only_look: bool
 ) -> Pass:
     with connected(found, settings.patience, settings.meter) as client:
         with settings.phases("decide"):
-            looked = look(client, configs, _made_before(made))
+            looked = look(client, configs, _made_before(done))
         if only_look or not looked.steps:
-            return _with(made, looked)
+            return _with(done, looked)
         decide_on_the_server(api)
         with settings.phases("act"):
             written = write(looked.steps)
-    known = {**_made_before(made), **written.made}
-    made = replace(made, made_in_druid={kind: one for kind, one in known.items() if one})
-    return _with(_with(made, replace(looked, steps=())), written)
+    known = {**_made_before(done), **written.made}
+    done = replace(done, made_in_druid={kind: one for kind, one in known.items() if one})
+    return _with(_with(done, replace(looked, steps=())), written)
 
 
-def _made_before(made: Pass) -> Mapping[str, str]:
-    return (made.resource.get("status") or {}).get("dynamicConfig") or {}
+def _made_before(done: Pass) -> Mapping[str, str]:
+    return (done.resource.get("status") or {}).get("dynamicConfig") or {}
 
 
-def _with_secrets(api: KubernetesApi, made: Pass) -> Pass:
+def _with_secrets(api: KubernetesApi, done: Pass) -> Pass:
     """Return the pass with the Secret read that the resource names: also so that nothing of it is said anywhere."""
-    keys = [ReferenceKey("Secret", key.namespace, key.name) for key in secrets_of(made.cluster)]
+    keys = [ReferenceKey("Secret", key.namespace, key.name) for key in secrets_of(done.cluster)]
     read = {key: api.get(key.kind, key.namespace, key.name) for key in keys}
-    return replace(made, observed=replace(made.observed, references={**made.observed.references, **read}))
+    return replace(done, observed=replace(done.observed, references={**done.observed.references, **read}))
 
 
-def _access(made: Pass, settings: Settings) -> Access:
-    references = made.observed.references
-    secrets = {key: references.get(ReferenceKey("Secret", key.namespace, key.name)) for key in secrets_of(made.cluster)}
-    return access(made.cluster, settings.url or made.cluster.endpoint.get("url") or _router(made), secrets)
+def _access(done: Pass, settings: Settings) -> Access:
+    references = done.observed.references
+    secrets = {key: references.get(ReferenceKey("Secret", key.namespace, key.name)) for key in secrets_of(done.cluster)}
+    return access(done.cluster, settings.url or done.cluster.endpoint.get("url") or _router(done), secrets)
 
 
-def _router(made: Pass) -> str:
+def _router(done: Pass) -> str:
     try:
         return router.address(
-            made.resource,
-            made.observed.of_kind("Service"),
-            prefers_tls="caSecretRef" in made.cluster.endpoint,
+            done.resource,
+            done.observed.of_kind("Service"),
+            prefers_tls="caSecretRef" in done.cluster.endpoint,
             otherwise="state where Druid is found from here (spec.endpoint.url, or the option url of this task)",
         )
     except router.NoRouter as error:
         raise NoAccess(reasons.ROUTER_NOT_FOUND, f"spec.dynamicConfig: {error}") from error
 
 
-def _with(made: Pass, found: Found) -> Pass:
-    plan = made.plan
+def _with(done: Pass, found: Found) -> Pass:
+    plan = done.plan
     warnings = tuple(dict.fromkeys((*plan.warnings, *found.warnings)))
     findings = (*plan.findings, *found.findings)
     return replace(
-        made, plan=replace(plan, in_druid=(*plan.in_druid, *found.steps), findings=findings, warnings=warnings)
+        done, plan=replace(plan, in_druid=(*plan.in_druid, *found.steps), findings=findings, warnings=warnings)
     )
 
 
-def _with_findings(made: Pass, *findings: Finding) -> Pass:
-    return replace(made, plan=replace(made.plan, findings=(*made.plan.findings, *findings)))
+def _with_findings(done: Pass, *findings: Finding) -> Pass:
+    return replace(done, plan=replace(done.plan, findings=(*done.plan.findings, *findings)))

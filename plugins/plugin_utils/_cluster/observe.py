@@ -81,7 +81,7 @@ class Observed:
         return self._pods(group.unique_name)
 
     def orphans_of(self, unique_name: str) -> list[Manifest]:
-        """Return the pods that run without the workload of that name: it was deleted to be made again."""
+        """Return the pods that run without the workload of that name: it was deleted to be recreated."""
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
         return [pod for pod in self._pods(unique_name) if not is_going(pod)]

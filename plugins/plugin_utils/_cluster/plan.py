@@ -27,7 +27,7 @@ class Step:
     `live` is what it was decided on (None: the object is to be made), `after` what will be there (None: nothing);
     `managed_fields` the field ownership that has to be established before, `patch` a JSON patch in place of an apply.
     `initial` is what an object is made from when that is more than the lasting manifest: the first replicas of a
-    workload that an autoscaler governs, what others had added to the object that is made again.
+    workload that an autoscaler governs, what others had added to the object that is recreated.
     """
 
     operation: Operation

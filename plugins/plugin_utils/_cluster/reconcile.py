@@ -53,13 +53,13 @@ def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: d
     """
     go_through = _finalize if is_going(resource) else _carry_on
     try:
-        made = go_through(api, resource, settings)
+        done = go_through(api, resource, settings)
     except KubernetesError as error:
         if not settings.check_mode:
             report_unreadable(api, resource, error, now)
         raise
     with settings.phases("report"):
-        return report(api, made, settings.check_mode, now)
+        return report(api, done, settings.check_mode, now)
 
 
 def _finalize(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
@@ -80,15 +80,15 @@ def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pas
     cluster, observed = _observe(api, resource, settings)
     with settings.phases("decide"):
         plan, observed = _decide(api, resource, cluster, observed, settings)
-    made = Pass(resource, cluster, observed, plan)
+    done = Pass(resource, cluster, observed, plan)
     paused = hands_off(cluster.annotations, cluster.spec)
     if paused is not None:
-        made = _in_druid(api, made, settings, only_look=True)
-        return replace(made, plan=suspended(made.plan, paused))
+        done = _in_druid(api, done, settings, only_look=True)
+        return replace(done, plan=suspended(done.plan, paused))
     if settings.check_mode:
-        return _in_druid(api, made, settings, only_look=True)
-    made = _afterwards(replace(made, results=_act(api, plan.steps, settings)))
-    return _in_druid(api, made, settings, only_look=False)
+        return _in_druid(api, done, settings, only_look=True)
+    done = _afterwards(replace(done, results=_act(api, plan.steps, settings)))
+    return _in_druid(api, done, settings, only_look=False)
 
 
 def _act(api: KubernetesApi, steps: Iterable[Step], settings: Settings) -> tuple[Result, ...]:
@@ -161,25 +161,25 @@ def _decide_objects(
     return Plan(steps, (*findings, *staying(removals, findings))), observed
 
 
-def _in_druid(api: KubernetesApi, made: Pass, settings: Settings, *, only_look: bool) -> Pass:
+def _in_druid(api: KubernetesApi, done: Pass, settings: Settings, *, only_look: bool) -> Pass:
     """Keep what is stated about Druid itself, as far as the whole cluster is not held back, and Druid is there."""
-    held_back = any(finding.is_problem and finding.group is None for finding in made.plan.findings)
-    if held_back or made.cluster.stopped:
-        return made
-    due = dynamic_config.due(made.cluster, made.observed)
-    findings, warnings = (*made.plan.findings, *due.findings), (*made.plan.warnings, *due.warnings)
-    made = replace(made, plan=replace(made.plan, findings=findings, warnings=warnings))
+    held_back = any(finding.is_problem and finding.group is None for finding in done.plan.findings)
+    if held_back or done.cluster.stopped:
+        return done
+    due = dynamic_config.due(done.cluster, done.observed)
+    findings, warnings = (*done.plan.findings, *due.findings), (*done.plan.warnings, *due.warnings)
+    done = replace(done, plan=replace(done.plan, findings=findings, warnings=warnings))
     if not due.configs:
-        return made
+        return done
     # What speaks HTTP with Druid takes a while to import: most clusters state nothing about it.
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.in_druid import configure
 
-    return configure(api, made, due.configs, settings, only_look=only_look)
+    return configure(api, done, due.configs, settings, only_look=only_look)
 
 
-def _afterwards(made: Pass) -> Pass:
+def _afterwards(done: Pass) -> Pass:
     """Return the pass with what is there now, as far as the answers to the writes say."""
-    done = [result for result in made.results if result.is_done]
-    written = [result.live for result in done if result.live and result.live["kind"] != names.KIND]
-    gone = [result.step.key for result in done if result.step.operation == "delete"]
-    return replace(made, observed=made.observed.with_objects(written).without(gone))
+    carried_out = [result for result in done.results if result.is_done]
+    written = [result.live for result in carried_out if result.live and result.live["kind"] != names.KIND]
+    gone = [result.step.key for result in carried_out if result.step.operation == "delete"]
+    return replace(done, observed=done.observed.with_objects(written).without(gone))

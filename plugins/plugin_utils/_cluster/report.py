@@ -82,33 +82,33 @@ class Pass:
     made_in_druid: Mapping[str, str] | None = None
 
 
-def report(api: KubernetesApi, made: Pass, check_mode: bool, now: datetime) -> Report:
+def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
-    findings = (*made.plan.findings, *_failures(made.results))
-    masker = _masker(made) if findings or made.results or made.plan.changes or api.warnings else Masker()
-    plan = replace(made.plan, findings=tuple(_masked(finding, masker) for finding in findings))
+    findings = (*done.plan.findings, *_failures(done.results))
+    masker = _masker(done) if findings or done.results or done.plan.changes or api.warnings else Masker()
+    plan = replace(done.plan, findings=tuple(_masked(finding, masker) for finding in findings))
     if not check_mode:
-        plan = replace(plan, steps=tuple(result.step for result in made.results if result.is_done))
-    previous = made.resource.get("status") or {}
-    document = status(made.cluster, made.observed, plan.findings, previous, now, made.made_in_druid)
+        plan = replace(plan, steps=tuple(result.step for result in done.results if result.is_done))
+    previous = done.resource.get("status") or {}
+    document = status(done.cluster, done.observed, plan.findings, previous, now, done.made_in_druid)
     troubles: tuple[str, ...] = ()
-    is_gone = _is_gone(made.results)
-    if made.cluster.uid and not check_mode:
+    is_gone = _is_gone(done.results)
+    if done.cluster.uid and not check_mode:
         if is_gone:
-            troubles = _send(api, made.resource, events.warning_texts(plan.warnings, masker), now)
+            troubles = _send(api, done.resource, events.warning_texts(plan.warnings, masker), now)
         else:
-            troubles = _publish(api, replace(made, plan=plan), document, masker, now)
+            troubles = _publish(api, replace(done, plan=plan), document, masker, now)
     warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
     requeue = requeue_after(document["conditions"], now)
     return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, troubles)), is_gone)
 
 
-def _masker(made: Pass) -> Masker:
+def _masker(done: Pass) -> Masker:
     """Return what masks the secrets of all that was read, that which the resource refers to and Druid's included."""
-    in_druid = (state for step in made.plan.in_druid for state in (step.change.before, step.change.after))
-    read = (*made.observed.objects.values(), *made.observed.references.values(), *in_druid)
-    return masker_of([searched(made.resource), *(each for each in read if each)])
+    in_druid = (state for step in done.plan.in_druid for state in (step.change.before, step.change.after))
+    read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
+    return masker_of([searched(done.resource), *(each for each in read if each)])
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
@@ -126,20 +126,20 @@ def _is_gone(results: Iterable[Result]) -> bool:
 
 
 def _publish(
-    api: KubernetesApi, made: Pass, document: dict[str, Any], masker: Masker, now: datetime
+    api: KubernetesApi, done: Pass, document: dict[str, Any], masker: Masker, now: datetime
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
-    previous = made.resource.get("status") or {}
-    news = (*events.done_texts(made.results, masker), *events.in_druid_texts(made.plan.in_druid, masker))
+    previous = done.resource.get("status") or {}
+    news = (*events.done_texts(done.results, masker), *events.in_druid_texts(done.plan.in_druid, masker))
     # While it lasts it is in the conditions.
     if degraded(previous) != degraded(document):
-        news = (*news, *events.trouble_texts(made.results, made.plan.findings, masker))
+        news = (*news, *events.trouble_texts(done.results, done.plan.findings, masker))
     try:
         if document != previous:
-            write_status(api, made.resource, document)
+            write_status(api, done.resource, document)
     except KubernetesError as error:
         return untold(error)
-    return _send(api, made.resource, news, now)
+    return _send(api, done.resource, news, now)
 
 
 def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> tuple[str, ...]:

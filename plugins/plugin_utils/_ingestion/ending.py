@@ -113,7 +113,7 @@ def _stuck(resource: Manifest, problem: Finding, found: Observed) -> Pass:
 
 
 def _is_for_good(problem: Finding, found: Observed) -> bool:
-    """True when what leads to Druid is gone; what is only wrong, or is just being made anew, can be waited for."""
+    """True when what leads to Druid is gone; what is only wrong, or is just being recreated, can be waited for."""
     if problem.reason == reasons.SECRET_NOT_FOUND:
         return None in found.secrets.values()
     return problem.reason == reasons.CLUSTER_NOT_FOUND

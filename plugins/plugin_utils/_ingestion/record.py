@@ -147,7 +147,7 @@ def is_ours(config_map: Manifest, ingestion: Ingestion) -> bool:
 
 
 def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
-    """True when it is the record of this very ingestion: one that was made anew has done nothing yet."""
+    """True when it is the record of this very ingestion: one that was recreated has done nothing yet."""
     owners = _owners(config_map)
     is_same = not owners or any(owner.get("uid") == ingestion.uid for owner in owners)
     return is_same and is_ours(config_map, ingestion)

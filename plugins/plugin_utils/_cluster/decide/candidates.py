@@ -94,7 +94,7 @@ def _candidate(
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
     elif is_going(live) or immutable_changes(live, manifest):
-        return Step("recreate", manifest, group, live, initial=_remade(manifest, live, first_replicas))
+        return Step("recreate", manifest, group, live, initial=_recreated(manifest, live, first_replicas))
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
     comparison = compare(live, manifest)
@@ -121,12 +121,12 @@ def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest 
     return _with_replicas(manifest, first_replicas[manifest["metadata"]["name"]])
 
 
-def _remade(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
+def _recreated(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
     """Return the manifest with what others have decided of the object: its additions, an autoscaler's replicas."""
-    remade = with_additions(live, manifest)
+    recreated = with_additions(live, manifest)
     if _is_governed(manifest, first_replicas):
-        remade = _with_replicas(remade, live["spec"].get("replicas", 1))
-    return None if remade is manifest else remade
+        recreated = _with_replicas(recreated, live["spec"].get("replicas", 1))
+    return None if recreated is manifest else recreated
 
 
 def _is_governed(manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
@@ -138,10 +138,10 @@ def _with_replicas(manifest: Manifest, replicas: int) -> Manifest:
 
 
 def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observed) -> tuple[Finding, ...]:
-    """Return a finding for each workload that is not made again, since it would lose pods that run."""
+    """Return a finding for each workload that is not recreated, since it would lose pods that run."""
     groups = {group.key: group for group in cluster.groups}
-    remade = [step for step in steps if step.operation == "recreate" and step.key.kind in WORKLOADS and step.group]
-    found = (not_adoptable(step.group, step.manifest, observed.pods_of(groups[step.group or ""])) for step in remade)
+    recreated = [step for step in steps if step.operation == "recreate" and step.key.kind in WORKLOADS and step.group]
+    found = (not_adoptable(step.group, step.manifest, observed.pods_of(groups[step.group or ""])) for step in recreated)
     return tuple(finding for finding in found if finding is not None)
 
 

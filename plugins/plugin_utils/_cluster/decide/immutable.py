@@ -48,14 +48,14 @@ def _is_headless(service: Manifest) -> bool:
 
 
 def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest]) -> Finding | None:
-    """Return why a workload is not made again: pods that run would be lost to it."""
+    """Return why a workload is not recreated: pods that run would be lost to it."""
     wanted = manifest["spec"]["selector"]["matchLabels"]
     lost = [pod["metadata"]["name"] for pod in pods if not wanted.items() <= (pod["metadata"]["labels"] or {}).items()]
     if not lost:
         return None
     return Finding(
         reasons.PODS_NOT_ADOPTABLE,
-        f"{key_of(manifest)} has to be made again, but its pods {', '.join(sorted(lost))} do not carry the labels that "
+        f"{key_of(manifest)} has to be recreated, but its pods {', '.join(sorted(lost))} do not carry the labels that "
         f"it would select ({', '.join(f'{name}={value}' for name, value in wanted.items())}). Label or delete them.",
         group,
     )

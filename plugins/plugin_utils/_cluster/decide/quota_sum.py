@@ -97,7 +97,7 @@ def _needs(step: Step) -> Amounts:
 
 
 def _change(step: Step) -> Amounts:
-    """Return what there will be more or less of; what is made again is not there twice."""
+    """Return what there will be more or less of; what is recreated is not there twice."""
     kind = step.key.kind
     less = {name: -amount for name, amount in _usage(kind, step.live).items()}
     return _sum((_usage(kind, step.after or step.manifest), less))

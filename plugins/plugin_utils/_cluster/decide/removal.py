@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_go
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
 
 CLAIM = "PersistentVolumeClaim"
-# What a workload leaves when it is deleted to be made again.
+# What a workload leaves when it is deleted to be recreated.
 LEFT_BEHIND = ("ReplicaSet", "Pod")
 # Only a ReplicaSet's pods have it.
 _TEMPLATE_HASH = "pod-template-hash"

@@ -72,10 +72,10 @@ def test_additions_to_pods(what: str, operation: str) -> None:
     manifest = stateful_set()
     live = added_to(manifest, of_pods(POD[what]), operation=operation)
     wanted = {**manifest, "spec": {**manifest["spec"], "podManagementPolicy": "OrderedReady"}}
-    remade = with_additions(live, wanted)
-    assert remade["spec"] == {**live["spec"], "podManagementPolicy": "OrderedReady"}
-    assert remade["metadata"].keys() == manifest["metadata"].keys()
-    new = written_by("druidops-initial", remade, "Apply")
+    recreated = with_additions(live, wanted)
+    assert recreated["spec"] == {**live["spec"], "podManagementPolicy": "OrderedReady"}
+    assert recreated["metadata"].keys() == manifest["metadata"].keys()
+    new = written_by("druidops-initial", recreated, "Apply")
     assert is_made_by_us(new)
     assert entries(rewritten(new, wanted, live)) == {
         ("druidops", "Apply"): field_set(wanted),
@@ -91,8 +91,8 @@ def entries(managed_fields: list[Manifest] | None) -> dict[tuple[str, str], Any]
 def test_additions_stay_when_nobody_knows_any_more_whose_they_were() -> None:
     """The run was killed when it had made the object; the next one sees what was left."""
     manifest = stateful_set()
-    remade = with_additions(added_to(manifest, of_pods(NOTE)), manifest)
-    new = written_by("druidops-initial", remade, "Apply")
+    recreated = with_additions(added_to(manifest, of_pods(NOTE)), manifest)
+    new = written_by("druidops-initial", recreated, "Apply")
     assert owned(new) == {}
     assert entries(rewritten(new, manifest)) == {
         ("druidops", "Apply"): field_set(manifest),
@@ -127,9 +127,9 @@ def test_a_template_that_says_something_twice_is_taken_over_whole() -> None:
     live = added_to(manifest, of_pods(NOTE))
     live["spec"]["template"] = {**whole["spec"]["template"], "metadata": {"annotations": {"note": "mine"}}}
     live["metadata"]["managedFields"].append(entry("druidops-verbatim", field_set(whole), "Update"))
-    remade = with_additions(live, manifest)
-    assert remade["spec"] == live["spec"]
-    new = written_by("druidops-verbatim", remade)
+    recreated = with_additions(live, manifest)
+    assert recreated["spec"] == live["spec"]
+    new = written_by("druidops-verbatim", recreated)
     shared = entries(rewritten(new, manifest, live))
     assert shared["kubectl-edit", "Update"] == field_set(of_pods(NOTE))
     assert "f:note" not in str(shared["druidops-verbatim", "Update"])

@@ -164,7 +164,7 @@ def test_says_that_somebody_else_was_faster(server: Server, api: KubernetesApi, 
     assert result.error.startswith("ConfigMap n was changed by somebody else meanwhile, so nothing was written to it.")
 
 
-def remade() -> Step:
+def recreated() -> Step:
     live = stored(WORKLOAD)
     return Step("recreate", WORKLOAD, "brokers", live)
 
@@ -175,7 +175,7 @@ def missing() -> Answer:
 
 def test_makes_an_object_again_when_the_old_one_is_gone(server: Server, api: KubernetesApi) -> None:
     server.answers = [OK, Answer(body=stored(WORKLOAD)), missing(), Answer(body=stored(WORKLOAD))]
-    [result] = act(api, [remade()])
+    [result] = act(api, [recreated()])
     assert result.is_done
     assert [asked.method for asked in server.asked] == ["DELETE", "GET", "GET", "PATCH"]
     assert server.asked[0].document["propagationPolicy"] == "Orphan"
@@ -185,10 +185,10 @@ def test_makes_an_object_again_when_the_old_one_is_gone(server: Server, api: Kub
 
 def test_waits_only_so_long_for_the_old_one_to_go(server: Server, api: KubernetesApi) -> None:
     server.answers = [OK, Answer(body=stored(WORKLOAD))]
-    [result] = act(api, [remade()])
+    [result] = act(api, [recreated()])
     assert len(server.asked) == GONE_ATTEMPTS + 1
     assert result.error is not None
-    assert "has to be made again, but is still being deleted after 10 s, held by its dependents" in result.error
+    assert "has to be recreated, but is still being deleted after 10 s, held by its dependents" in result.error
 
 
 TAKEN = Answer(409, {"message": "already exists", "reason": "AlreadyExists", "details": {"name": "druid-c-brokers"}})
@@ -201,7 +201,7 @@ FORBIDDEN = Answer(403, {"message": "forbidden: User cannot patch resource"})
 
 def test_makes_an_object_again_when_the_quota_knows_it_too(server: Server, api: KubernetesApi) -> None:
     server.answers = [OK, missing(), FULL, FULL, Answer(body=stored(WORKLOAD))]
-    [result] = act(api, [remade()])
+    [result] = act(api, [recreated()])
     assert result.is_done
     assert [asked.method for asked in server.asked] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
 
@@ -210,7 +210,7 @@ class TestJudge:
     @pytest.mark.parametrize("answers", [[FULL], [TAKEN, FULL]])
     def test_a_quota_does_not_count_twice(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = answers
-        [confirmed], findings = judge(api, [remade()])
+        [confirmed], findings = judge(api, [recreated()])
         assert findings == ()
         assert confirmed.after is not None
         assert confirmed.after["spec"] == WORKLOAD["spec"]
@@ -218,7 +218,7 @@ class TestJudge:
     @pytest.mark.parametrize("answers", [[FORBIDDEN], [TAKEN, FORBIDDEN], [REFUSED], [TAKEN, REFUSED]])
     def test_a_replacement_that_is_refused(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = list(answers)
-        steps, [finding] = judge(api, [remade()])
+        steps, [finding] = judge(api, [recreated()])
         assert (steps, finding.reason) == ((), reasons.REFUSED)
         assert len(server.asked) == len(answers)
 
@@ -273,7 +273,7 @@ class TestJudge:
 
     def test_a_recreation_is_judged_under_its_name_and_another(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [TAKEN, Answer(body={**stored(WORKLOAD), "judged": True})]
-        [confirmed], _findings = judge(api, [remade()])
+        [confirmed], _findings = judge(api, [recreated()])
         by_name, elsewhere = server.asked
         assert (by_name.method, by_name.document) == ("POST", WORKLOAD)
         assert elsewhere.path.split("?")[0].endswith("/druid-c-brokers-dry-run")

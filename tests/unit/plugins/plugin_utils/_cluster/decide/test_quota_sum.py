@@ -75,7 +75,7 @@ TABLE: list[tuple[str, list[Step], dict[str, str], dict[str, str], str]] = [
      {}, "services.nodeports=1"),
     ("what is given back", [changed(service("NodePort"), service()), step(service("NodePort"))],
      {"services.nodeports": "1"}, {"services.nodeports": "1"}, ""),
-    ("made again", [step(service(), live=service(), operation="recreate"), step(service())], {"services": "2"},
+    ("recreated", [step(service(), live=service(), operation="recreate"), step(service())], {"services": "2"},
      {"services": "1"}, ""),
 ]  # fmt: skip
 
