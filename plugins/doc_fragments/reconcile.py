@@ -42,7 +42,7 @@ options:
   metrics_url:
     description:
       - Address to which metrics of each pass are posted, as ansible-operator has one at V(http://localhost:5050/metrics).
-      - It takes less than a second, and fails nothing. What goes wrong with it is in the line of O(log).
+      - It takes a few seconds at the most, and fails nothing. What goes wrong with it is in the line of O(log).
       - Not in check mode.
     type: str
   metrics_namespaces:

@@ -13,7 +13,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE_SECONDS = 0.3
+PATIENCE_SECONDS = 2.0
 _HEADERS = {"Content-Type": "application/json"}
 
 

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThe
 from ansible_collections.druidops.druid.plugins.plugin_utils._turn import NoTurn, turn
 from ansible_collections.druidops.druid.plugins.plugin_utils._waiting import Outcome
 
-TURN_SECONDS = 0.2
+TURN_SECONDS = 2.0
 # All resources are counted by each pass that has written, and by the others this often at most.
 CENSUS_PAUSE_SECONDS = 10
 
@@ -66,7 +66,7 @@ def failed(error: DruidopsError, meter: Meter, seconds: float) -> Run:
 
 
 def tell(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:
-    """Post the metrics of a run, in less than a second; return why not all were, None when they were.
+    """Post the metrics of a run, in a few seconds at the most; return why not all were, None when they were.
 
     Runs for all kinds take turns: ansible-operator (v1.42) puts a metric that it does not know yet into a map without a
     lock, and two at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the

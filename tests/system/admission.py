@@ -61,9 +61,20 @@ def limit(live: Live, what: str, amount: int | str) -> None:
     """Set a quota, and wait until the API server goes by it."""
     # It counts, too, and comes a moment after its namespace.
     eventually(lambda: live.find("ConfigMap", "kube-root-ca.crt"))
-    quotas = _quotas(live)
-    live.plane.request("POST", quotas, {"metadata": {"name": "limit"}, "spec": {"hard": {what: str(amount)}}})
-    eventually(lambda: live.plane.request("GET", f"{quotas}/limit").get("status", {}).get("used"))
+    hard = {what: str(amount), "count/podtemplates": "0"}
+    live.plane.request("POST", _quotas(live), {"metadata": {"name": "limit"}, "spec": {"hard": hard}})
+    eventually(lambda: _is_limited(live))
+
+
+def _is_limited(live: Live) -> bool:
+    """True when the quota is gone by: before that it is not known, or not what is used."""
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": PROBE, "image": "example.com/probe"}]}}
+    path = f"/api/v1/namespaces/{live.namespace}/podtemplates?dryRun=All"
+    try:
+        live.plane.request("POST", path, {"metadata": {"name": PROBE}, "template": pod})
+    except ApiError as error:
+        return "exceeded quota" in error.message
+    return False
 
 
 def no_limit(live: Live) -> None:

@@ -31,6 +31,11 @@ INSTALLED = Path(os.environ.get("DRUIDOPS_INSTALLED", "."))
 LEASE = "druid-operator"
 
 
+def _patience(names: Sequence[str]) -> float:
+    """Return how long is waited for a run of each, in seconds."""
+    return 120 + 60 * len(names)
+
+
 @dataclass(frozen=True)
 class DruidOperator:
     """An operator, as seen from one of the namespaces that it watches, and by one of the kinds."""
@@ -75,14 +80,18 @@ class DruidOperator:
         """Wait until the resources are ready and a run of each finds nothing to do; return the audit log's end then."""
         for name in names:
             self.wait_until_ready(name)
-        eventually(lambda: self._runs_had_nothing_to_do(names))
+        eventually(lambda: self._runs_had_nothing_to_do(names), 2 * _patience(names))
         return self.live.mark()
 
     def _runs_had_nothing_to_do(self, names: Sequence[str]) -> bool:
         mark, before = self.live.mark(), len(self.program.runs)
         for name in names:
             self.touch(name)
-        self.program.wait_for("a run of each", lambda: self._have_run(self.program.runs[before:], names, mark))
+        self.program.wait_for(
+            "a run of each",
+            lambda: self._have_run(self.program.runs[before:], names, mark),
+            patience=_patience(names),
+        )
         return {*self.requests(mark)} <= {self.look, ("get", "secrets")}
 
     def _have_run(self, runs: Sequence[Run], names: Sequence[str], since: Mark) -> bool:

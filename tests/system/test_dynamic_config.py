@@ -41,6 +41,7 @@ NAME = "kept"
 COORDINATOR, OVERLORD = "/druid/coordinator/v1/config", "/druid/indexer/v1/worker"
 CANARY = "hunter2-the-canary"
 AUTH = {"type": "basic-auth", "secretRef": {"name": "login"}}
+ONE_TRY = Patience(retry_timeout=0)
 # Seconds: what answers late is not waited for.
 IMPATIENT = Patience(read_timeout=1, retry_timeout=0)
 NODES = {"routers": "router", "coordinators": "coordinator", "workers": "middleManager", "others": "indexer"}
@@ -58,7 +59,7 @@ class Kept:
         """Make one pass, as a task would that does not wait."""
         self.proxy.forget()
         spec = more.pop("spec", None)
-        settings = Settings(check_mode, **{"url": self.proxy.url, "patience": IMPATIENT, **more})
+        settings = Settings(check_mode, **{"url": self.proxy.url, "patience": ONE_TRY, **more})
         wanted = Request(NAME, self.live.namespace, spec=spec, by_variable=spec is not None, settings=settings)
         return fulfil(api or connection(self.live), wanted, lambda _text: None, Clock())
 
@@ -273,7 +274,7 @@ def test_druid_does_not_answer(kept: Kept, reaction: Any) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     kept.proxy.fail_next(reaction, path=COORDINATOR)
     kept.live.merge("Druid", NAME, {"spec": {"common.runtime.properties": f"a={reaction}"}})
-    outcome = kept.one_pass()
+    outcome = kept.one_pass(patience=IMPATIENT)
     assert kept.condition("Degraded") == ("True", "DruidUnreachable")
     assert outcome.report is not None
     # what there is to do in Kubernetes has been done, and Druid is asked again soon

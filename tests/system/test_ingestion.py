@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.tests.system.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.recording_proxy import UNAVAILABLE
 
-IMPATIENT = Settings(patience=Patience(read_timeout=1, retry_timeout=0))
+ONE_TRY = Settings(patience=Patience(retry_timeout=0))
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 
 
@@ -257,7 +257,7 @@ def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None
     assert ingestion.condition("Ready") == ("False", "ChangesWait")
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"paused": False}})
     ingestion.proxy.fail_next(UNAVAILABLE, path="/task")
-    ingestion.one_pass(settings=IMPATIENT)
+    ingestion.one_pass(settings=ONE_TRY)
     assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
     ingestion.settled()
     assert ingestion.stored["status"]["taskId"] == task

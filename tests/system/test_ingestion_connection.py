@@ -25,7 +25,7 @@ from testbed.druid.druid import Druid
 from testbed.recording_proxy import UNAVAILABLE
 
 # What is not there at once is not waited for.
-IMPATIENT = Settings(patience=Patience(retry_timeout=0))
+ONE_TRY = Settings(patience=Patience(retry_timeout=0))
 
 
 def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:
@@ -72,7 +72,7 @@ def test_a_certificate_of_its_own(live: Live, druid_mutual_tls: Druid) -> None:
         live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
         live.create(secret("own", tls_crt=certificate, tls_key=key))
         create_secured(ingestion, **TRUST)
-        ingestion.one_pass(settings=IMPATIENT)
+        ingestion.one_pass(settings=ONE_TRY)
         assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
         assert "client_cert is spec.endpoint.clientCertificateSecretRef" in ingestion.stored["status"]["message"]
 
@@ -131,7 +131,7 @@ def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": ["example.org/hold"]}})
     in_cluster.live.delete("Druid", "c")
     in_cluster.proxy.fail_next(UNAVAILABLE, path="/terminate")
-    gone = in_cluster.one_pass(absent=True, settings=IMPATIENT)
+    gone = in_cluster.one_pass(absent=True, settings=ONE_TRY)
     assert_left_behind(in_cluster, gone, "Its cluster is being deleted, too")
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
@@ -162,7 +162,7 @@ def test_a_namespace_that_goes(ingestion: Ingesting, answers: bool) -> None:
     if not answers:
         ingestion.proxy.fail_next(UNAVAILABLE, path="/terminate")
 
-    gone = ingestion.one_pass(absent=True, settings=IMPATIENT)
+    gone = ingestion.one_pass(absent=True, settings=ONE_TRY)
 
     if not answers:
         assert_left_behind(ingestion, gone, "Its namespace is being deleted, too", has_events=False)

@@ -51,11 +51,22 @@ def stop_playbooks(program: Operator) -> list[int]:
     """Let the processes of ansible-playbook go no further, as if they waited for each other; return them."""
     assert program.pid is not None
     found = [each for each in descendants(program.pid) if b"ansible-playbook" in command(each)]
-    for each in found:
-        os.kill(each, signal.SIGSTOP)
-    return found
+    return [each for each in found if _is_stopped(each)]
+
+
+def _is_stopped(pid: int) -> bool:
+    """Stop the process; False when it has ended meanwhile."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def command(pid: int) -> bytes:
     """Return what the process was started as; the runner's arguments have no such word in them."""
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        # it has ended meanwhile
+        return b""

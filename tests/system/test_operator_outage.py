@@ -150,7 +150,7 @@ def test_what_happens_while_the_operator_is_cut_off_is_not_missed(
         eventually(lambda: live.find("Druid", "deleted") is None)
         started.wait_until_settled("edited", "changed", "created")
         assert live.get("PodDisruptionBudget", "druid-changed-brokers")["spec"]["maxUnavailable"] == 2
-        assert not [name for _kind, name in live.made() if "deleted" in name]
+        eventually(lambda: not [name for _kind, name in live.made() if "deleted" in name])
 
 
 def is_up_to_date(live: Live, name: str) -> bool:

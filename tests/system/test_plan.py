@@ -125,14 +125,23 @@ def written_in_order(live: Live, mark: Any) -> list[tuple[str, str]]:
 
 
 def state(live: Live) -> dict[tuple[str, str], str]:
-    """Return the version of each object, of the resource as well; claims are changed by who binds them."""
+    """Return what each object is at, the resource as well.
+
+    Claims are changed by who binds them. An autoscaler has no generation, and its version changes with its status.
+    """
     kinds = {kind for kind, _name in wiki.OBJECTS} - {"PersistentVolumeClaim"} | {"Druid"}
-    metadata = [(kind, each["metadata"]) for kind in kinds for each in live.list(kind)]
+    found = [(kind, each, each["metadata"]) for kind in kinds for each in live.list(kind)]
     return {
-        (kind, each["name"]): f"{each['uid']} {each.get('generation', each['resourceVersion'])}"
-        for kind, each in metadata
-        if each["name"] != "kube-root-ca.crt"
+        (kind, metadata["name"]): f"{metadata['uid']} {_version(kind, each)}"
+        for kind, each, metadata in found
+        if metadata["name"] != "kube-root-ca.crt"
     }
+
+
+def _version(kind: str, found: Manifest) -> Any:
+    if kind == "HorizontalPodAutoscaler":
+        return found["spec"]
+    return found["metadata"].get("generation", found["metadata"]["resourceVersion"])
 
 
 def test_prints_each_change_and_then_makes_just_these(each_ansible: Ansible, live: Live) -> None:

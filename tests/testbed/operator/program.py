@@ -91,11 +91,12 @@ class _Program:
             ),
             port,
         )
-        if self._asked.probe_address:
-            probes.serve(self._asked.probe_address)
         metrics_endpoints.serve_posts(int(self._environment.get(_METRICS_PORT, METRICS_PORT)), self._posted.post)
         if self._asked.metrics_address:
             metrics_endpoints.serve_scrapes(self._asked.metrics_address, self._metrics)
+        # last: who is told that it is ready may ask for all of the above
+        if self._asked.probe_address:
+            probes.serve(self._asked.probe_address)
         threading.Thread(target=self._lead, daemon=True).start()
         # not without end: a signal that the kernel has another thread take wakes nobody
         while not self._ended.wait(_SIGNAL_PAUSE_SECONDS):
