@@ -94,6 +94,29 @@ def test_status_of_a_ready_cluster(ready: Live) -> None:
     assert (node["druidNodeConditionType"], node["druidNodeConditionStatus"]) == ("DruidClusterReady", "True")
 
 
+def told(status: Manifest) -> Manifest:
+    """Return what a task tells of a status; how it has come about is left out."""
+    texts = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
+    return {**texts, "nodes": status["nodes"], "version": status["version"]}
+
+
+# What a person changes: the specification, below it a group.
+CHANGES: dict[str, Manifest] = {
+    "pods that are replaced": {"spec": {"image": "apache/druid:34.0.0"}},
+    "one pod less": wiki.changed("brokers", replicas=0),
+    "a group of another kind": wiki.changed("brokers", kind="StatefulSet"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_check_mode_tells_the_conditions_that_the_pass_will_leave(ready: Live, change: Manifest) -> None:
+    ready.merge("Druid", "wiki", change)
+    planned, done = (one_pass(ready, "wiki", check_mode=check_mode).report for check_mode in (True, False))
+    assert planned is not None
+    assert done is not None
+    assert told(planned.status) == told(done.status)
+
+
 def test_columns(ready: Live) -> None:
     shown = columns(ready)
     assert shown.pop("Age")

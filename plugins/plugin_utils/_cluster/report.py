@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._masking import Mas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_reached, status
@@ -90,7 +90,8 @@ def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> R
     if not check_mode:
         plan = replace(plan, steps=tuple(result.step for result in done.results if result.is_done))
     previous = done.resource.get("status") or {}
-    document = status(done.cluster, done.observed, plan.findings, previous, now, done.made_in_druid)
+    observed = foreseen(done.observed, plan.steps) if check_mode else done.observed
+    document = status(done.cluster, observed, plan.findings, previous, now, done.made_in_druid)
     troubles: tuple[str, ...] = ()
     is_gone = _is_gone(done.results)
     if done.cluster.uid and not check_mode:
@@ -102,6 +103,13 @@ def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> R
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
     requeue = requeue_after(document["conditions"], now)
     return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, troubles)), is_gone)
+
+
+def foreseen(observed: Observed, steps: Iterable[Step]) -> Observed:
+    """Return what would be there after the steps: what the dry runs have answered, unseen by any controller."""
+    planned = [step for step in steps if step.key.kind != names.KIND]
+    made = [step.after for step in planned if step.after is not None]
+    return observed.with_objects(made).without(step.key for step in planned if step.operation == "delete")
 
 
 def _masker(done: Pass) -> Masker:

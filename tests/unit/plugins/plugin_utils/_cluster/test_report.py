@@ -9,15 +9,22 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
+    Pass,
+    Report,
+    foreseen,
+    report,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -60,3 +67,23 @@ def test_nothing_has_changed_when_all_has_failed() -> None:
 def test_check_mode_tells_what_would_be_done() -> None:
     found = told(check_mode=True)
     assert (found.plan.steps, found.changed) == (STEPS, True)
+
+
+LIVE = {name: stored(STEPS[0].manifest | {"metadata": {"name": name, "namespace": "ns"}}) for name in "ab"}
+LATER = {name: {**live, "data": {"later": "yes"}} for name, live in LIVE.items()}
+RESOURCE = {**LATER["a"], "kind": "Druid"}
+THERE = Observed().with_objects(LIVE.values())
+
+# (what, step, what is there after it)
+FORESEEN: list[tuple[str, Step, dict[str, Any]]] = [
+    ("created", Step("create", LIVE["a"], after=LATER["a"]), {**LIVE, "a": LATER["a"]}),
+    ("changed", Step("update", LIVE["b"], live=LIVE["b"], after=LATER["b"]), {**LIVE, "b": LATER["b"]}),
+    ("deleted", Step("delete", LIVE["a"], live=LIVE["a"]), {"b": LIVE["b"]}),
+    ("the resource itself", Step("patch", RESOURCE, live=RESOURCE, after=RESOURCE), LIVE),
+]
+
+
+@pytest.mark.parametrize(("step", "after"), [row[1:] for row in FORESEEN], ids=[row[0] for row in FORESEEN])
+def test_check_mode_foresees_what_will_be_there(step: Step, after: dict[str, Any]) -> None:
+    found = foreseen(THERE, [step]).objects
+    assert {key.name: live for key, live in found.items()} == after
