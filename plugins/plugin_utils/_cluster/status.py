@@ -46,7 +46,10 @@ def status(
     """Return the whole status: what others keep there stays, what we keep is made anew."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
     conditions = settle(
-        _conditions(cluster, states, findings), previous.get("conditions") or (), cluster.generation, now
+        _conditions(cluster, states, _moving(cluster, observed, states, findings), findings),
+        previous.get("conditions") or (),
+        cluster.generation,
+        now,
     )
     ours = {
         "observedGeneration": cluster.generation or 0,
@@ -68,12 +71,26 @@ def is_reached(conditions: Iterable[Mapping[str, Any]]) -> bool:
     )
 
 
-def _conditions(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding]) -> list[Condition]:
+def _moving(
+    cluster: Cluster, observed: Observed, states: Sequence[GroupState], findings: Sequence[Finding]
+) -> list[str]:
+    """Return the groups whose pods are being changed: of one that is held back, by an earlier pass alone."""
+    held = {finding.group for finding in findings if finding.is_problem}
+    as_they_are = group_states(cluster, observed, as_it_is=True)
+    judged = (
+        present if held & {None, state.key} else state for state, present in zip(states, as_they_are, strict=True)
+    )
+    return [state.key for state in judged if not state.is_settled]
+
+
+def _conditions(
+    cluster: Cluster, states: Sequence[GroupState], moving: Sequence[str], findings: Sequence[Finding]
+) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
     awaited = _first(findings, reasons.DRUID_AWAITED)
     return [
         _ready(cluster, states, findings, problems),
-        _progressing(states, _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None), awaited),
+        _progressing(moving, _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None), awaited),
         _degraded(states, problems),
         _paused(findings),
     ]
@@ -99,8 +116,7 @@ def _ready(
     return condition("Ready", True, reasons.READY, f"All {nodes} nodes are ready and up to date.")
 
 
-def _progressing(states: Sequence[GroupState], held: Finding | None, awaited: Finding | None) -> Condition:
-    moving = [state.key for state in states if not state.is_settled]
+def _progressing(moving: Sequence[str], held: Finding | None, awaited: Finding | None) -> Condition:
     if moving:
         more = f" {awaited.message}" if awaited else ""
         message = f"Pods are being changed in {listed(moving)}.{more}"

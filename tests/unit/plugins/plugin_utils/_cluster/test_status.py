@@ -29,6 +29,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 EARLIER = "2025-12-31T00:00:00Z"
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.", None)
 SECOND = Finding(reasons.NAME_COLLISION, "It is taken.", "brokers")
+ELSEWHERE = Finding(reasons.NAME_COLLISION, "It is taken.", "routers")
 DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 PAUSED = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
 IGNORED = Finding(reasons.IGNORED, "Look away.", is_problem=False)
@@ -85,6 +86,7 @@ WAITING = ("False", reasons.NOT_READY)
 CHANGES = ("False", reasons.CHANGES_WAIT)
 INVALID = reasons.INVALID_SPEC
 HELD = ("False", INVALID)
+TAKEN = ("False", reasons.NAME_COLLISION)
 STOPPED = druid.cluster(stopped=True)
 SCALED = druid.cluster({"replicas": 3})
 AWAITED = Finding(reasons.DRUID_AWAITED, "It waits.", is_problem=False)
@@ -103,8 +105,16 @@ TABLE: list[tuple[str, Manifest, Told, Told, Told, Told, str, str]] = [
      FINE, ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-1"),
     ("a problem", of(None, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
-    ("two problems", of(Observed(), PROBLEM, SECOND), ("False", INVALID), MOVING, ("True", INVALID), ACTIVE,
+    ("two problems", of(None, PROBLEM, SECOND), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
+    ("a problem, nothing there", of(Observed(), PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
+     "DruidNodeErrorState", "All"),
+    ("a problem, more pods wanted", of(running(druid.cluster()), SECOND, cluster=SCALED), TAKEN, TAKEN,
+     ("True", reasons.NAME_COLLISION), ACTIVE, "DruidNodeErrorState", "All"),
+    ("a problem of another group", of(Observed(), ELSEWHERE), TAKEN, MOVING, ("True", reasons.NAME_COLLISION), ACTIVE,
+     "DruidNodeErrorState", "All"),
+    ("a problem, moving", of(running(druid.cluster(), observedGeneration=0), PROBLEM), ("False", INVALID), MOVING,
+     ("True", INVALID), ACTIVE, "DruidNodeErrorState", "All"),
     ("deleting", of(None, DELETING), ("False", reasons.DELETING), STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
     ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
