@@ -43,7 +43,7 @@ class GroupState:
         return self.is_settled and self.ready >= self.wanted
 
     def __str__(self) -> str:
-        return f"{self.key} {self.ready}/{self.wanted}"
+        return f"{self.key} {self.ready}/{self.wanted}{' (too many)' if self.ready > self.wanted else ''}"
 
 
 def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -> tuple[GroupState, ...]:

@@ -165,6 +165,7 @@ def message(document: Manifest, kind: str) -> str:
 MESSAGES = [
     (of(), "Ready", "All 1 nodes are ready and up to date."),
     (of(Observed()), "Ready", "Waiting for brokers 0/1."),
+    (of(running(SCALED)), "Ready", "Waiting for brokers 3/1 (too many)."),
     (of(Observed()), "Progressing", "Pods are being changed in brokers."),
     (of(Observed(), AWAITED), "Progressing", "Pods are being changed in brokers. It waits."),
     (of(None, AWAITED), "Progressing", "It waits."),

@@ -92,7 +92,7 @@ def test_state(
 ) -> None:
     found = state(node, status, spec)
     assert (found.wanted, found.ready, found.is_settled, found.is_ready) == (wanted, ready, settled, whole)
-    assert str(found) == f"brokers {ready}/{wanted}"
+    assert str(found) == f"brokers {ready}/{wanted}" + (" (too many)" if ready > wanted else "")
 
 
 def test_a_hand_edit_of_replicas_is_not_settled() -> None:
