@@ -25,13 +25,18 @@ def is_ours(live: Manifest, cluster: Cluster) -> bool:
     By variable, and for what a deleted resource has left without an owner: it carries the cluster's label, and our
     field manager or the Go operator has written it.
     """
-    owner = controller(live)
-    if owner is not None:
-        return cluster.uid is not None and _is_druid(owner, cluster.name)
+    if controller(live) is not None:
+        return cluster.uid is not None and is_of_resource(live, cluster)
     labels = live["metadata"].get("labels") or {}
     annotations = live["metadata"].get("annotations") or {}
     written_by_us = _ownership.is_made_by_us(live) or names.RESOURCE_HASH_ANNOTATION in annotations
     return written_by_us and labels.get(names.CLUSTER_LABEL) == cluster.name
+
+
+def is_of_resource(live: Manifest, cluster: Cluster) -> bool:
+    """True when a Druid resource of the cluster's name controls the object."""
+    owner = controller(live)
+    return owner is not None and _is_druid(owner, cluster.name)
 
 
 def controller(live: Manifest) -> Mapping[str, Any] | None:

@@ -9,7 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._additions import with_additions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import describe_owner, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.belonging import (
+    describe_owner,
+    is_of_resource,
+    is_ours,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import (
     immutable_changes,
@@ -50,12 +54,22 @@ def unseen(desired: Desired, observed: Observed) -> list[ObjectKey]:
 
 
 def collisions(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Finding, ...]:
-    """Return a finding for each wanted name that an object has which is not this cluster's."""
+    """Return a finding for each wanted name that an object has which is not this cluster's.
+
+    One for all of them when it is the cluster's own name that a resource has.
+    """
     found = ((group, observed.objects.get(key_of(manifest))) for group, manifest in wanted(desired))
-    return tuple(
-        Finding(reasons.NAME_COLLISION, _collision(live), group)
-        for group, live in found
-        if live is not None and not is_ours(live, cluster)
+    taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
+    if any(is_of_resource(live, cluster) for _group, live in taken):
+        return (Finding(reasons.NAME_COLLISION, _kept_by_resource(cluster)),)
+    return tuple(Finding(reasons.NAME_COLLISION, _collision(live), group) for group, live in taken)
+
+
+def _kept_by_resource(cluster: Cluster) -> str:
+    return (
+        f"Druid {cluster.name} exists in namespace {cluster.namespace}: that cluster was not made of variables, and "
+        "nothing of it is changed. To reconcile it by its resource, leave out spec and by_variable; "
+        "for another cluster, choose another name."
     )
 
 

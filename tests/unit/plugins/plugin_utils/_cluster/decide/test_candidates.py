@@ -224,6 +224,19 @@ def test_a_name_that_is_taken_is_named_and_holds_the_group(kind: str) -> None:
     assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and is not this cluster's")
 
 
+def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> None:
+    _cluster, desired = desire(EVERYTHING)
+    resource = druid.resource(EVERYTHING)
+    del resource["metadata"]["uid"]
+    observed = converged(desired)
+    [finding] = collisions(Cluster.from_resource(resource), desired, observed)
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, None, True)
+    assert finding.message == (
+        "Druid c exists in namespace ns: that cluster was not made of variables, and nothing of it is changed. To "
+        "reconcile it by its resource, leave out spec and by_variable; for another cluster, choose another name."
+    )
+
+
 def test_the_shared_configuration_that_is_taken_holds_everything() -> None:
     cluster, desired = desire()
     taken = foreign(stored(desired.common[0]))
