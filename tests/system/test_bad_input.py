@@ -52,7 +52,8 @@ def test_nothing_there(each_ansible: Ansible, live: Live) -> None:
     assert f"There is no Druid wiki in namespace {live.namespace}. Create it, or give it" in no_resource
     remedy = 'in namespace no-such-namespace: 404 namespaces "no-such-namespace" not found. Create the namespace first'
     assert f"Cannot create Druid wiki {remedy}" in no_namespace
-    assert f"druid-wiki-data-config {remedy}" in neither
+    assert f"ConfigMap wiki-druid-common-config {remedy}" in neither
+    assert neither.count("404") == 1
     assert "the Kubernetes API at https://127.0.0.1:9 gives no answer" in unreachable
     assert "Connection refused" in unreachable
 
@@ -94,7 +95,7 @@ def merged(document: Manifest, patch: Manifest) -> Manifest:
 
 
 INVALID: dict[str, tuple[Manifest, str]] = {
-    "no image": ({"spec": {"image": None}}, "spec.nodes[data].image: no image is named for the group"),
+    "no image": ({"spec": {"image": None}}, "spec.image: no image is named here, nor for groups data, "),
     "no label": (
         wiki.changed("data", podLabels={"team": "a b"}),
         'spec.nodes[data].podLabels[team]: "a b" cannot be the value of a label',

@@ -33,12 +33,17 @@ _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
 def judge(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
-    """Return the steps that would write something, each with its result, and a finding for each that is refused."""
+    """Return the steps that would write something, each with its result, and a finding for each that is refused.
+
+    Without the namespace all would be refused for one reason, which is found once.
+    """
     confirmed, findings = [], []
     for candidate in steps:
         try:
             step, after = _judged(api, candidate)
         except ApiError as error:
+            if error.is_missing_namespace:
+                return (), (_finding(replace(candidate, group=None), error),)
             findings.append(_finding(candidate, error))
             continue
         if step.operation != "update" or step.managed_fields is not None or _differs(step, after):

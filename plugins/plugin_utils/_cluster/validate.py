@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ROLLOUT_ORDER, Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 
 # Container names, label values and the names of Services end here.
 _LONGEST_NAME = names.MAX_LABEL_CHARACTERS
@@ -120,16 +121,21 @@ def _collision(kind: str, name: str, keys: list[str]) -> Problem:
     return Problem(f"spec.nodes[{keys[-1]}]", name, message, "name one of them differently")
 
 
+def _images(cluster: Cluster) -> Iterator[Problem]:
+    without = [group.key for group in cluster.groups if not group.first_non_empty("image")]
+    if without:
+        message = f"no image is named here, nor for {_groups(without)}"
+        yield Problem("spec.image", None, message, "set it, or image in each of them")
+
+
+def _groups(keys: Sequence[str]) -> str:
+    return f"group{'' if len(keys) == 1 else 's'} {listed(keys)}"
+
+
 def _node_type(group: Group) -> Iterator[Problem]:
     if group.node_type not in ROLLOUT_ORDER:
         remedy = "use one of " + ", ".join(sorted(ROLLOUT_ORDER))
         yield Problem(_path(group, "nodeType"), group.node_type, "is not a service of Druid", remedy)
-
-
-def _image(group: Group) -> Iterator[Problem]:
-    if not group.first_non_empty("image"):
-        message = "no image is named for the group, and none in spec.image"
-        yield Problem(_path(group, "image"), None, message, "set one of them")
 
 
 def _unique_name(group: Group) -> Iterator[Problem]:
@@ -264,6 +270,7 @@ def _listed_resources(
 _CLUSTER_RULES = (
     _cluster_name,
     _extensions,
+    _images,
     _secret_namespaces,
     _cluster_size,
     _cluster_labels,
@@ -272,7 +279,6 @@ _CLUSTER_RULES = (
 )
 _GROUP_RULES = (
     _node_type,
-    _image,
     _unique_name,
     _node_labels,
     _overlay_labels,

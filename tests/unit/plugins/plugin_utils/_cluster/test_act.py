@@ -261,6 +261,16 @@ class TestJudge:
         assert "ConfigMap a " in finding.message
         assert finding.message.endswith(" Nothing of group g is changed.")
 
+    def test_a_namespace_that_is_not_there_is_one_finding(self, server: Server, api: KubernetesApi) -> None:
+        words, details = 'namespaces "ns" not found', {"kind": "namespaces", "name": "ns"}
+        server.answers = [Answer(404, {"message": words, "details": details})]
+        steps, [finding] = judge(api, [step("create", "a", "g"), step("create", "b", "h")])
+        assert (steps, finding.reason, finding.group) == ((), reasons.WRITE_FAILED, None)
+        assert finding.message == (
+            f"Cannot patch ConfigMap a in namespace ns: 404 {words}. "
+            "Create the namespace first, or name another one. Nothing is changed."
+        )
+
     def test_what_takes_over_is_judged_by_its_result(self, server: Server, api: KubernetesApi) -> None:
         live = written_by("before-first-apply", config_map(a="1"))
         comparison = compare(live, config_map(a="1"))

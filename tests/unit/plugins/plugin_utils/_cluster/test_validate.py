@@ -27,7 +27,7 @@ BAD_CLAIM = {"spec": {"resources": {"requests": {"storage": "10 Gi"}}}}
 
 # Name, node fields, cluster fields, then the fields and values that are complained about.
 BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] = [
-    ("no image", {}, {"image": ""}, [(f"{HERE}.image", None)]),
+    ("no image", {}, {"image": ""}, [("spec.image", None)]),
     ("node type", {"nodeType": "brocker"}, {}, [(f"{HERE}.nodeType", "brocker")]),
     ("label", {"podLabels": {"a": "b c"}}, {}, [(f"{HERE}.podLabels[a]", "b c")]),
     ("label with line end", {"podLabels": {"a": "b\n"}}, {}, [(f"{HERE}.podLabels[a]", "b\n")]),
@@ -215,5 +215,10 @@ def test_a_mistake_of_the_cluster_is_told_once() -> None:
 def test_says_it_in_one_sentence() -> None:
     [problem] = validate(cluster(image=""))
     assert str(problem) == (
-        "spec.nodes[brokers].image: no image is named for the group, and none in spec.image; set one of them."
+        "spec.image: no image is named here, nor for group brokers; set it, or image in each of them."
     )
+
+
+def test_a_missing_image_is_told_once_for_all_groups() -> None:
+    [problem] = validate(cluster(nodes={"a": NODE, "b": NODE, "c": {**NODE, "image": "i"}}, image=""))
+    assert str(problem).startswith("spec.image: no image is named here, nor for groups a, b; ")
