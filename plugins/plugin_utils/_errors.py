@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,8 +58,8 @@ class ApiError(KubernetesError):
     def words(self) -> str:
         """The server's own words."""
         words = str(self.document.get("message") or self.document.get("reason") or "no message")
-        # Some refusals go on with a dump of the whole object.
-        return words.partition("\n@@")[0]
+        # Some refusals go on with a dump of the whole object, or with what has not been looked at, which is no mistake.
+        return _UNCHECKED.sub("", words.partition("\n@@")[0])
 
     @property
     def is_missing_object(self) -> bool:
@@ -108,6 +109,7 @@ class ApiError(KubernetesError):
         return f". {remedy.format(verb=self.verb, resource=self.resource)}" if remedy else ""
 
 
+_UNCHECKED = re.compile(r', <nil>: Invalid value: "?null"?: some validation rules were not checked[^\]]*')
 # All that the server says of a JSON patch that does not fit.
 _UNTOLD = "the server rejected our request due to an error in our request"
 _REMEDIES = {

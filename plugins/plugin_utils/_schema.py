@@ -30,12 +30,16 @@ _FILES = {"Druid": _HERE / "_cluster" / "schema.json", "DruidIngestion": _HERE /
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
+# The only pattern in our schemas that lets this pass is that of quantities, which a person does not recognize.
+_A_QUANTITY = "1Gi"
+_NO_QUANTITY = "is no quantity: use a number, or one with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+_WITHOUT_SECRETS = frozenset({"integer", "number", "boolean"})
 _INT_OR_STRING = ("integer", "string")
 
 
 @dataclass(frozen=True)
 class SchemaError:
-    """Something that the schema refuses, in the API server's words."""
+    """Something that the schema refuses, in the API server's words where a person can do something with them."""
 
     path: str
     kind: str
@@ -78,7 +82,7 @@ def misshapen(schema: Schema, value: Any, path: str = "spec", levels: int = MOST
     """
     expected, found = _expected_types(schema), _type(value)
     if expected and found not in expected:
-        yield _invalid(path, f'"{found}"', f'must be of type {",".join(expected)}: "{found}"')
+        yield _mistyped(expected, value, path)
     elif found in ("object", "array") and not levels:
         yield SchemaError(path, TOO_DEEP)
     elif found == "object":
@@ -110,8 +114,7 @@ class _Walk:
         coerced = _coerced(schema, value)
         expected, found = _expected_types(schema), _type(coerced)
         if expected and found not in expected:
-            wanted = ",".join(expected)
-            self._invalid(path, f'"{found}"', f'must be of type {wanted}: "{found}"')
+            self.errors.append(_mistyped(expected, coerced, path))
             return coerced
         if found == "object":
             return self._object(schema, coerced, path)
@@ -155,8 +158,16 @@ class _Walk:
         if most is not None and len(value) > most:
             self.errors.append(SchemaError(path, "Too many", f"{len(value)}: must have at most {most} items"))
 
-    def _invalid(self, path: str, shown: str, reason: str) -> None:
-        self.errors.append(_invalid(path, shown, reason))
+
+def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
+    """Return that a value is of another type, with the value where the API server has none but its type.
+
+    No secret belongs where a number or a boolean is wanted; anywhere else the value may be one.
+    """
+    found = _type(value)
+    is_shown = _WITHOUT_SECRETS.issuperset(expected) and isinstance(value, str | int | float)
+    shown = json.dumps(value if is_shown else found, ensure_ascii=False)
+    return _invalid(path, shown, f'must be of type {",".join(expected)}: "{found}"')
 
 
 def _violations(schema: Schema, value: Any, path: str) -> Iterator[SchemaError]:
@@ -177,7 +188,8 @@ def _text_violations(schema: Schema, value: str, path: str, shown: str) -> Itera
     if len(value) < schema.get("minLength", 0):
         yield _invalid(path, shown, f"should be at least {schema['minLength']} chars long")
     if "pattern" in schema and not re.search(_anchored(schema["pattern"]), value):
-        yield _invalid(path, shown, f"should match '{schema['pattern']}'")
+        is_of_quantity = re.search(schema["pattern"], _A_QUANTITY)
+        yield _invalid(path, shown, _NO_QUANTITY if is_of_quantity else f"should match '{schema['pattern']}'")
 
 
 def _number_violations(schema: Schema, value: float, path: str, shown: str) -> Iterator[SchemaError]:

@@ -80,6 +80,7 @@ def test_what_the_crd_refuses(live: Live, ansible: Ansible) -> None:
     by_variable = messages(ansible, *({"name": "wiki", "spec": resource["spec"]} for resource in resources))
     for (_patch, field), *both in zip(REFUSED.values(), from_server, by_variable, strict=True):
         assert [field in message for message in both] == [True, True], both
+        assert ["<nil>" in message for message in both] == [False, False], both
     assert live.made() == set()
 
 

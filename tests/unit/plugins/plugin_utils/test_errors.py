@@ -74,6 +74,16 @@ def test_knows_a_namespace_that_goes() -> None:
     assert not error(403, {"details": None}, "create").is_of_terminating_namespace
 
 
+def test_leaves_out_what_has_not_been_looked_at() -> None:
+    unchecked = (
+        "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; "
+        "correct the existing errors to complete validation"
+    )
+    assert error(422, {"message": f"it is invalid: [spec.a: Required value, {unchecked}]"}).words == (
+        "it is invalid: [spec.a: Required value]"
+    )
+
+
 def test_leaves_out_the_dump_of_an_object() -> None:
     assert error(409, {"message": "cannot be done\n@@ -1 +1 @@ everything"}).words == "cannot be done"
 
