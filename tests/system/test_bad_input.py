@@ -134,6 +134,15 @@ def test_what_only_we_see(live: Live, mistake: str) -> None:
     assert live.made() == set()
 
 
+def test_a_volume_that_is_missing_can_be_added(live: Live) -> None:
+    live.create(merged(wiki.resource(), wiki.changed("data", volumeMounts=[{"name": "var", "mountPath": "/var"}])))
+    [problem] = one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
+    assert problem.reason == "RefusedByServer"
+    assert (
+        '.name: Not found: "var". Add a volume of that name to the volumes of spec or of the group' in problem.message
+    )
+
+
 def test_task_fails_with_the_words_of_the_condition_until_it_is_mended(each_ansible: Ansible, live: Live) -> None:
     resource = merged(wiki.resource(), INVALID["no label"][0])
     live.create(resource)

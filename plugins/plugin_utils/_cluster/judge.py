@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
@@ -28,6 +29,7 @@ _NOT_YET_THERE = "1"
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
+_VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
 # The server has not judged: it is busy or broken, or somebody else was faster.
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
@@ -158,4 +160,12 @@ def explain(step: Step, error: ApiError) -> str:
 def _finding(step: Step, error: ApiError) -> Finding:
     no_verdict = error.status >= 500 or error.status in _NO_VERDICT or error.is_overtaken
     reason = reasons.WRITE_FAILED if no_verdict else reasons.REFUSED
-    return Finding(reason, f"{explain(step, error)} {stays(step.group)}", step.group)
+    told = explain(step, error)
+    sentences = (told if told.endswith(".") else f"{told}.", *_remedies(error), stays(step.group))
+    return Finding(reason, " ".join(sentences), step.group)
+
+
+def _remedies(error: ApiError) -> Iterator[str]:
+    """Yield what to do about a field that the server names as it is in a pod, not as it is in the resource."""
+    if any(_VOLUME_MOUNT.search(path) and words.startswith("Not found") for path, words in error.causes):
+        yield "Add a volume of that name to the volumes of spec or of the group, or remove the volume mount."

@@ -259,7 +259,19 @@ class TestJudge:
         assert confirmed.group == "h"
         assert (finding.reason, finding.group) == (reason, "g")
         assert "ConfigMap a " in finding.message
-        assert finding.message.endswith(" Nothing of group g is changed.")
+        assert finding.message.endswith(". Nothing of group g is changed.")
+
+    def test_a_volume_that_is_missing_can_be_added(self, server: Server, api: KubernetesApi) -> None:
+        # kube-apiserver 1.34
+        field, words = "spec.template.spec.containers[0].volumeMounts[2].name", 'Not found: "var"'
+        causes = [{"reason": "FieldValueNotFound", "message": words, "field": field}]
+        message = f'StatefulSet.apps "a" is invalid: {field}: {words}'
+        server.answers = [Answer(422, {"message": message, "details": {"causes": causes}})]
+        _steps, [finding] = judge(api, [step("create", "a", "g")])
+        assert finding.message.endswith(
+            f"{message}. Add a volume of that name to the volumes of spec or of the group, or remove the volume mount. "
+            "Nothing of group g is changed."
+        )
 
     def test_a_namespace_that_is_not_there_is_one_finding(self, server: Server, api: KubernetesApi) -> None:
         words, details = 'namespaces "ns" not found', {"kind": "namespaces", "name": "ns"}
