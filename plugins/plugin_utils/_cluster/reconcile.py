@@ -136,7 +136,7 @@ def _desire(cluster: Cluster, observed: Observed) -> Desired:
 def _obstacles(resource: Manifest, cluster: Cluster, settings: Settings) -> tuple[Finding, ...]:
     refused = validity.refused_references(resource, settings.reference_namespaces)
     if refused:
-        return validity.refused(refused)
+        return validity.refused(refused, cluster.namespace)
     return validity.invalid(cluster) or validity.not_found(cluster)
 
 

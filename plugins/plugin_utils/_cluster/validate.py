@@ -25,7 +25,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
     node_configuration,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ROLLOUT_ORDER, Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
+    ROLLOUT_ORDER,
+    Cluster,
+    Group,
+    ReferenceKey,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
 
 # Container names, label values and the names of Services end here.
@@ -84,9 +89,14 @@ def _extensions(cluster: Cluster) -> Iterator[Problem]:
 def _secret_namespaces(cluster: Cluster) -> Iterator[Problem]:
     for key in cluster.secret_references:
         if key.namespace != cluster.namespace:
-            message = "is not the namespace of the cluster, and pods mount only Secrets of their own namespace"
-            remedy = f"copy Secret {key.name} to namespace {cluster.namespace}"
-            yield Problem("spec.extraCommonConfig", key.namespace, message, remedy)
+            yield secret_elsewhere(key, cluster.namespace)
+
+
+def secret_elsewhere(key: ReferenceKey, own_namespace: str) -> Problem:
+    """Return what is wrong with a Secret that no pod of the cluster can mount, whatever anybody allows."""
+    message = "is not the namespace of the cluster, and pods mount only Secrets of their own namespace"
+    remedy = f"copy Secret {key.name} to namespace {own_namespace}, and refer to it there"
+    return Problem("spec.extraCommonConfig", key.namespace, message, remedy)
 
 
 def _cluster_size(cluster: Cluster) -> Iterator[Problem]:

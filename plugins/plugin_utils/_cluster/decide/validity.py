@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     cluster_references,
     missing_references,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import secret_elsewhere, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._references import is_followed, refusal
@@ -27,9 +27,16 @@ def refused_references(resource: Manifest, allowed_namespaces: Collection[str]) 
     return tuple(key for key in cluster_references(resource) if not is_followed(key.namespace, own, allowed_namespaces))
 
 
-def refused(references: Iterable[ReferenceKey]) -> tuple[Finding, ...]:
+def refused(references: Iterable[ReferenceKey], own_namespace: str) -> tuple[Finding, ...]:
     """Return a finding for each reference that is not followed."""
-    return tuple(refusal("spec.extraCommonConfig", key.kind, key.name, key.namespace) for key in references)
+    return tuple(_refusal(key, own_namespace) for key in references)
+
+
+def _refusal(key: ReferenceKey, own_namespace: str) -> Finding:
+    if key.kind == "Secret":
+        # To allow it would be of no use.
+        return Finding(reasons.REFERENCE_REFUSED, str(secret_elsewhere(key, own_namespace)))
+    return refusal("spec.extraCommonConfig", key.kind, key.name, key.namespace)
 
 
 def misshapen(resource: Manifest) -> tuple[Finding, ...]:

@@ -166,6 +166,7 @@ REFERENCES: list[tuple[list[Any], tuple[str, ...], list[str]]] = [
     ([THERE], ("other",), []),
     ([THERE], ("another",), ["b"]),
     ([THERE], ("*",), []),
+    ([{**HERE, "namespace": "other"}, THERE], (), ["a", "b"]),
 ]
 
 
@@ -175,10 +176,14 @@ def test_references_to_other_namespaces_are_refused(
 ) -> None:
     found = validity.refused_references(druid.resource(extraCommonConfig=entries), allowed)
     assert [key.name for key in found] == refused
-    for finding in validity.refused(found):
-        assert finding.reason == reasons.REFERENCE_REFUSED
-        assert "Secret b is in namespace other" in finding.message
-        assert "druid_cluster_reference_namespaces" in finding.message
+    told = {finding.message: finding.reason for finding in validity.refused(found, "ns")}
+    assert set(told.values()) <= {reasons.REFERENCE_REFUSED}
+    remedies = {
+        "a": "whoever runs the reconcile allows it (reference_namespaces, ",
+        "b": "copy Secret b to namespace ns, and refer to it there.",
+    }
+    for name, text in zip(refused, told, strict=True):
+        assert [other for other, remedy in remedies.items() if remedy in text] == [name]
 
 
 def test_a_missing_reference_holds_everything() -> None:
