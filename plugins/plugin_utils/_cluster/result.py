@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils import _result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
@@ -23,7 +23,21 @@ def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dic
         "diff": describe.diff(outcome.plan),
         **(_of_report(outcome.report) if outcome.report else {}),
     }
-    return _result.of_outcome(names.KIND, request, outcome, told, fail_on_problem)
+    returned = _result.of_outcome(names.KIND, request, outcome, told, fail_on_problem)
+    return {**returned, "msg": f"{returned['msg']} {_where_to_look(request)}"} if _pods_lack(outcome) else returned
+
+
+def _pods_lack(outcome: Outcome) -> bool:
+    """True when it was waited for pods in vain."""
+    conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()
+    return outcome.timed_out and any(
+        (each["type"], each["reason"]) == ("Ready", reasons.NOT_READY) for each in conditions
+    )
+
+
+def _where_to_look(request: Request) -> str:
+    selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
+    return f"Look at the pods: kubectl describe pods {selector}"
 
 
 def _of_report(report: Report) -> dict[str, Any]:

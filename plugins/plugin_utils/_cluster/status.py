@@ -106,7 +106,7 @@ def _ready(
         return condition("Ready", False, deleting.reason, deleting.message)
     waiting = [state for state in states if not state.is_ready]
     if waiting:
-        return condition("Ready", False, reasons.NOT_READY, f"Waiting for {listed(str(state) for state in waiting)}.")
+        return condition("Ready", False, reasons.NOT_READY, _awaited(waiting))
     changes = _first(findings, reasons.CHANGES_WAIT)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
@@ -114,6 +114,11 @@ def _ready(
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): no pods are wanted.")
     nodes = sum(state.wanted for state in states)
     return condition("Ready", True, reasons.READY, f"All {nodes} nodes are ready and up to date.")
+
+
+def _awaited(waiting: Sequence[GroupState]) -> str:
+    cause = next((state.cause for state in waiting if state.cause), None)
+    return f"Waiting for {listed(map(str, waiting))}{f' ({cause})' if cause else ''}."
 
 
 def _progressing(moving: Sequence[str], held: Finding | None, awaited: Finding | None) -> Condition:

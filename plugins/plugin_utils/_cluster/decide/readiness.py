@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,13 +30,22 @@ FAILING = frozenset(
 
 @dataclass(frozen=True)
 class GroupState:
-    """One group: nodes wanted and ready, whether all run the current template, and what its pods suffer from."""
+    """One group: nodes wanted and ready, whether all run the current template, and what its pods suffer from.
+
+    `unplaced` are pods that no machine has room for, which may pass; `trouble` is what waiting does not mend.
+    """
 
     key: str
     wanted: int
     ready: int
     is_settled: bool
     trouble: tuple[str, ...] = ()
+    unplaced: tuple[str, ...] = ()
+
+    @property
+    def cause(self) -> str | None:
+        """Why a first pod of the group is not ready, as far as Kubernetes says it."""
+        return next(iter((*self.trouble, *self.unplaced)), None)
 
     @property
     def is_ready(self) -> bool:
@@ -56,12 +65,15 @@ def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -
 
 
 def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
-    trouble = tuple(_trouble(pod) for pod in pods if _is_of(pod, group) and _failing_container(pod))
+    own = sorted((pod for pod in pods if _is_of(pod, group)), key=_name)
+    trouble = tuple(_trouble(pod) for pod in own if _failing_container(pod))
+    unplaced = tuple(text for pod in own for text in _unplaced(pod))
     if workload is None:
-        return GroupState(group.key, 0 if as_it_is else group.replicas, 0, is_settled=as_it_is, trouble=trouble)
+        wanted = 0 if as_it_is else group.replicas
+        return GroupState(group.key, wanted, 0, is_settled=as_it_is, trouble=trouble, unplaced=unplaced)
     wanted = workload["spec"].get("replicas", 1) if group.autoscaled or as_it_is else group.replicas
     ready = (workload.get("status") or {}).get("readyReplicas", 0)
-    return GroupState(group.key, wanted, ready, _is_settled(workload, wanted), trouble)
+    return GroupState(group.key, wanted, ready, _is_settled(workload, wanted), trouble, unplaced)
 
 
 def _is_settled(workload: Manifest, wanted: int) -> bool:
@@ -85,11 +97,23 @@ def _is_of(pod: Manifest, group: Group) -> bool:
     return (pod["metadata"].get("labels") or {}).get(names.GROUP_LABEL) == group.unique_name
 
 
+def _name(pod: Manifest) -> str:
+    name: str = pod["metadata"]["name"]
+    return name
+
+
+def _unplaced(pod: Manifest) -> Iterator[str]:
+    """Yield what the scheduler says of a pod that it finds no place for."""
+    for each in (pod.get("status") or {}).get("conditions") or ():
+        if (each["type"], each["status"]) == ("PodScheduled", "False"):
+            yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
+
+
 def _trouble(pod: Manifest) -> str:
     container = _failing_container(pod) or {}
     waiting = container["state"]["waiting"]
     message = f": {waiting['message']}" if waiting.get("message") else ""
-    return f"pod {pod['metadata']['name']}, container {container['name']}: {waiting['reason']}{message}"
+    return f"pod {_name(pod)}, container {container['name']}: {waiting['reason']}{message}"
 
 
 def _failing_container(pod: Manifest) -> Mapping[str, Any] | None:

@@ -30,7 +30,7 @@ Manifest = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REQUEST = Request("c", "ns", wait_timeout=7)
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
-WISH = Finding(reasons.DELETING, "It goes.", is_problem=False)
+WISH = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 CREATE = Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}})
 
 
@@ -64,7 +64,12 @@ FAILURES: list[tuple[Outcome, str]] = [
     (Outcome(report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
         Outcome(report=report(), timed_out=True),
-        "Druid ns/c: not as wanted (NodesNotReady: Waiting for brokers 0/1.) after 7 s.",
+        "Druid ns/c: not as wanted (NodesNotReady: Waiting for brokers 0/1.) after 7 s. "
+        "Look at the pods: kubectl describe pods --namespace ns --selector druid_cr=c",
+    ),
+    (
+        Outcome(report=report(WISH), timed_out=True),
+        "Druid ns/c: not as wanted (Deleting: The resource is being deleted.) after 7 s.",
     ),
     (Outcome(timed_out=True), "Druid ns/c: still there after 7 s."),
     (Outcome(report=report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),

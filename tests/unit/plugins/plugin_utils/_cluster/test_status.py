@@ -53,6 +53,14 @@ def pod(reason: str = "CrashLoopBackOff") -> Manifest:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [container]}}
 
 
+def unplaced(ordinal: int) -> Manifest:
+    """Return a pod that no machine has room for, as kube-scheduler 1.34 marks it."""
+    words = "0/3 nodes are available: 3 Insufficient cpu."
+    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": words}
+    metadata = {**pod()["metadata"], "name": f"druid-c-brokers-{ordinal}"}
+    return {**pod(), "metadata": metadata, "status": {"phase": "Pending", "conditions": [scheduled]}}
+
+
 def unready_pods(cluster: Cluster, *names: str) -> Observed:
     """Return what is observed when pods of the only group are not ready, while another one is."""
     states = {**dict.fromkeys(names, "False"), "druid-c-brokers-0": "True"}
@@ -88,6 +96,7 @@ INVALID = reasons.INVALID_SPEC
 HELD = ("False", INVALID)
 TAKEN = ("False", reasons.NAME_COLLISION)
 STOPPED = druid.cluster(stopped=True)
+TWO = druid.cluster({"replicas": 2})
 SCALED = druid.cluster({"replicas": 3})
 AWAITED = Finding(reasons.DRUID_AWAITED, "It waits.", is_problem=False)
 LATER = ("False", reasons.DRUID_AWAITED)
@@ -165,6 +174,17 @@ def message(document: Manifest, kind: str) -> str:
 MESSAGES = [
     (of(), "Ready", "All 1 nodes are ready and up to date."),
     (of(Observed()), "Ready", "Waiting for brokers 0/1."),
+    (
+        of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])),
+        "Ready",
+        "Waiting for brokers 0/1 (pod druid-c-brokers-0, container m: CrashLoopBackOff).",
+    ),
+    (
+        of(running(TWO, readyReplicas=0).with_objects([unplaced(1), unplaced(0)]), cluster=TWO),
+        "Ready",
+        "Waiting for brokers 0/2 (pod druid-c-brokers-0: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.).",
+    ),
+    (of(running(druid.cluster()).with_objects([unplaced(0)])), "Degraded", "Nothing is in the way."),
     (of(running(SCALED)), "Ready", "Waiting for brokers 3/1 (too many)."),
     (of(Observed()), "Progressing", "Pods are being changed in brokers."),
     (of(Observed(), AWAITED), "Progressing", "Pods are being changed in brokers. It waits."),
