@@ -182,6 +182,17 @@ def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str
     assert one_pass(live, first).plan.steps == ()
 
 
+def test_the_name_of_a_resource_is_not_for_a_cluster_made_of_variables(live: Live) -> None:
+    resource = full_cluster.create(live, NAME)
+    one_pass(live, NAME)
+    mark = live.mark()
+    outcome = one_pass(live, NAME, spec=resource["spec"], by_variable=True)
+    [finding] = outcome.plan.findings
+    assert (finding.reason, finding.group) == ("NameCollision", None)
+    assert finding.message.startswith(f"Druid {NAME} exists in namespace {live.namespace}: ")
+    assert [each for each in live.writes(mark) if not each.dry_run and each.user == "druidops"] == []
+
+
 def owned_by(live: Live, name: str) -> set[tuple[str, str]]:
     """Return kind and name of all that the resource controls."""
     return {
