@@ -78,7 +78,8 @@ options:
       - V(absent) deletes the resource and carries out its finalizer, or deletes what was made of O(spec).
       - Claims and the data in their volumes go with it unless C(disablePVCDeletionFinalizer) is set in the
         specification; each is named before it is deleted. A claim that others may need is kept, and named in a warning.
-      - With O(spec) or O(by_variable) nothing is deleted as long as a C(Druid) resource of that name exists.
+      - With O(spec) or O(by_variable) nothing is deleted as long as a C(Druid) resource of that name exists. Without
+        them nothing is deleted of a cluster that was made of O(spec), and a warning says that it is there.
     type: str
     choices: [present, absent]
     default: present

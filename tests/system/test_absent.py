@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
 from ansible_collections.druidops.druid.tests.system import wiki
-from ansible_collections.druidops.druid.tests.system.in_process import connection, until_ready
+from ansible_collections.druidops.druid.tests.system.in_process import connection, one_pass, until_ready
 from ansible_collections.druidops.druid.tests.system.live import Live, without_status
 from ansible_collections.druidops.druid.tests.system.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.waiting import eventually
@@ -95,6 +96,34 @@ def test_by_variable_leaves_the_cluster_of_a_resource_alone(
     assert "that cluster was not made of variables, and nothing of it is deleted." in refused.output
     assert live.writes(mark) == []
     assert live.made() == wiki.OBJECTS
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
+def test_warns_that_a_cluster_is_kept_that_has_no_resource(
+    ansible: Ansible, live: Live, check: tuple[str, ...]
+) -> None:
+    one_pass(live, "wiki", spec=wiki.spec(), by_variable=True)
+    made = live.made()
+    mark = live.mark()
+    warned = ansible.cluster("wiki", *check, state="absent")
+    assert not warned.changed
+    words = " ".join(warned.output.split())
+    assert "[WARNING]: There is no Druid wiki in namespace" in words
+    assert "StatefulSet druid-wiki-data" in words
+    assert "set by_variable to true (in the role: druid_cluster_by_variable), or give its spec." in words
+    assert live.writes(mark) == []
+    assert live.made() == made
+
+
+def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
+    one_pass(live, "wiki", spec=wiki.spec(), by_variable=True)
+    live.create(wiki.resource("of-resource", disablePVCDeletionFinalizer=True))
+    one_pass(live, "of-resource")
+    for name in ("unknown", "no/label", "long" * 20):
+        assert one_pass(live, name, absent=True) == Outcome()
+    # As Kubernetes leaves them for a moment that deletes them after their owner.
+    live.delete("Druid", "of-resource")
+    assert one_pass(live, "of-resource", absent=True).warnings == ()
 
 
 def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:

@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 
@@ -176,6 +177,17 @@ def variable_removal(api: KubernetesApi, cluster: Cluster, delete_claims: bool) 
     absence = Absence(api, cluster, is_plan=True)
     steps = tuple(absence.of_variables(delete_claims))
     return Plan(steps, warnings=tuple(absence.warnings))
+
+
+def workloads_of_variables(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
+    """Return the live workloads of the cluster that no resource owns; none where they cannot be listed."""
+    selector = f"{names.CLUSTER_LABEL}={cluster.name}"
+    try:
+        found = [live for kind in WORKLOADS for live in api.list_objects(kind, cluster.namespace, selector)]
+    except ApiError:
+        # Whoever may delete no more than a resource, or names what can be no label, is not refused for a hint.
+        return []
+    return [live for live in found if is_ours(live, cluster) and not is_going(live)]
 
 
 def _observe(api: KubernetesApi, cluster: Cluster) -> Observed:

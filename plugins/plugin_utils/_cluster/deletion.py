@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.absence im
     Absence,
     resource_removal,
     variable_removal,
+    workloads_of_variables,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
@@ -39,9 +40,16 @@ _Found = TypeVar("_Found")
 
 def delete_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
     """Delete the resource and carry out its finalizer, as the operator would; with `wait` until it is gone."""
-    resource = api.get(names.KIND, request.namespace, request.name)
+    try:
+        resource = api.get(names.KIND, request.namespace, request.name)
+    except ApiError as error:
+        # Without the CRD a cluster made of variables can be there all the same.
+        warnings = _made_of_variables(api, request) if error.is_missing_kind else ()
+        if not warnings:
+            raise
+        return Outcome(warnings=warnings)
     if resource is None:
-        return Outcome()
+        return Outcome(warnings=_made_of_variables(api, request))
     request = replace(request, settings=replace(request.settings, announce=_claims_to(progress)))
     if is_going(resource):
         # somebody has deleted it: what its finalizer does is what is left
@@ -60,6 +68,24 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
         return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
     return _until_gone(api, request, resource, outcome, progress, clock)
+
+
+def _made_of_variables(api: KubernetesApi, request: Request) -> tuple[str, ...]:
+    """Return a warning when a cluster of this name is there that has no resource."""
+    left = workloads_of_variables(api, _named(request))
+    if not left:
+        return ()
+    objects = listed(str(key_of(live)) for live in left)
+    return (
+        f"There is no Druid {request.name} in namespace {request.namespace}, and nothing was deleted, but {objects} of "
+        f"a cluster {request.name} without a resource is there. If that cluster is made of variables and is to go, set "
+        "by_variable to true (in the role: druid_cluster_by_variable), or give its spec.",
+    )
+
+
+def _named(request: Request) -> Cluster:
+    """Return the cluster of which nothing but the name is known."""
+    return Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
 
 
 def _until_gone(
@@ -92,7 +118,7 @@ def _still_there(api: KubernetesApi, resource: Manifest) -> Manifest | None:
 def delete_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
     """Delete all that was made of variables; with `wait` until it is gone."""
     _refuse_a_resource(api, request)
-    cluster = Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
+    cluster = _named(request)
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
     announce, say = _claims_to(progress), without_repeats(progress)
