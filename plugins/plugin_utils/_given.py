@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,21 @@ def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> 
         "metadata": {"name": name, "namespace": namespace},
         "spec": result.value,
     }
-    return resource, tuple(f"unknown field {path}: it is left out" for path in result.pruned)
+    unknown = (f"unknown field {path}: it is left out" for path in result.pruned)
+    return resource, tuple(_with_nearest_field(kind, text) for text in unknown)
+
+
+# In our words, and in those of the API server, which quote the path.
+_UNKNOWN_FIELD = re.compile(r'unknown field "?spec\.([^"]+?)(?:"|: it is left out)')
+
+
+def _with_nearest_field(kind: str, warning: str) -> str:
+    """Return the warning; one about an unknown field of the spec with the known field that may have been meant."""
+    from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
+
+    unknown = _UNKNOWN_FIELD.fullmatch(warning)
+    nearest = _schema.nearest_field(_schema.spec_of(kind), unknown.group(1)) if unknown else None
+    return f"{warning} (did you mean {nearest}?)" if nearest else warning
 
 
 @dataclass(frozen=True)
@@ -106,6 +121,14 @@ class Submitted:
 
 def submit(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:
     """Create the resource, or bring the live one to what is stated; in check mode by dry run."""
+    submitted = _submitted(api, resource, check_mode)
+    if api.warnings:
+        # A field that the server does not know is dropped: a typo in replicas leaves a group without pods.
+        api.warnings[:] = (_with_nearest_field(resource["kind"], text) for text in api.warnings)
+    return submitted
+
+
+def _submitted(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:
     metadata = resource["metadata"]
     live = api.get(resource["kind"], metadata["namespace"], metadata["name"])
     if live is None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ Schema = Mapping[str, Any]
 _HERE = Path(__file__).parent
 _FILES = {"Druid": _HERE / "_cluster" / "schema.json", "DruidIngestion": _HERE / "_ingestion" / "schema.json"}
 
+# How a path goes on: into a list, into a map.
+_INDEX = re.compile(r"\[[0-9]+\]\.?")
+_KEY = re.compile(r"[^.\[]+\.?")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
@@ -72,6 +76,25 @@ def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
     walk = _Walk([], [])
     applied = walk.value(schema, value, path)
     return Result(applied, tuple(walk.errors), tuple(walk.pruned))
+
+
+def nearest_field(schema: Schema, path: str) -> str | None:
+    """Return the field that an unknown one may have been meant for: of its place, the one with the most similar name.
+
+    `path` leads to the unknown field from the value of this schema, as `nodes.brokers.env[0].vale` does from the spec.
+    """
+    index = _INDEX.match(path)
+    if index:
+        return nearest_field(schema.get("items", {}), path[index.end() :])
+    fields: Mapping[str, Schema] = schema.get("properties", {})
+    # A name may have dots, as common.runtime.properties has: the longest that fits is meant.
+    known = max((name for name in fields if re.match(rf"{re.escape(name)}[.\[]", path)), key=len, default=None)
+    if known is not None:
+        return nearest_field(fields[known], path[len(known) :].removeprefix("."))
+    if "additionalProperties" in schema:
+        inside = _KEY.sub("", path, count=1)
+        return nearest_field(schema["additionalProperties"], inside) if inside else None
+    return next(iter(get_close_matches(path, fields, n=1)), None)
 
 
 def misshapen(schema: Schema, value: Any, path: str = "spec", levels: int = MOST_LEVELS) -> Iterator[SchemaError]:

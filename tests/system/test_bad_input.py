@@ -143,6 +143,20 @@ def test_a_volume_that_is_missing_can_be_added(live: Live) -> None:
     )
 
 
+@pytest.mark.parametrize("given", ["resource", "spec"])
+@pytest.mark.parametrize("check_mode", [True, False], ids=["checked", "done"])
+def test_names_the_field_that_a_typo_was_meant_for(live: Live, given: str, check_mode: bool) -> None:
+    """The API server's words, which may change, and ours."""
+    misspelt = wiki.resource()
+    misspelt["metadata"]["namespace"] = live.namespace
+    misspelt["spec"]["nodes"]["data"] |= {"replica": 1, "env": [{"name": "A", "vale": "a"}]}
+    stated = {"resource": misspelt} if given == "resource" else {"spec": misspelt["spec"], "by_variable": True}
+    told = one_pass(live, "wiki", check_mode, **stated).warnings
+    for path, nearest in (("nodes.data.replica", "replicas"), ("nodes.data.env[0].vale", "value")):
+        [warning] = [text for text in told if path in text]
+        assert warning.endswith(f" (did you mean {nearest}?)")
+
+
 def test_task_fails_with_the_words_of_the_condition_until_it_is_mended(each_ansible: Ansible, live: Live) -> None:
     resource = merged(wiki.resource(), INVALID["no label"][0])
     live.create(resource)

@@ -147,13 +147,16 @@ def test_takes_what_yaml_knows_and_json_does_not_for_its_text(stated: Any, expec
 
 
 def test_makes_a_resource_of_variables() -> None:
-    spec = {**druid.resource()["spec"], "unheardOf": 1}
+    spec = {**druid.resource()["spec"], "unheardOf": 1, "startscript": "/a"}
     resource, warnings = from_spec("Druid", spec, "c", "ns")
     assert resource["metadata"] == {"name": "c", "namespace": "ns"}
     assert resource["spec"]["nodes"]["brokers"]["nodeType"] == "broker"
     assert resource["spec"]["startScript"] == "/druid.sh"
     assert "unheardOf" not in resource["spec"]
-    assert warnings == ("unknown field spec.unheardOf: it is left out",)
+    assert warnings == (
+        "unknown field spec.unheardOf: it is left out",
+        "unknown field spec.startscript: it is left out (did you mean startScript?)",
+    )
     assert spec["unheardOf"] == 1
 
 

@@ -136,6 +136,27 @@ def test_prunes_and_names_what_it_does_not_know(changes: dict[str, Any], pruned:
     assert json.dumps(pruned.rsplit(".", 1)[1]) not in json.dumps(result.value["nodes"])
 
 
+# (path of an unknown field, the known one that it may have been meant for)
+NEAREST: list[tuple[str, str | None]] = [
+    ("iamge", "image"),
+    ("common.runtime.propertys", "common.runtime.properties"),
+    ("nodes.brokers.replica", "replicas"),
+    ("nodes.brokers.nodetype", "nodeType"),
+    ("nodes.brokers.runtime.property", "runtime.properties"),
+    ("nodes.brokers.env[0].vale", "value"),
+    ("nodes.brokers.services[12].spec.port", "ports"),
+    ("nodes.brokers.unheardOf", None),
+    ("unheardOf", None),
+    ("nodes.brokers.podLabels.a", None),
+    ("image.tag", None),
+]
+
+
+@pytest.mark.parametrize(("path", "nearest"), NEAREST)
+def test_finds_the_field_that_was_meant(path: str, nearest: str | None) -> None:
+    assert _schema.nearest_field(SPEC, path) == nearest
+
+
 def test_takes_nothing_for_absent() -> None:
     result = _schema.apply(SPEC, spec(image=None, imagePullPolicy=None, podLabels={"a": None}))
     assert "image" not in result.value
