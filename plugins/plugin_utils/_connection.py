@@ -25,6 +25,7 @@ try:
         from kubernetes import config
         from kubernetes.client import Configuration
         from kubernetes.client.rest import RESTClientObject
+        from kubernetes.config import kube_config
 except ImportError as error:
     _MISSING: ImportError | None = error
 else:
@@ -176,7 +177,7 @@ def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
         _load_kubeconfig(options, configuration)
     except (config.ConfigException, OSError, ValueError, yaml.YAMLError, *_NO_KUBECONFIG) as error:
         raise KubernetesError(
-            f"No way to a Kubernetes cluster: {_place(options)}{str(error).rstrip('.')}. "
+            f"No way to a Kubernetes cluster: {_place(options)}{_about_context(options) or str(error).rstrip('.')}. "
             "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
         ) from error
 
@@ -185,6 +186,31 @@ def _place(options: Mapping[str, Any]) -> str:
     """Return the path of the kubeconfig that was asked for; the client's own words do not name it."""
     kubeconfig = options.get("kubeconfig")
     return f"{kubeconfig}: " if isinstance(kubeconfig, str) else ""
+
+
+def _about_context(options: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the context that is asked for; None when something else is, or nothing can be read."""
+    try:
+        known, current = _contexts(options)
+    except (config.ConfigException, OSError, ValueError, LookupError, yaml.YAMLError, *_NO_KUBECONFIG):
+        return None
+    stated = options.get("context")
+    if (stated or current) in known:
+        return None
+    choice = f"there are: {', '.join(known)}" if known else "there is none"
+    if stated:
+        return f"context (K8S_AUTH_CONTEXT) is {stated}, and the kubeconfig has no context of that name; {choice}"
+    found = f"'s current-context {current} is none of its contexts" if current else " has no current-context"
+    return f"context (K8S_AUTH_CONTEXT) is not set, and the kubeconfig{found}; {choice}"
+
+
+def _contexts(options: Mapping[str, Any]) -> tuple[list[str], str | None]:
+    """Return the names of the contexts of the kubeconfig, or of the several that are merged, and the current one."""
+    given = options.get("kubeconfig")
+    if not isinstance(given, Mapping):
+        given = kube_config.KubeConfigMerger(given or kube_config.KUBE_CONFIG_DEFAULT_LOCATION).config.value
+    found = [getattr(each, "value", each) for each in given.get("contexts") or ()]
+    return [each["name"] for each in found], given.get("current-context")
 
 
 def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -> None:
@@ -258,15 +284,20 @@ def _authorization(configuration: Configuration) -> dict[str, str]:
 
 
 def _parts(host: str) -> SplitResult:
+    wrong = "is no URL"
     try:
         parts = urlsplit(host)
+        if host and parts.scheme not in ("http", "https"):
+            # Credentials are not shown.
+            shown = "" if "@" in host else f"({host}) "
+            wrong = f"{shown}does not begin with https:// or http://"
         # A / in a password ends the address, unless it is written %2F: then this is no port. Errors quote the rest.
-        if parts.port != 0:
+        elif parts.port != 0:
             return parts
     except ValueError:
         pass
     raise KubernetesError(
-        "No way to a Kubernetes cluster: the address of its API is no URL. "
+        f"No way to a Kubernetes cluster: the address of its API {wrong}. "
         "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
     )
 

@@ -31,9 +31,17 @@ class Unreachable(KubernetesError):
         self.cause = cause
         super().__init__(
             f"Cannot {verb} {resource}{_named(name)}: the Kubernetes API at {server} gives no answer "
-            f"({_innermost(cause)}). "
-            "Check the address (kubeconfig, context, host), the network, the proxy and the certificates."
+            f"({_innermost(cause)}). {_DISTRUSTED if _UNVERIFIED in str(cause) else _UNREACHED}"
         )
+
+
+_UNREACHED = "Check the address (kubeconfig, context, host), the network, the proxy and the certificates."
+# What Python's ssl says of a certificate, of whichever of its flaws.
+_UNVERIFIED = "CERTIFICATE_VERIFY_FAILED"
+_DISTRUSTED = (
+    "Its certificate cannot be verified: set ca_cert (K8S_AUTH_SSL_CA_CERT), or the kubeconfig's "
+    "certificate-authority, to the authority that has signed it, and host to a name that the certificate has."
+)
 
 
 class ApiError(KubernetesError):

@@ -326,7 +326,7 @@ def tls_server(certificate: Pair) -> Iterator[Server]:
 def test_trusts_the_authority_that_is_named_and_no_other(tls_server: Server, authority: Pair, tmp_path: Path) -> None:
     options = {"host": tls_server.url, "api_key": "k"}
     for distrusted in ({}, {"ca_cert": str(make(tmp_path, "other").certificate_file)}):
-        with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(Unreachable, match=r"certificate cannot be verified: set ca_cert \(K8S_AUTH_SSL_CA_CERT\)"):
             asked(tls_server, {**options, **distrusted})
     assert tls_server.asked == []
     found = asked(tls_server, {**options, "ca_cert": str(authority.certificate_file)})
@@ -383,9 +383,37 @@ def test_says_that_a_kubeconfig_is_none(tmp_path: Path, text: str) -> None:
         connect({"kubeconfig": str(path)})
 
 
-def test_a_context_that_is_not_there_is_named(server: Server) -> None:
-    with pytest.raises(KubernetesError, match="nowhere"):
-        connect({"kubeconfig": kubeconfig(server, {}), "context": "nowhere"})
+# (changes of a kubeconfig with the contexts a and b, option, what is told)
+CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
+    (
+        {},
+        "c",
+        r"context \(K8S_AUTH_CONTEXT\) is c, and .* has no context of that name; there are: a, b\. Set",
+    ),
+    ({"contexts": []}, "c", "no context of that name; there is none"),
+    ({"contexts": None}, "c", "no context of that name; there is none"),
+    ({"current-context": "c"}, None, "kubeconfig's current-context c is none of its contexts; there are: a, b"),
+    ({"current-context": ""}, None, "the kubeconfig has no current-context; there are: a, b"),
+    ({"contexts": [{}]}, "c", "."),
+]
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize(("changes", "context", "told"), CONTEXTS)
+def test_a_context_that_is_not_there_is_named_with_those_that_are(
+    tmp_path: Path, changes: dict[str, Any], context: str | None, told: str, is_file: bool
+) -> None:
+    document = {
+        "current-context": "a",
+        "clusters": [{"name": "k", "cluster": {"server": NOWHERE}}],
+        "users": [{"name": "k", "user": {"token": "k"}}],
+        "contexts": [{"name": name, "context": {"cluster": "k", "user": "k"}} for name in ("a", "b")],
+        **changes,
+    }
+    given = _written(document, tmp_path / "config") if is_file else document
+    with pytest.raises(KubernetesError, match=f"^No way to a Kubernetes cluster: .*{told}") as raised:
+        connect({"kubeconfig": given, "context": context})
+    assert not is_file or str(given) in str(raised.value)
 
 
 PROXY = r"proxy \(K8S_AUTH_PROXY\), or the kubeconfig's proxy-url"
@@ -438,6 +466,31 @@ def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: st
     files = [value for value in options.values() if value in (JUNK, "/nonexistent")]
     assert [file for file in files if file not in str(raised.value)] == []
     assert "s3cret" not in f"{raised.value} {raised.value.__cause__}"
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("localhost", r"\(localhost\) "),
+        ("localhost:6443", r"\(localhost:6443\) "),
+        ("ftp://localhost", r"\(ftp://localhost\) "),
+        ("//u:s3cret@localhost:6443", ""),
+        ("u:s3cret@localhost:6443", ""),
+    ],
+)
+def test_says_that_the_scheme_is_missing(host: str, shown: str) -> None:
+    in_kubeconfig = {
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": host}}],
+        "users": [{"name": "c", "user": {"token": "k"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+    }
+    for options in ({"host": host, "api_key": "k"}, {"kubeconfig": in_kubeconfig}):
+        with pytest.raises(
+            KubernetesError, match=f"the address of its API {shown}does not begin with https://.* Set {ADDRESS}"
+        ) as raised:
+            connect(options)
+        assert "s3cret" not in str(raised.value)
 
 
 def test_asks_nobody_for_the_password_of_a_key(tmp_path: Path) -> None:
