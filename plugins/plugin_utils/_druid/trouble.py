@@ -35,7 +35,10 @@ _CREDENTIALS = (
 )
 # What the options of modules, which errors name, are in a resource.
 _FIELDS: Mapping[str, str] = {
-    "url": "spec.endpoint.url, or leads to the router of the cluster",
+    "url": (
+        "the option url of the task (in the roles: druid_cluster_url, druid_ingestion_url) where that is set, else "
+        "spec.endpoint.url, else the Service of the cluster's router, whose name is known inside of Kubernetes only"
+    ),
     "ca_path": "spec.endpoint.caSecretRef",
     "client_cert": "spec.endpoint.clientCertificateSecretRef",
     "client_key": "spec.endpoint.clientCertificateSecretRef",

@@ -56,8 +56,7 @@ def _without_environment(value: Any) -> Any:
 
 
 def _texts(ingestion: Ingestion) -> Iterator[str]:
-    if (ingestion.cluster is None) == (ingestion.endpoint.get("url") is None):
-        yield "druidCluster: name a Druid resource, or the address of a Druid in endpoint.url, and not both."
+    yield from _of_place(ingestion)
     if ingestion.type not in TYPES:
         yield f"ingestion.type ({ingestion.type!r}): has to be one of {', '.join(TYPES)}."
         return
@@ -67,6 +66,14 @@ def _texts(ingestion: Ingestion) -> Iterator[str]:
         yield f"{_place(ingestion)}: the spec of the {_thing(ingestion)} has to be a mapping, or JSON of one: {error}."
         return
     yield from _of_document(ingestion, document)
+
+
+def _of_place(ingestion: Ingestion) -> Iterator[str]:
+    has_cluster, has_url = ingestion.cluster is not None, ingestion.endpoint.get("url") is not None
+    if has_cluster and has_url:
+        yield "druidCluster: endpoint.url is stated, too. Leave one of the two out."
+    elif not (has_cluster or has_url):
+        yield "druidCluster: neither it nor endpoint.url is stated. Name a Druid resource, or the address of a Druid."
 
 
 def _of_document(ingestion: Ingestion, document: dict[str, object]) -> Iterator[str]:

@@ -59,5 +59,9 @@ def test_names_the_fields_of_the_resource() -> None:
     untrusted = finding(Unreachable(*WHERE, "not trusted", "Set ca_path to the CA"))
     assert untrusted.message.endswith("Set ca_path to the CA. Here ca_path is spec.endpoint.caSecretRef.")
     nowhere = finding(Unreachable(*WHERE, "unknown", "Check the option url, or client_cert"))
-    assert "Here url is spec.endpoint.url, or leads to the router of the cluster; client_cert is" in nowhere.message
+    named = (
+        "druid_cluster_url, druid_ingestion_url",
+        "else spec.endpoint.url, else the Service of the cluster's router",
+    )
+    assert [each for each in (*named, "only; client_cert is spec.endpoint.") if each not in nowhere.message] == []
     assert "Here" not in finding(CUT).message

@@ -24,8 +24,12 @@ TEXT = '{"type": "kafka", "spec": {"ioConfig": {"consumerProperties": {"password
 NATIVE = "spec.ingestion.nativeSpec"
 
 WRONG: list[tuple[str, Ingestion, str]] = [
-    ("neither cluster nor endpoint", ingestion(druidCluster=None), "spec.druidCluster: "),
-    ("both", ingestion(endpoint={"url": "http://druid:8888"}), "spec.druidCluster: "),
+    (
+        "neither cluster nor endpoint",
+        ingestion(druidCluster=None),
+        "spec.druidCluster: neither it nor endpoint.url is ",
+    ),
+    ("both", ingestion(endpoint={"url": "http://druid:8888"}), "spec.druidCluster: endpoint.url is stated, too."),
     ("an unknown type", ingestion("index-hadoop"), "spec.ingestion.type ('index-hadoop'): has to be one of kafka, "),
     ("no specification", ingestion(ingestion={"nativeSpec": None}), "spec.ingestion.nativeSpec: the spec of the sup"),
     ("broken JSON", ingestion(ingestion={"nativeSpec": None, "spec": TEXT}), "spec.ingestion.spec: the spec of the"),
