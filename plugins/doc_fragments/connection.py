@@ -25,10 +25,9 @@ options:
     description:
       - Where Druid is. A Router, a Coordinator or an Overlord, such as V(https://router.example.com:9088).
       - Several are tried in turn. The first that answers is used from then on.
-      - Without it E(DRUID_URL) counts, several separated by commas.
+      - Without it E(DRUID_URL) counts, several separated by commas. One of the two is needed.
     type: list
     elements: str
-    required: true
   username:
     description:
       - User name of HTTP basic authentication.

@@ -19,7 +19,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec_masking impor
 
 # Documented in the doc fragment druidops.druid.connection.
 CONNECTION: dict[str, dict[str, Any]] = {
-    "url": {"type": "list", "elements": "str", "required": True, "fallback": (env_fallback, ["DRUID_URL"])},
+    # Needed as well. Ansible would say no more than that it is missing, and nothing of the environment.
+    "url": {"type": "list", "elements": "str", "fallback": (env_fallback, ["DRUID_URL"])},
     "username": {"type": "str", "fallback": (env_fallback, ["DRUID_USERNAME"])},
     "password": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_PASSWORD"])},
     "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_TOKEN"])},
@@ -36,7 +37,7 @@ CONNECTION: dict[str, dict[str, Any]] = {
 def connection(params: Mapping[str, Any]) -> Connection:
     """Return the connection that a module's parameters describe; BadInput names the option that is wrong."""
     return Connection(
-        urls=tuple(params["url"]),
+        urls=tuple(params["url"] or ()),
         username=params["username"],
         password=params["password"],
         token=params["token"],

@@ -127,7 +127,7 @@ def test_a_playbook_is_told_in_one_sentence_and_sees_no_password(druid_basic: Dr
     assert "401 Unauthorized" in wrong.output
     assert "not this one" not in wrong.output
     assert "refused" in nowhere.output
-    assert "missing required arguments: url" in nothing.output
+    assert "Set the option url or the environment variable DRUID_URL." in nothing.output
 
 
 def test_secrets_in_a_specification_are_nowhere_in_what_is_printed(druid: Druid, tmp_path: Path) -> None:

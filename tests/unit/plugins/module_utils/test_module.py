@@ -82,7 +82,7 @@ def test_an_option_counts_more_than_the_environment(server: Server) -> None:
 def test_says_that_no_server_is_named() -> None:
     result = run({})
     assert result["failed"]
-    assert "url" in result["msg"]
+    assert result["msg"].endswith("Set the option url or the environment variable DRUID_URL.")
 
 
 def test_an_error_is_the_message_and_nothing_else(server: Server) -> None:
