@@ -60,7 +60,9 @@ class ApiError(KubernetesError):
         self.verb, self.resource, self.kind, self.namespace, self.name = verb, resource, kind, namespace, name
         self.status, self.document = status, document
         where = f" in namespace {namespace}" if namespace else ""
-        super().__init__(f"Cannot {verb} {kind}{_named(name)}{where}: {status} {self.words}{self._remedy()}")
+        # A server without the kind answers in plain text: 404 page not found.
+        said = self.words.removeprefix(f"{status} ")
+        super().__init__(f"Cannot {verb} {kind}{_named(name)}{where}: {status} {said}{self._remedy()}")
 
     @property
     def words(self) -> str:

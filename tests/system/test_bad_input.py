@@ -184,6 +184,14 @@ RULES = [
 ]
 
 
+def test_installing_the_crds_names_the_permissions_that_it_takes(each_ansible: Ansible) -> None:
+    assert each_ansible.plane is not None
+    limited = str(each_ansible.plane.kubeconfig("limited"))
+    refused = each_ansible.run("druidops.druid.install_crds", status=2, K8S_AUTH_KUBECONFIG=limited)
+    needed = "The user needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io"
+    assert needed in " ".join(refused.output.split())
+
+
 def test_message_names_the_permission_that_is_missing(ansible: Ansible, live: Live) -> None:
     live.create(wiki.resource())
     limited: dict[str, Any] = {"name": "wiki", "kubeconfig": str(live.plane.kubeconfig("limited"))}

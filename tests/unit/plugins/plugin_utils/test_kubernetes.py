@@ -411,7 +411,7 @@ ERRORS: list[tuple[str, Call, Answer, str]] = [
         "no CRD",
         LIST,
         Answer(404, "404 page not found"),
-        "Cannot list Druid in namespace ns: 404 404 page not found. The CRD druids.druid.apache.org is not installed: "
+        "Cannot list Druid in namespace ns: 404 page not found. The CRD druids.druid.apache.org is not installed: "
         "run the playbook druidops.druid.install_crds or apply config/crd.",
     ),
     (
