@@ -170,6 +170,10 @@ namespace:
   description: Namespace of the cluster.
   type: str
   returned: always
+changed:
+  description: Whether something was written, or would be in check mode; status and events do not count.
+  type: bool
+  returned: always
 plan:
   description:
     - What was done, or would be in check mode, a line each.
@@ -179,6 +183,19 @@ plan:
   returned: always
   sample: ["change ConfigMap druid-wiki-brokers-config", "change StatefulSet druid-wiki-brokers",
     "restart 1: group brokers (StatefulSet druid-wiki-brokers), 2 pods"]
+diff:
+  description:
+    - For each line of RV(plan) that changes something, what was there and what is there, or would be, as YAML. Secrets
+      are masked.
+    - Before what changes in Druid itself comes, in C(prepared), what restarts in which order.
+  type: list
+  elements: dict
+  returned: when the task could be begun
+  sample:
+    - before_header: ConfigMap druid/druid-wiki-brokers-config
+      after_header: ConfigMap druid/druid-wiki-brokers-config
+      before: "data: {runtime.properties: druid.service=old}\n"
+      after: "data: {runtime.properties: druid.service=new}\n"
 generation:
   description: The generation of the resource that was reconciled.
   type: int
