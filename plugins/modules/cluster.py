@@ -165,11 +165,11 @@ RETURN = r"""
 name:
   description: Name of the cluster.
   type: str
-  returned: always
+  returned: when the task could be begun
 namespace:
   description: Namespace of the cluster.
   type: str
-  returned: always
+  returned: when the task could be begun
 changed:
   description: Whether something was written, or would be in check mode; status and events do not count.
   type: bool
@@ -194,8 +194,16 @@ diff:
   sample:
     - before_header: ConfigMap druid/druid-wiki-brokers-config
       after_header: ConfigMap druid/druid-wiki-brokers-config
-      before: "data: {runtime.properties: druid.service=old}\n"
-      after: "data: {runtime.properties: druid.service=new}\n"
+      before: |
+        apiVersion: v1
+        data:
+          runtime.properties: druid.service=old
+        kind: ConfigMap
+      after: |
+        apiVersion: v1
+        data:
+          runtime.properties: druid.service=new
+        kind: ConfigMap
 generation:
   description: The generation of the resource that was reconciled.
   type: int

@@ -197,7 +197,7 @@ def _about_context(options: Mapping[str, Any]) -> str | None:
     stated = options.get("context")
     if (stated or current) in known:
         return None
-    choice = f"there are: {', '.join(known)}" if known else "there is none"
+    choice = f"there are: {', '.join(map(str, known))}" if known else "there is none"
     if stated:
         return f"context (K8S_AUTH_CONTEXT) is {stated}, and the kubeconfig has no context of that name; {choice}"
     found = f"'s current-context {current} is none of its contexts" if current else " has no current-context"
@@ -288,9 +288,8 @@ def _parts(host: str) -> SplitResult:
     try:
         parts = urlsplit(host)
         if host and parts.scheme not in ("http", "https"):
-            # Credentials are not shown.
-            shown = "" if "@" in host else f"({host}) "
-            wrong = f"{shown}does not begin with https:// or http://"
+            # It is not shown: it may be the token that belongs into another option.
+            wrong = "does not begin with https:// or http://"
         # A / in a password ends the address, unless it is written %2F: then this is no port. Errors quote the rest.
         elif parts.port != 0:
             return parts

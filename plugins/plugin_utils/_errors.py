@@ -40,7 +40,8 @@ _UNREACHED = "Check the address (kubeconfig, context, host), the network, the pr
 _UNVERIFIED = "CERTIFICATE_VERIFY_FAILED"
 _DISTRUSTED = (
     "Its certificate cannot be verified: set ca_cert (K8S_AUTH_SSL_CA_CERT), or the kubeconfig's "
-    "certificate-authority, to the authority that has signed it, and host to a name that the certificate has."
+    "certificate-authority, to the authority that has signed it, and host to a name that the certificate has; "
+    "renew one that has expired."
 )
 
 

@@ -195,7 +195,9 @@ def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
 
 def _violations(schema: Schema, value: Any, path: str) -> Iterator[SchemaError]:
     """What is wrong with a scalar of the right type."""
-    shown = json.dumps(value, ensure_ascii=False)
+    # The address of a Druid may have a password in it.
+    has_credentials = isinstance(value, str) and "@" in value
+    shown = json.dumps("string" if has_credentials else value, ensure_ascii=False)
     if "enum" in schema and value not in schema["enum"]:
         supported = ", ".join(json.dumps(each) for each in schema["enum"])
         yield SchemaError(path, "Unsupported value", f"{shown}: supported values: {supported}")

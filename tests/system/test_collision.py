@@ -189,7 +189,9 @@ def test_the_name_of_a_resource_is_not_for_a_cluster_made_of_variables(live: Liv
     outcome = one_pass(live, NAME, spec=resource["spec"], by_variable=True)
     [finding] = outcome.plan.findings
     assert (finding.reason, finding.group) == ("NameCollision", None)
-    assert finding.message.startswith(f"Druid {NAME} exists in namespace {live.namespace}: ")
+    assert finding.message.startswith(
+        f"The objects of that name belong to Druid {NAME} in namespace {live.namespace}: "
+    )
     assert [each for each in live.writes(mark) if not each.dry_run and each.user == "druidops"] == []
 
 

@@ -43,11 +43,10 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
     try:
         resource = api.get(names.KIND, request.namespace, request.name)
     except ApiError as error:
-        # Without the CRD a cluster made of variables can be there all the same.
-        warnings = _made_of_variables(api, request) if error.is_missing_kind else ()
-        if not warnings:
+        if not error.is_missing_kind:
             raise
-        return Outcome(warnings=warnings)
+        # Without the CRD a cluster made of variables can be there all the same.
+        raise KubernetesError(" ".join((str(error), *_made_of_variables(api, request)))) from error
     if resource is None:
         return Outcome(warnings=_made_of_variables(api, request))
     request = replace(request, settings=replace(request.settings, announce=_claims_to(progress)))
@@ -77,9 +76,9 @@ def _made_of_variables(api: KubernetesApi, request: Request) -> tuple[str, ...]:
         return ()
     objects = listed(str(key_of(live)) for live in left)
     return (
-        f"There is no Druid {request.name} in namespace {request.namespace}, and nothing was deleted, but {objects} of "
-        f"a cluster {request.name} without a resource is there. If that cluster is made of variables and is to go, set "
-        "by_variable to true (in the role: druid_cluster_by_variable), or give its spec.",
+        f"There is no Druid {request.name} in namespace {request.namespace}, and nothing was deleted, but the "
+        f"workloads of a cluster {request.name} without a resource are there: {objects}. If that cluster is made of "
+        "variables and is to go, set by_variable to true (in the role: druid_cluster_by_variable), or give its spec.",
     )
 
 

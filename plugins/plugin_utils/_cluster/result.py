@@ -37,7 +37,7 @@ def _pods_lack(outcome: Outcome) -> bool:
 
 def _where_to_look(request: Request) -> str:
     selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
-    return f"Look at the pods: kubectl describe pods {selector}"
+    return f"Look at them: kubectl describe statefulsets,deployments,replicasets,pods {selector}"
 
 
 def _of_report(report: Report) -> dict[str, Any]:

@@ -67,9 +67,9 @@ def collisions(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[
 
 def _kept_by_resource(cluster: Cluster) -> str:
     return (
-        f"Druid {cluster.name} exists in namespace {cluster.namespace}: that cluster was not made of variables, and "
-        "nothing of it is changed. To reconcile it by its resource, leave out spec and by_variable; "
-        "for another cluster, choose another name."
+        f"The objects of that name belong to Druid {cluster.name} in namespace {cluster.namespace}: that cluster was "
+        "not made of variables, and nothing of it is changed. To reconcile it by its resource, leave out spec and "
+        "by_variable; for another cluster, choose another name; if the resource was deleted, wait until they are gone."
     )
 
 

@@ -469,28 +469,32 @@ def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: st
 
 
 @pytest.mark.parametrize(
-    ("host", "shown"),
+    "host",
     [
-        ("localhost", r"\(localhost\) "),
-        ("localhost:6443", r"\(localhost:6443\) "),
-        ("ftp://localhost", r"\(ftp://localhost\) "),
-        ("//u:s3cret@localhost:6443", ""),
-        ("u:s3cret@localhost:6443", ""),
+        "localhost",
+        "localhost:6443",
+        "a-token-s3cret",
+        "ftp://localhost",
+        "//u:s3cret@localhost:6443",
+        "u:s3cret@localhost:6443",
     ],
 )
-def test_says_that_the_scheme_is_missing(host: str, shown: str) -> None:
-    in_kubeconfig = {
+def test_says_that_the_scheme_is_missing(host: str) -> None:
+    for options in ({"host": host, "api_key": "k"}, {"kubeconfig": with_server(host)}):
+        with pytest.raises(
+            KubernetesError, match=f"the address of its API does not begin with https://.* Set {ADDRESS}"
+        ) as raised:
+            connect(options)
+        assert "s3cret" not in str(raised.value)
+
+
+def with_server(host: str) -> dict[str, Any]:
+    return {
         "current-context": "c",
         "clusters": [{"name": "c", "cluster": {"server": host}}],
         "users": [{"name": "c", "user": {"token": "k"}}],
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
     }
-    for options in ({"host": host, "api_key": "k"}, {"kubeconfig": in_kubeconfig}):
-        with pytest.raises(
-            KubernetesError, match=f"the address of its API {shown}does not begin with https://.* Set {ADDRESS}"
-        ) as raised:
-            connect(options)
-        assert "s3cret" not in str(raised.value)
 
 
 def test_asks_nobody_for_the_password_of_a_key(tmp_path: Path) -> None:

@@ -232,6 +232,14 @@ NO_QUANTITY = "is no quantity: use a number, or one with a suffix such as m, k, 
             spec(auth="hunter2"),
             ['spec.auth: Invalid value: "string": spec.auth in body must be of type object: "string"'],
         ),
+        # a misplaced address may have a password in it
+        (
+            with_broker(maxSurge="https://u:hunter2@h"),
+            [
+                'spec.nodes.brokers.maxSurge: Invalid value: "string": '
+                "spec.nodes.brokers.maxSurge in body should match '^[0-9]+%$'"
+            ],
+        ),
         (
             with_broker(maxSurge="25%\n"),
             [

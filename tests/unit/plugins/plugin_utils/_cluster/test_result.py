@@ -65,7 +65,7 @@ FAILURES: list[tuple[Outcome, str]] = [
     (
         Outcome(report=report(), timed_out=True),
         "Druid ns/c: not as wanted (NodesNotReady: Waiting for brokers 0/1.) after 7 s. "
-        "Look at the pods: kubectl describe pods --namespace ns --selector druid_cr=c",
+        "Look at them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
     ),
     (
         Outcome(report=report(WISH), timed_out=True),

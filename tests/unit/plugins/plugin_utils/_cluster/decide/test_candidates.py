@@ -232,8 +232,9 @@ def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> N
     [finding] = collisions(Cluster.from_resource(resource), desired, observed)
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, None, True)
     assert finding.message == (
-        "Druid c exists in namespace ns: that cluster was not made of variables, and nothing of it is changed. To "
-        "reconcile it by its resource, leave out spec and by_variable; for another cluster, choose another name."
+        "The objects of that name belong to Druid c in namespace ns: that cluster was not made of variables, and "
+        "nothing of it is changed. To reconcile it by its resource, leave out spec and by_variable; for another "
+        "cluster, choose another name; if the resource was deleted, wait until they are gone."
     )
 
 
