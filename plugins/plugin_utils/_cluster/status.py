@@ -87,10 +87,9 @@ def _conditions(
     cluster: Cluster, states: Sequence[GroupState], moving: Sequence[str], findings: Sequence[Finding]
 ) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
-    awaited = _first(findings, reasons.DRUID_AWAITED)
     return [
         _ready(cluster, states, findings, problems),
-        _progressing(moving, _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None), awaited),
+        _progressing(moving, findings, problems),
         _degraded(states, problems),
         _paused(findings),
     ]
@@ -121,7 +120,10 @@ def _awaited(waiting: Sequence[GroupState]) -> str:
     return f"Waiting for {listed(map(str, waiting))}{f' ({cause})' if cause else ''}."
 
 
-def _progressing(moving: Sequence[str], held: Finding | None, awaited: Finding | None) -> Condition:
+def _progressing(moving: Sequence[str], findings: Sequence[Finding], problems: Sequence[Finding]) -> Condition:
+    awaited = _first(findings, reasons.DRUID_AWAITED)
+    held = _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None)
+    deleting = _first(findings, reasons.DELETING)
     if moving:
         more = f" {awaited.message}" if awaited else ""
         message = f"Pods are being changed in {listed(moving)}.{more}"
@@ -129,6 +131,8 @@ def _progressing(moving: Sequence[str], held: Finding | None, awaited: Finding |
     if held is not None:
         message = "No pods are being changed, and not all need be as the specification wants them."
         return condition("Progressing", False, held.reason, message)
+    if deleting is not None:
+        return condition("Progressing", True, deleting.reason, deleting.message)
     if awaited is not None:
         return condition("Progressing", False, awaited.reason, awaited.message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are as the specification wants them.")
