@@ -106,7 +106,7 @@ def test_nobody_is_there(ingestion: Ingesting) -> None:
         assert outcome.report is not None
         [problem] = outcome.report.plan.problems
         assert (problem.reason, url in problem.message) == ("DruidUnreachable", True)
-        assert "url is spec.endpoint.url" in problem.message
+        assert "else spec.endpoint.url" in problem.message
 
 
 @pytest.mark.parametrize("password", ["wrong", "right"])
