@@ -96,6 +96,12 @@ class ImageOperator:
         found = self.tmp.glob(f"ansible-operator/runner/*/*/*/{self.live.namespace}/*/artifacts/*")
         return sorted(each for each in found if not each.is_symlink())
 
+    @property
+    def ended(self) -> dict[Path, str]:
+        """The exit status of each run that has ended; ansible-runner makes the file first, and writes it then."""
+        found = {run: _text(run / "rc") for run in self.artifacts}
+        return {run: status for run, status in found.items() if status}
+
     def wait_until_ready(self, name: str) -> None:
         """Wait until the resource is ready."""
         eventually(lambda: self._runs() and self._is_ready(name))
@@ -116,7 +122,8 @@ class ImageOperator:
     def _is_settled(self, name: str) -> bool:
         lines = [line for line in self.lines() if line["name"] == name]
         nothing_left = bool(lines) and not lines[-1]["done"] and lines[-1]["ready"] == "True"
-        return nothing_left and all((run / "rc").exists() for run in self.artifacts if run.parent.parent.name == name)
+        own = {run for run in self.artifacts if run.parent.parent.name == name}
+        return nothing_left and own <= self.ended.keys()
 
     def lines(self) -> list[dict[str, Any]]:
         """The lines of its own log."""
@@ -127,6 +134,13 @@ class ImageOperator:
         """Ask it to end, as Kubernetes does; the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(2 * _PATIENCE)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return ""
 
 
 @contextmanager
