@@ -93,21 +93,25 @@ def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> 
         "metadata": {"name": name, "namespace": namespace},
         "spec": result.value,
     }
-    unknown = (f"unknown field {path}: it is left out" for path in result.pruned)
-    return resource, tuple(_with_nearest_field(kind, text) for text in unknown)
+    return resource, tuple(f"unknown field {path}: it is left out{_meant(kind, path)}" for path in result.pruned)
 
 
-# In our words, and in those of the API server, which quote the path.
-_UNKNOWN_FIELD = re.compile(r'unknown field "?spec\.([^"]+?)(?:"|: it is left out)')
+# The API server's words.
+_UNKNOWN_FIELD = re.compile(r'unknown field "(spec\.[^"]+)"')
 
 
 def _with_nearest_field(kind: str, warning: str) -> str:
-    """Return the warning; one about an unknown field of the spec with the known field that may have been meant."""
+    """Return the API server's warning; one about an unknown field of the spec with the one that may have been meant."""
+    unknown = _UNKNOWN_FIELD.fullmatch(warning)
+    return f"{warning}{_meant(kind, unknown.group(1))}" if unknown else warning
+
+
+def _meant(kind: str, path: str) -> str:
+    """Return a question after the known field that is most like the unknown one at the path; nothing without one."""
     from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
 
-    unknown = _UNKNOWN_FIELD.fullmatch(warning)
-    nearest = _schema.nearest_field(_schema.spec_of(kind), unknown.group(1)) if unknown else None
-    return f"{warning} (did you mean {nearest}?)" if nearest else warning
+    nearest = _schema.nearest_field(_schema.spec_of(kind), path.removeprefix("spec."))
+    return f" (did you mean {nearest}?)" if nearest else ""
 
 
 @dataclass(frozen=True)
