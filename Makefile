@@ -128,11 +128,11 @@ all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete c
 .PHONY: faults
 faults: export EACH_IN_EACH_WAY := yes
 faults: ## Let each request of a pass fail in each way: twenty-five minutes; `make test` lets the ways take turns
-	@$(MAKE) integration TESTS=tests/system/test_faults.py
+	@$(MAKE) integration TESTS=tests/system/cluster/test_faults.py
 
 .PHONY: mutations
 mutations: ## Break the stand-in for ansible-operator in every way that its tests have to notice: a quarter of an hour
-	@$(MAKE) integration TESTS=tests/system/check_operator_mutations.py
+	@$(MAKE) integration TESTS=tests/system/operator/check_operator_mutations.py
 
 .PHONY: testbed
 testbed: $(CORE_2_19)/.complete link ## Start a control plane that the tests then reuse, until `make stop`

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tests.system import small_cluster
-from ansible_collections.druidops.druid.tests.system.fault_proxy import FaultProxy, fault_proxy
-from ansible_collections.druidops.druid.tests.system.go_operator import recorded_namespace
-from ansible_collections.druidops.druid.tests.system.image import lay_out, make_removable
-from ansible_collections.druidops.druid.tests.system.in_process import good, one_pass
-from ansible_collections.druidops.druid.tests.system.live import Live
-from ansible_collections.druidops.druid.tests.system.playbook import CORES, Ansible
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, fault_proxy
+from ansible_collections.druidops.druid.tests.system.support.go_operator import recorded_namespace
+from ansible_collections.druidops.druid.tests.system.support.image import lay_out, make_removable
+from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from testbed.control_plane import ControlPlane
 from testbed.druid_plugin import (
     druid,

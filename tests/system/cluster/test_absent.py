@@ -1,0 +1,206 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster is taken away whole, and its data only when that was stated and named."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.live import Live, without_status
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+GONE: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 300}
+CLAIMS = {"segments-druid-wiki-data-0", "druid-wiki-routers"}
+CLAIM = "PersistentVolumeClaim"
+
+
+def named(output: str) -> set[str]:
+    """Return the claims that were named before they were deleted."""
+    return set(re.findall(r"^wiki: Deletes the claim (\S+) and the data in its volume\.$", output, re.M))
+
+
+def planned(output: str) -> set[str]:
+    """Return the claims that a plan would delete."""
+    return set(re.findall(r"delete PersistentVolumeClaim ([^\s\",]+)", output))
+
+
+@pytest.mark.parametrize("keeps_claims", [False, True])
+def test_by_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
+    live.create(wiki.resource(disablePVCDeletionFinalizer=keeps_claims))
+    until_ready(live, "wiki")
+    mark = live.mark()
+    plan = ansible.cluster("wiki", "--check", "--diff", state="absent")
+    assert plan.changed
+    assert "delete Druid wiki" in plan.output
+    assert planned(plan.output) == (set() if keeps_claims else CLAIMS)
+    assert [each for each in live.writes(mark) if not each.dry_run] == []
+
+    removed = ansible.cluster("wiki", **GONE)
+    assert removed.changed
+    assert named(removed.output) == planned(plan.output)
+    assert live.find("Druid", "wiki") is None
+    kept = {(CLAIM, name) for name in CLAIMS} if keeps_claims else set()
+    eventually(lambda: live.made() == kept)
+    eventually(lambda: not live.list("Pod"))
+    assert [each["metadata"]["name"] for each in live.list(CLAIM) if each["metadata"].get("deletionTimestamp")] == []
+    mark = live.mark()
+    assert not ansible.cluster("wiki", **GONE).changed
+    assert without_status(live.writes(mark)) == []
+
+
+@pytest.mark.parametrize("keeps_claims", [False, True])
+def test_by_variable(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
+    spec = wiki.spec()
+    until_ready(live, "wiki", spec=spec, by_variable=True)
+    given = {"by_variable": True} if keeps_claims else {"spec": spec}
+    mark = live.mark()
+    plan = ansible.cluster("wiki", "--check", "--diff", state="absent", **given)
+    assert plan.changed
+    assert planned(plan.output) == (set() if keeps_claims else CLAIMS)
+    assert [each for each in live.writes(mark) if not each.dry_run] == []
+
+    removed = ansible.cluster("wiki", **GONE, **given)
+    assert removed.changed
+    assert named(removed.output) == planned(plan.output)
+    assert keeps_claims == ("These claims are kept, since no spec says what becomes of them" in removed.output)
+    assert live.made() == ({(CLAIM, name) for name in CLAIMS} if keeps_claims else set())
+    mark = live.mark()
+    assert not ansible.cluster("wiki", **GONE, **given).changed
+    assert without_status(live.writes(mark)) == []
+
+
+@pytest.mark.parametrize("given", [{"by_variable": True}, {"spec": wiki.spec()}], ids=["kept", "deleted"])
+@pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
+def test_by_variable_leaves_the_cluster_of_a_resource_alone(
+    ansible: Ansible, live: Live, given: dict[str, Any], check: tuple[str, ...]
+) -> None:
+    live.create(wiki.resource())
+    until_ready(live, "wiki")
+    mark = live.mark()
+    refused = ansible.cluster("wiki", *check, state="absent", status=2, **given)
+    assert "that cluster was not made of variables, and nothing of it is deleted." in refused.output
+    assert live.writes(mark) == []
+    assert live.made() == wiki.OBJECTS
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
+def test_warns_that_a_cluster_is_kept_that_has_no_resource(
+    ansible: Ansible, live: Live, check: tuple[str, ...]
+) -> None:
+    one_pass(live, "wiki", spec=wiki.spec(), by_variable=True)
+    made = live.made()
+    mark = live.mark()
+    warned = ansible.cluster("wiki", *check, state="absent")
+    assert not warned.changed
+    words = " ".join(warned.output.split())
+    assert "[WARNING]: There is no Druid wiki in namespace" in words
+    assert "StatefulSet druid-wiki-data" in words
+    assert "set by_variable to true (in the role: druid_cluster_by_variable), or give its spec." in words
+    assert live.writes(mark) == []
+    assert live.made() == made
+
+
+def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
+    one_pass(live, "wiki", spec=wiki.spec(), by_variable=True)
+    live.create(wiki.resource("of-resource", disablePVCDeletionFinalizer=True))
+    one_pass(live, "of-resource")
+    for name in ("unknown", "no/label", "long" * 20):
+        assert one_pass(live, name, absent=True) == Outcome()
+    # As Kubernetes leaves them for a moment that deletes them after their owner.
+    live.delete("Druid", "of-resource")
+    assert one_pass(live, "of-resource", absent=True).warnings == ()
+
+
+def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+    live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
+    request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
+    assert fulfil(connection(live), request, lambda _text: None, Clock()).changed
+    # Kubernetes is left the time that it takes for the pods and their claims
+    eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
+
+    request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)
+    outcome = fulfil(connection(live), request, lambda _text: None, Clock())
+    told = of_outcome(outcome, request, fail_on_problem=True)
+    assert told["msg"].endswith(": Service druid-wiki-data (held by example.com/mine) still there after 6 s.")
+    assert told["failed"]
+    assert live.made() == {("Service", "druid-wiki-data")}
+    live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})
+    ansible.cluster("wiki", **GONE, spec=wiki.spec())
+    assert live.made() == set()
+
+
+def test_by_variable_says_what_was_done_and_what_was_not(live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+    everything, reading = ["*"], ["get", "list"]
+    allow(
+        live,
+        {"apiGroups": [""], "resources": ["services", "pods", "persistentvolumeclaims"], "verbs": everything},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": reading},
+        {"apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": everything},
+        {"apiGroups": ["druid.apache.org"], "resources": ["druids"], "verbs": reading},
+    )
+    request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
+    outcome = fulfil(connection(live, "limited"), request, lambda _text: None, Clock())
+    assert outcome.changed
+    told = of_outcome(outcome, request, fail_on_problem=True)
+    assert told["failed"]
+    assert told["msg"].count("The user needs the verb delete on configmaps") == len(live.names("ConfigMap"))
+    assert "delete StatefulSet druid-wiki-data" in told["plan"]
+    eventually(lambda: {kind for kind, _name in live.made()} == {"ConfigMap"})
+
+
+def allow(live: Live, *rules: dict[str, Any]) -> None:
+    """Let the limited user do this much."""
+    group = {"apiGroup": "rbac.authorization.k8s.io"}
+    path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{live.namespace}"
+    live.plane.request("POST", f"{path}/roles", {"metadata": {"name": "limited"}, "rules": list(rules)})
+    binding = {
+        "metadata": {"name": "limited"},
+        "subjects": [{**group, "kind": "User", "name": "limited"}],
+        "roleRef": {**group, "kind": "Role", "name": "limited"},
+    }
+    live.plane.request("POST", f"{path}/rolebindings", binding)
+    api = connection(live, "limited")
+    eventually(lambda: is_allowed(api, live.namespace))
+
+
+def is_allowed(api: KubernetesApi, namespace: str) -> bool:
+    """True once the authorizer has seen the role."""
+    try:
+        api.list_objects("Service", namespace)
+    except ApiError:
+        return False
+    return True
+
+
+def test_takes_nothing_else_away(ansible: Ansible, live: Live) -> None:
+    live.create({"kind": "ConfigMap", "metadata": {"name": "mine", "labels": {"app": "druid", "druid_cr": "wiki"}}})
+    live.create(
+        {
+            "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "name": "mine",
+                "labels": {"app": "druid", "druid_cr": "wiki", "nodeSpecUniqueStr": "druid-wiki-data"},
+            },
+            "spec": wiki.claim(),
+        }
+    )
+    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+    ansible.cluster("wiki", **GONE, spec=wiki.spec())
+    eventually(lambda: live.made() == {("ConfigMap", "mine"), ("PersistentVolumeClaim", "mine")})

@@ -1,0 +1,202 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An autoscaler comes, decides and goes without the replicas ever being anything else than what somebody wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS, autoscaler
+from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities, take_over
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+KINDS = {"StatefulSet": (STATEFUL, "historicals"), "Deployment": (STATELESS, "brokers")}
+ALL_KINDS = pytest.mark.parametrize("kind", KINDS)
+
+
+def group(kind: str, **more: Any) -> dict[str, Any]:
+    """Return the nodes of a cluster with one group, of that kind."""
+    _name, key = KINDS[kind]
+    make = full_cluster.historicals if kind == "StatefulSet" else full_cluster.brokers
+    return {key: make(**{"hpAutoscaler": None, **more})}
+
+
+def settled(live: Live) -> None:
+    """One pass, and another that has nothing to do."""
+    assert one_pass(live, NAME).plan.findings == ()
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def state(live: Live, kind: str) -> tuple[int, int]:
+    """Return the replicas, and the generation: it counts every change of a workload's specification."""
+    workload = live.get(kind, KINDS[kind][0])
+    return workload["spec"]["replicas"], workload["metadata"]["generation"]
+
+
+def owners(live: Live, kind: str) -> set[str]:
+    """Return the managers that own the replicas."""
+    entries = live.get(kind, KINDS[kind][0])["metadata"]["managedFields"]
+    return {entry["manager"] for entry in entries if "f:replicas" in entry["fieldsV1"].get("f:spec", {})}
+
+
+def change(live: Live, kind: str, **node: Any) -> None:
+    """Change the group in the resource."""
+    live.merge("Druid", NAME, {"spec": {"nodes": {KINDS[kind][1]: node}}})
+
+
+def scale(live: Live, kind: str, replicas: int) -> None:
+    """Scale the workload as an autoscaler and kubectl scale do."""
+    live.scale(kind, KINDS[kind][0], replicas)
+
+
+def by_hand(live: Live, kind: str, name: str, smallest: int = 1) -> None:
+    """Let a person make an autoscaler that is not part of the resource."""
+    spec = autoscaler(kind, name, smallest)
+    live.create({"kind": "HorizontalPodAutoscaler", "metadata": {"name": f"by-hand-{kind.lower()}"}, "spec": spec})
+
+
+@ALL_KINDS
+def test_comes_to_a_running_group_without_a_change(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5))
+    settled(live)
+    replicas, generation = state(live, kind)
+    assert replicas == 5
+    change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]))
+    settled(live)
+    # No generation, no moment with other replicas.
+    assert state(live, kind) == (5, generation)
+    assert "druidops" not in owners(live, kind)
+    assert live.names("HorizontalPodAutoscaler") == {KINDS[kind][0]}
+
+
+@ALL_KINDS
+def test_comes_together_with_another_change_in_one_write(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5))
+    settled(live)
+    _replicas, generation = state(live, kind)
+    change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]), image="apache/druid:36.0.0")
+    settled(live)
+    assert state(live, kind) == (5, generation + 1)
+
+
+@ALL_KINDS
+def test_its_decisions_are_left_alone(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
+    settled(live)
+    for wanted in (7, 2):
+        scale(live, kind, wanted)
+        assert one_pass(live, NAME).plan.steps == ()
+        change(live, kind, image=f"apache/druid:{wanted}.0.0")
+        settled(live)
+        assert state(live, kind)[0] == wanted
+
+
+@ALL_KINDS
+def test_goes_and_the_resource_decides_again(live: Live, kind: str) -> None:
+    full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
+    settled(live)
+    scale(live, kind, 7)
+    _replicas, generation = state(live, kind)
+    change(live, kind, hpAutoscaler=None)
+    mark = live.mark()
+    settled(live)
+    # While the autoscaler is there, it may undo what the group is given.
+    verbs = [write.verb for write in live.writes(mark) if not write.dry_run and write.name == KINDS[kind][0]]
+    assert verbs == ["delete", "patch"]
+    assert state(live, kind) == (5, generation + 1)
+    assert live.names("HorizontalPodAutoscaler") == set()
+    change(live, kind, replicas=4)
+    settled(live)
+    assert state(live, kind)[0] == 4
+    # And it may come back.
+    _replicas, generation = state(live, kind)
+    change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]))
+    settled(live)
+    assert state(live, kind) == (4, generation)
+
+
+@ALL_KINDS
+@pytest.mark.parametrize(("replicas", "smallest", "first"), [(1, 3, 3), (5, 2, 5), (0, 2, 2)])
+def test_a_new_group_starts_with_what_both_want(
+    live: Live, kind: str, replicas: int, smallest: int, first: int
+) -> None:
+    scaler = autoscaler(kind, KINDS[kind][0], smallest)
+    full_cluster.create(live, **group(kind, replicas=replicas, hpAutoscaler=scaler))
+    settled(live)
+    # A Deployment's generation moves once more with the annotation of its revision.
+    assert state(live, kind)[0] == first
+    assert state(live, kind)[1] <= (2 if kind == "Deployment" else 1)
+    assert "druidops" not in owners(live, kind)
+    scale(live, kind, 4)
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["with the takeover", "after it"])
+def test_comes_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> None:
+    operator = GoOperator(golden, "hand").run()
+    golden.scale("StatefulSet", "druid-hand-historicals-hot", 3)
+    before = operator.settled()
+    if not is_first:
+        golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"replicas": 3}}}})
+        take_over(golden, "hand")
+    scaler = autoscaler("StatefulSet", "druid-hand-historicals-hot", 2)
+    golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"hpAutoscaler": scaler}}}})
+    assert one_pass(golden, "hand").plan.findings == ()
+    after = operator.settled()
+    assert {key: after[key] for key in before} == before
+    assert one_pass(golden, "hand").plan.steps == ()
+
+
+def test_one_that_is_not_part_of_the_resource_is_not_fought(live: Live) -> None:
+    """Kubernetes' own controller scales both kinds; it looks every 15 seconds."""
+    nodes = {key: node for kind in KINDS for key, node in group(kind, replicas=3).items()}
+    full_cluster.create(live, **nodes)
+    settled(live)
+    for kind, (name, _key) in KINDS.items():
+        by_hand(live, kind, name, smallest=5)
+    eventually(lambda: all(state(live, kind)[0] == 5 for kind in KINDS))
+    outcome = one_pass(live, NAME)
+    assert (outcome.plan.findings, outcome.plan.steps) == ((), ())
+    for kind, (_name, key) in KINDS.items():
+        told = [text for text in outcome.warnings if text.startswith(f"spec.nodes[{key}]: replicas has no effect")]
+        assert len(told) == 1
+        assert f"HorizontalPodAutoscaler by-hand-{kind.lower()}," in told[0]
+        change(live, kind, image="apache/druid:36.0.0", replicas=4)
+    settled(live)
+    assert [state(live, kind)[0] for kind in KINDS] == [5, 5]
+    for kind in KINDS:
+        live.delete("HorizontalPodAutoscaler", f"by-hand-{kind.lower()}")
+    settled(live)
+    assert [state(live, kind)[0] for kind in KINDS] == [4, 4]
+
+
+@ALL_KINDS
+def test_what_a_person_scales_comes_back(live: Live, kind: str) -> None:
+    """There is an autoscaler, but for something else."""
+    full_cluster.create(live, **group(kind, replicas=3))
+    settled(live)
+    by_hand(live, kind, "other")
+    for wanted in (5, 3):
+        scale(live, kind, wanted)
+        settled(live)
+        assert state(live, kind)[0] == 3
+    mark = live.mark()
+    assert one_pass(live, NAME).plan.steps == ()
+    assert len([each for each in live.requests(mark) if each.resource == "horizontalpodautoscalers"]) == 1
+
+
+def test_one_that_is_not_part_of_the_resource_stays_when_the_go_operator_goes(golden: Live) -> None:
+    operator = GoOperator(golden, "hand").run()
+    name = "druid-hand-routers"
+    by_hand(golden, "StatefulSet", name)
+    golden.scale("StatefulSet", name, 3)
+    before = operator.settled()
+    take_over(golden, "hand")
+    assert {key: identity for key, identity in identities(golden).items() if key in before} == before
+    assert golden.get("StatefulSet", name)["spec"]["replicas"] == 3

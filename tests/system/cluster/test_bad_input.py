@@ -1,0 +1,309 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is wrong is said once and clearly, nothing is half done that a second run would not finish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.support.nesting import nested
+from ansible_collections.druidops.druid.tests.system.support.permissions import grant
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, messages
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+MADE_BY_US = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+
+
+def test_file_that_is_no_resource(each_ansible: Ansible) -> None:
+    broken = each_ansible.write("broken.yml", "{a: [")[1:]
+    listed = each_ansible.write("list.json", [])[1:]
+    service = each_ansible.write("service.yml", "{apiVersion: v1, kind: Service, metadata: {name: a}}")[1:]
+    nameless = each_ansible.write("nameless.json", {**wiki.resource(), "metadata": {}})[1:]
+    named = each_ansible.write("named.json", wiki.resource())[1:]
+    missing, not_yaml, no_mapping, no_druid, no_name, two_names = messages(
+        each_ansible,
+        *({"resource": path} for path in ("missing.yml", broken, listed, service, nameless)),
+        {"resource": named, "name": "other"},
+    )
+    assert "missing.yml" in missing
+    assert f"resource: {broken} is neither JSON nor YAML" in not_yaml
+    assert "resource: a mapping is needed, not list." in no_mapping
+    assert "resource: it is Service in v1; one resource of kind Druid in druid.apache.org/v1alpha1" in no_druid
+    assert "resource: metadata.name is missing, and the option name is not set, either." in no_name
+    assert "resource: metadata.name is wiki, but the option name says other. Leave one out." in two_names
+
+
+def test_nothing_there(each_ansible: Ansible, live: Live) -> None:
+    nowhere = {"namespace": "no-such-namespace"}
+    no_resource, no_namespace, neither, unreachable = messages(
+        each_ansible,
+        {"name": "wiki"},
+        {"resource": wiki.resource(), **nowhere},
+        {"name": "wiki", "spec": wiki.spec(), **nowhere},
+        {"name": "wiki", "host": "https://127.0.0.1:9", "api_key": "x"},
+    )
+    assert f"There is no Druid wiki in namespace {live.namespace}. Create it, or give it" in no_resource
+    remedy = 'in namespace no-such-namespace: 404 namespaces "no-such-namespace" not found. Create the namespace first'
+    assert f"Cannot create Druid wiki {remedy}" in no_namespace
+    assert f"ConfigMap wiki-druid-common-config {remedy}" in neither
+    assert neither.count("404") == 1
+    assert "the Kubernetes API at https://127.0.0.1:9 gives no answer" in unreachable
+    assert "Connection refused" in unreachable
+
+
+REFUSED: dict[str, tuple[Manifest, str]] = {
+    "text for a number": (wiki.changed("data", replicas="many"), "spec.nodes.data.replicas"),
+    "a missing field": (wiki.changed("data", nodeType=None), "spec.nodes.data.nodeType"),
+    "unknown node type": (wiki.changed("data", nodeType="peon"), "spec.nodes.data.nodeType"),
+    "no quantity": (
+        wiki.changed("data", resources={"requests": {"memory": "2 gigs"}}),
+        "spec.nodes.data.resources.requests.memory",
+    ),
+    "service name": (wiki.changed("data", services=[{"metadata": {"name": "api"}}]), "spec.nodes[data].services"),
+    "two of a name": (
+        wiki.changed("data", additionalContainer=[{"containerName": "a", "image": "a"}] * 2),
+        "additionalContainer",
+    ),
+}
+
+
+def test_what_the_crd_refuses(live: Live, ansible: Ansible) -> None:
+    resources = [merged(wiki.resource(), patch) for patch, _field in REFUSED.values()]
+    from_server = messages(ansible, *({"resource": resource} for resource in resources))
+    by_variable = messages(ansible, *({"name": "wiki", "spec": resource["spec"]} for resource in resources))
+    for (_patch, field), *both in zip(REFUSED.values(), from_server, by_variable, strict=True):
+        assert [field in message for message in both] == [True, True], both
+        assert ["<nil>" in message for message in both] == [False, False], both
+    assert live.made() == set()
+
+
+def merged(document: Manifest, patch: Manifest) -> Manifest:
+    """Return the document with a merge patch applied to it."""
+    result = {key: value for key, value in document.items() if patch.get(key, ...) is not None}
+    for key, value in patch.items():
+        if isinstance(value, dict):
+            result[key] = merged(result.get(key) or {}, value)
+        elif value is not None:
+            result[key] = value
+    return result
+
+
+INVALID: dict[str, tuple[Manifest, str]] = {
+    "no image": ({"spec": {"image": None}}, "spec.image: no image is named here, nor for groups data, "),
+    "no label": (
+        wiki.changed("data", podLabels={"team": "a b"}),
+        'spec.nodes[data].podLabels[team]: "a b" cannot be the value of a label',
+    ),
+    "long name": (
+        {"spec": {"nodes": {"d" * 50: wiki.group("historical", 8083)}}},
+        "is 61 characters long, and a StatefulSet here can have 52; choose a shorter key or name for the cluster.",
+    ),
+    "two that want a name": (
+        {
+            "spec": {
+                "nodes": {
+                    "data": {"services": [{"metadata": {"name": "%s-api"}}]},
+                    "data-api": wiki.group("historical", 8083),
+                }
+            }
+        },
+        '"druid-wiki-data-api" is the name of 2 objects of kind Service, wanted by group data and group data-api',
+    ),
+    "more levels than anybody can read": (
+        {"spec": {"dynamicConfig": {"coordinator": nested(450)}}},
+        "it is nested too deeply, in more than 100 levels",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", INVALID)
+def test_what_only_we_see(live: Live, mistake: str) -> None:
+    patch, words = INVALID[mistake]
+    live.create(merged(wiki.resource(), patch))
+    assert one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
+    ready = condition(live.get("Druid", "wiki"), "Ready")
+    assert (ready["status"], ready["reason"]) == ("False", "InvalidSpec")
+    assert words in ready["message"]
+    assert live.made() == set()
+
+
+def test_a_volume_that_is_missing_can_be_added(live: Live) -> None:
+    live.create(merged(wiki.resource(), wiki.changed("data", volumeMounts=[{"name": "var", "mountPath": "/var"}])))
+    [problem] = one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
+    assert problem.reason == "RefusedByServer"
+    assert (
+        '.name: Not found: "var". Add a volume of that name to the volumes of spec or of the group' in problem.message
+    )
+
+
+@pytest.mark.parametrize("given", ["resource", "spec"])
+@pytest.mark.parametrize("check_mode", [True, False], ids=["checked", "done"])
+def test_names_the_field_that_a_typo_was_meant_for(live: Live, given: str, check_mode: bool) -> None:
+    """The API server's words, which may change, and ours."""
+    misspelt = wiki.resource()
+    misspelt["metadata"]["namespace"] = live.namespace
+    misspelt["spec"]["nodes"]["data"] |= {"replica": 1, "env": [{"name": "A", "vale": "a"}]}
+    stated = {"resource": misspelt} if given == "resource" else {"spec": misspelt["spec"], "by_variable": True}
+    told = one_pass(live, "wiki", check_mode, **stated).warnings
+    for path, nearest in (("nodes.data.replica", "replicas"), ("nodes.data.env[0].vale", "value")):
+        [warning] = [text for text in told if path in text]
+        assert warning.endswith(f" (did you mean {nearest}?)")
+
+
+def test_task_fails_with_the_words_of_the_condition_until_it_is_mended(each_ansible: Ansible, live: Live) -> None:
+    resource = merged(wiki.resource(), INVALID["no label"][0])
+    live.create(resource)
+    by_resource, by_variable = messages(
+        each_ansible,
+        {"name": "wiki"},
+        {"name": "wiki", "spec": resource["spec"]},
+    )
+    words = condition(live.get("Druid", "wiki"), "Ready")["message"]
+    assert by_resource == by_variable
+    assert words in by_resource
+    live.merge("Druid", "wiki", wiki.changed("data", podLabels=None))
+    each_ansible.task(name="wiki")
+    assert live.made() >= MADE_BY_US
+
+
+RULES = [
+    {"apiGroups": ["druid.apache.org"], "resources": ["druids", "druids/status"], "verbs": ["*"]},
+    {"apiGroups": [""], "resources": ["configmaps", "services", "persistentvolumeclaims", "events"], "verbs": ["*"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+    {"apiGroups": ["networking.k8s.io"], "resources": ["ingresses"], "verbs": ["*"]},
+    {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": ["*"]},
+    {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["*"]},
+    {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["*"]},
+]
+
+
+def test_installing_the_crds_names_the_permissions_that_it_takes(each_ansible: Ansible) -> None:
+    assert each_ansible.plane is not None
+    limited = str(each_ansible.plane.kubeconfig("limited"))
+    refused = each_ansible.run("druidops.druid.install_crds", status=2, K8S_AUTH_KUBECONFIG=limited)
+    needed = "The user needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io"
+    told = " ".join(refused.output.split())
+    assert needed in told
+    # what the server says is part of the error, for whoever rescues it
+    assert "Not all CRDs could be applied: Failed to " in told
+
+
+def test_message_names_the_permission_that_is_missing(ansible: Ansible, live: Live) -> None:
+    live.create(wiki.resource())
+    limited: dict[str, Any] = {"name": "wiki", "kubeconfig": str(live.plane.kubeconfig("limited"))}
+    [nothing] = messages(ansible, limited)
+    assert "The user needs the verb get on druids.druid.apache.org (RBAC)" in nothing
+    grant(live, *RULES)
+    [no_list] = messages(ansible, limited)
+    assert "The user needs the verb list on statefulsets.apps (RBAC)" in no_list
+    grant(live, *RULES, {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["get", "list"]})
+    [no_patch] = messages(ansible, limited)
+    assert "The user needs the verb patch on statefulsets.apps (RBAC)" in no_patch
+    assert "Nothing of group data is changed." in no_patch
+    # what does not need it is there, whole groups only
+    assert {name for _kind, name in live.made()} == {
+        "wiki-druid-common-config",
+        "druid-wiki-brokers",
+        "druid-wiki-brokers-config",
+    }
+    assert "statefulsets" in condition(live.get("Druid", "wiki"), "Degraded")["message"]
+    grant(live, *RULES, {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["*"]})
+    ansible.task(**limited)
+    assert live.made() >= MADE_BY_US
+
+
+FOREIGN: dict[str, Manifest] = {
+    "ConfigMap": {"data": {"mine": "1"}},
+    "Service": {"spec": {"ports": [{"port": 80}], "selector": {"app": "mine"}}},
+    "StatefulSet": {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {}}},
+    "Deployment": {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {}}},
+    "Ingress": {"spec": {"defaultBackend": wiki.BACKEND}},
+    "PodDisruptionBudget": {"spec": {"minAvailable": 0, "selector": {"matchLabels": {"a": "b"}}}},
+    "HorizontalPodAutoscaler": {"spec": {"maxReplicas": 1, "scaleTargetRef": wiki.target("mine")}},
+    "PersistentVolumeClaim": {"spec": {**wiki.claim(), "storageClassName": "none"}},
+}
+POD = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
+WORKLOADS = ("StatefulSet", "Deployment")
+
+
+def foreign(kind: str, name: str, labels: dict[str, str]) -> Manifest:
+    """Return somebody's object, which has no pods."""
+    body = {"kind": kind, "metadata": {"name": name, "labels": labels}, **FOREIGN[kind]}
+    if kind in WORKLOADS:
+        body["spec"] = {**body["spec"], "replicas": 0, "template": POD}
+    return body
+
+
+@pytest.mark.parametrize(
+    "labels", [{}, {"app": "druid", "druid_cr": "wiki"}], ids=["without labels", "with our labels"]
+)
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_collision_is_named_and_the_object_left_alone(live: Live, kind: str, labels: dict[str, str]) -> None:
+    name = min(name for each, name in MADE_BY_US if each == kind and "common" not in name)
+    live.create(foreign(kind, name, labels))
+    theirs = untouched(live.get(kind, name))
+    live.create(wiki.resource())
+    mark = live.mark()
+    outcome = one_pass(live, "wiki")
+    [problem] = outcome.report.problems  # type: ignore[union-attr]
+    assert problem.reason == "NameCollision"
+    assert f"{kind} {name} exists and is not this cluster's" in problem.message
+    assert condition(live.get("Druid", "wiki"), "Ready")["message"] == problem.message
+    assert untouched(live.get(kind, name)) == theirs
+    assert [each for each in live.writes(mark) if (each.resource, each.name) == (KINDS[kind].plural, name)] == []
+    # nothing else of its group, all of the others
+    group = {each for each in MADE_BY_US if each[1].removesuffix("-config") == name.removesuffix("-config")}
+    made = {each for each in live.made() if not each[1].startswith("segments")}
+    assert made == MADE_BY_US - group | {(kind, name)}
+
+    live.delete(kind, name)
+    eventually(lambda: live.find(kind, name) is None)
+    assert one_pass(live, "wiki").report.problems == ()  # type: ignore[union-attr]
+    assert live.made() >= MADE_BY_US
+
+
+def untouched(found: Manifest) -> Manifest:
+    """Return all of the object but what its controllers write."""
+    theirs = ("resourceVersion", "managedFields", "annotations")
+    metadata = {name: value for name, value in found["metadata"].items() if name not in theirs}
+    return {**found, "metadata": metadata, "status": None}
+
+
+def referring(namespace: str) -> Manifest:
+    return wiki.resource(extraCommonConfig=[{"name": "extra", "namespace": namespace}])
+
+
+def test_missing_reference_changes_nothing_until_it_is_there(ansible: Ansible, live: Live) -> None:
+    live.create(referring(live.namespace))
+    [missing] = messages(ansible, {"name": "wiki"})
+    words = f"spec.extraCommonConfig: ConfigMap extra in namespace {live.namespace} does not exist."
+    assert words in missing
+    shown = ansible.cluster("wiki", status=2).output.partition(": Show what came of it]")[2]
+    assert f"held back: {words}" in shown
+    assert words in condition(live.get("Druid", "wiki"), "Ready")["message"]
+    assert live.made() == set()
+    live.create({"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": {"extra.properties": "a=b"}})
+    ansible.task(name="wiki")
+    assert live.get("ConfigMap", "wiki-druid-common-config")["data"]["extra.properties"] == "a=b"
+
+
+def test_reference_to_another_namespace_needs_permission(ansible: Ansible, live: Live) -> None:
+    resource = referring("kube-public")
+    resource["spec"]["extraCommonConfig"][0]["name"] = "kube-root-ca.crt"
+    live.create(resource)
+    mark = live.plane.audit.mark()
+    [refused] = messages(ansible, {"name": "wiki"})
+    assert (
+        "ConfigMap kube-root-ca.crt is in namespace kube-public. References to other namespaces are refused" in refused
+    )
+    assert [each for each in live.plane.audit.since(mark, "druidops") if each.namespace == "kube-public"] == []
+    assert live.made() == set()
+    ansible.cluster("wiki", reference_namespaces=["kube-public"])
+    assert "BEGIN CERTIFICATE" in live.get("ConfigMap", "wiki-druid-common-config")["data"]["ca.crt"]

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The size of claims in the specification: less than what the claims have is refused, and the way back is open."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, claim_template
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+CLAIM = f"data-{STATEFUL}-0"
+
+
+@pytest.fixture
+def cluster(live: Live) -> Live:
+    """A cluster whose claim is bound."""
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1))
+    assert one_pass(live, NAME).plan.findings == ()
+    eventually(lambda: (live.find("PersistentVolumeClaim", CLAIM) or {}).get("status", {}).get("phase") == "Bound")
+    return live
+
+
+def ask_for(live: Live, storage: str) -> None:
+    """Change the size in the resource."""
+    templates = [claim_template(storage=storage)]
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"volumeClaimTemplates": templates}}}})
+
+
+def template(live: Live) -> str:
+    """Return the size that the StatefulSet's next claims have."""
+    [found] = live.get("StatefulSet", STATEFUL)["spec"]["volumeClaimTemplates"]
+    return str(found["spec"]["resources"]["requests"]["storage"])
+
+
+def claim(live: Live) -> tuple[str, str]:
+    """Return identity and size of the claim."""
+    found = live.get("PersistentVolumeClaim", CLAIM)
+    return found["metadata"]["uid"], found["spec"]["resources"]["requests"]["storage"]
+
+
+def test_a_size_that_was_too_large_is_taken_back(cluster: Live) -> None:
+    before = claim(cluster)
+    for storage in ("10Ti", "2Gi", "1Gi"):
+        ask_for(cluster, storage)
+        assert one_pass(cluster, NAME).plan.findings == ()
+        assert template(cluster) == storage
+        assert one_pass(cluster, NAME).plan.steps == ()
+    assert claim(cluster) == before
+
+
+def test_a_claim_does_not_shrink(cluster: Live) -> None:
+    before = claim(cluster)
+    ask_for(cluster, "500Mi")
+    [finding] = one_pass(cluster, NAME).plan.findings
+    assert (finding.reason, finding.group) == ("InvalidSpec", "historicals")
+    degraded = condition(cluster.get("Druid", NAME), "Degraded")
+    assert degraded["status"] == "True"
+    assert f"500Mi is less than the 1Gi of claim {CLAIM}" in degraded["message"]
+    assert template(cluster) == "1Gi"
+    ask_for(cluster, "1Gi")
+    assert one_pass(cluster, NAME).plan.findings == ()
+    assert condition(cluster.get("Druid", NAME), "Degraded")["status"] == "False"
+    assert one_pass(cluster, NAME).plan.steps == ()
+    assert claim(cluster) == before

@@ -1,0 +1,210 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An object of a wanted name that is not this cluster's is never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
+    NAME,
+    STATEFUL,
+    STATELESS,
+    claim_template,
+)
+from ansible_collections.druidops.druid.tests.system.support.go_operator import identities
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+SELECTED = {"theirs": "yes"}
+TEMPLATE = {"metadata": {"labels": SELECTED}, "spec": {"containers": [{"name": "theirs", "image": "example.com/x"}]}}
+WORKLOAD = {"selector": {"matchLabels": SELECTED}, "template": TEMPLATE, "replicas": 0}
+# Somebody else's object of each kind, by the name that ours has, and the group that ours belongs to.
+THEIRS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
+    "common ConfigMap": (f"ConfigMap {NAME}-druid-common-config", None, {"data": {"theirs": "yes"}}),
+    "ConfigMap": (f"ConfigMap {STATEFUL}-config", "historicals", {"data": {"theirs": "yes"}}),
+    "Service": (f"Service {STATEFUL}", "historicals", {"spec": {"selector": SELECTED, "ports": [{"port": 1}]}}),
+    "StatefulSet": (f"StatefulSet {STATEFUL}", "historicals", {"spec": {**WORKLOAD, "serviceName": "theirs"}}),
+    "PodDisruptionBudget": (
+        f"PodDisruptionBudget {STATEFUL}",
+        "historicals",
+        {"spec": {"maxUnavailable": 3, "selector": {"matchLabels": SELECTED}}},
+    ),
+    "PersistentVolumeClaim": ("PersistentVolumeClaim extra", "historicals", {"spec": claim_template()["spec"]}),
+    "Deployment": (f"Deployment {STATELESS}", "brokers", {"spec": WORKLOAD}),
+    "Ingress": (
+        f"Ingress {STATELESS}",
+        "brokers",
+        {"spec": {"defaultBackend": {"service": {"name": "theirs", "port": {"number": 1}}}}},
+    ),
+    "HorizontalPodAutoscaler": (
+        f"HorizontalPodAutoscaler {STATELESS}",
+        "brokers",
+        {"spec": full_cluster.autoscaler("Deployment", "theirs")},
+    ),
+}
+
+
+def unlabelled(_live: Live, _name: str) -> dict[str, Any]:
+    """Nothing says whose it is."""
+    return {}
+
+
+def labelled_like_ours(_live: Live, name: str) -> dict[str, Any]:
+    """As if it had been copied from ours, but nobody owns it."""
+    group = {"nodeSpecUniqueStr": name.removesuffix("-config"), "component": "historical"}
+    return {"labels": {"app": "druid", "druid_cr": NAME, **group}}
+
+
+def of_another_controller(live: Live, name: str) -> dict[str, Any]:
+    """It carries our labels, but somebody else controls it."""
+    owner = live.create({"kind": "ConfigMap", "metadata": {"name": "owner"}})
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    return {**labelled_like_ours(live, name), "ownerReferences": [{**reference, "controller": True}]}
+
+
+def of_another_druid(live: Live, name: str) -> dict[str, Any]:
+    """It carries our labels, but another Druid resource controls it."""
+    owner = full_cluster.create(live, "another")
+    reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": "another", "uid": owner["metadata"]["uid"]}
+    return {**labelled_like_ours(live, name), "ownerReferences": [{**reference, "controller": True}]}
+
+
+WHOSE = (unlabelled, labelled_like_ours, of_another_controller)
+CASES = [*((what, whose) for what in THEIRS for whose in WHOSE), ("Service", of_another_druid)]
+
+
+@pytest.mark.parametrize(("what", "whose"), CASES, ids=lambda each: getattr(each, "__name__", each))
+def test_is_never_touched(live: Live, what: str, whose: Callable[[Live, str], dict[str, Any]]) -> None:
+    address, group, content = THEIRS[what]
+    kind, _space, name = address.partition(" ")
+    live.create({"kind": kind, "metadata": {"name": name, **whose(live, name)}, **content})
+    historicals = full_cluster.historicals(persistentVolumeClaim=[claim_template("extra")])
+    full_cluster.create(live, historicals=historicals, brokers=full_cluster.brokers())
+    before = decided(live.get(kind, name))
+
+    mark = live.mark()
+    outcome = one_pass(live, NAME)
+    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("NameCollision", group)]
+    assert outcome.plan.findings[0].message.startswith(f"{kind} {name} exists and is not this cluster's: ")
+    assert condition(live.get("Druid", NAME), "Degraded")["reason"] == "NameCollision"
+    resource = KINDS[kind].plural
+    assert [write for write in live.writes(mark) if (write.resource, write.name) == (resource, name)] == []
+    assert decided(live.get(kind, name)) == before
+    # Nothing of that group is there, and everything of the others.
+    made = live.made() - {(kind, name), ("ConfigMap", "owner")}
+    held_back = {STATEFUL: "historicals", STATELESS: "brokers"}
+    there = {key for unique_name, key in held_back.items() if any(unique_name in each for _kind, each in made)}
+    assert there == (set() if group is None else {"historicals", "brokers"} - {group})
+
+    # Nor is it deleted with the cluster.
+    live.delete("Druid", NAME)
+    one_pass(live, NAME)
+    eventually(lambda: live.find("Druid", NAME) is None)
+    assert decided(live.get(kind, name)) == before
+
+
+def decided(live: Manifest) -> Manifest:
+    """Return all of an object but its status: that is the controllers'."""
+    metadata = {key: value for key, value in live["metadata"].items() if key != "resourceVersion"}
+    entries = [entry for entry in metadata.pop("managedFields") if entry["manager"] != "kube-controller-manager"]
+    if live["kind"] == "PersistentVolumeClaim":
+        # It is bound and protected.
+        metadata = {key: value for key, value in metadata.items() if key not in ("annotations", "finalizers")}
+        live["spec"].pop("volumeName", None)
+    metadata.get("annotations", {}).pop("deployment.kubernetes.io/revision", None)
+    metadata.pop("generation", None)
+    content = {key: value for key, value in live.items() if key != "status"}
+    return {**content, "metadata": {key: value for key, value in metadata.items() if value}, "owners": entries}
+
+
+@pytest.mark.parametrize("by", ["operator", "hand", "variable"])
+def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, by: str) -> None:
+    """As it is restored from a backup, say: with our labels, also in its selector, and no owner."""
+    labels = labelled_like_ours(live, STATEFUL)["labels"]
+    template = {**TEMPLATE, "metadata": {"labels": labels}}
+    content = {"selector": {"matchLabels": labels}, "template": template, "serviceName": "theirs", "replicas": 1}
+    restored = {**content, "volumeClaimTemplates": [claim_template()]}
+    live.create({"kind": "StatefulSet", "metadata": {"name": STATEFUL, "labels": labels}, "spec": restored})
+    eventually(lambda: live.get("StatefulSet", STATEFUL)["status"].get("readyReplicas") == 1)
+    specification = full_cluster.spec()
+    wanted: dict[str, Any] = {"by_variable": True, "spec": specification} if by == "variable" else {}
+    if by != "variable":
+        full_cluster.create(live)
+    [finding] = one_pass(live, NAME, **wanted).plan.findings
+    assert finding.reason == "NameCollision"
+    kept = f"data-{STATEFUL}-0"
+    before = {
+        key: live.get(*key)["metadata"]["uid"] for key in (("PersistentVolumeClaim", kept), ("Pod", f"{STATEFUL}-0"))
+    }
+
+    warning = f"The claim {kept} is kept: StatefulSet {STATEFUL} is not this cluster's"
+    if by == "operator":
+        live.delete("Druid", NAME)
+        one_pass(live, NAME)
+        assert [each for each in live.list("Event") if each["message"].startswith(warning)]
+    else:
+        removed = one_pass(live, NAME, absent=True, **wanted)
+        assert [text for text in removed.warnings if text.startswith(warning)]
+        assert kept not in {step.key.name for step in removed.plan.steps}
+    eventually(lambda: live.find("Druid", NAME) is None)
+    eventually(lambda: live.made() == {("StatefulSet", STATEFUL), ("PersistentVolumeClaim", kept)})
+    assert {key: live.get(*key)["metadata"]["uid"] for key in before} == before
+    assert "deletionTimestamp" not in live.get("PersistentVolumeClaim", kept)["metadata"]
+
+
+@pytest.mark.parametrize("first", ["a-b", "a"])
+def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str) -> None:
+    groups = {"a-b": "c", "a": "b-c"}
+    second = next(name for name in groups if name != first)
+    for name in (first, second):
+        full_cluster.create(live, name, **{groups[name]: full_cluster.historicals(replicas=1)})
+    assert one_pass(live, first).plan.findings == ()
+    eventually(lambda: live.get("StatefulSet", "druid-a-b-c")["status"].get("readyReplicas") == 1)
+    theirs = {key: live.get(*key) for key in owned_by(live, first)}
+    assert ("PersistentVolumeClaim", "data-druid-a-b-c-0") in identities(live)
+    claim = live.get("PersistentVolumeClaim", "data-druid-a-b-c-0")["metadata"]["uid"]
+
+    outcome = one_pass(live, second)
+    assert {(finding.reason, finding.group) for finding in outcome.plan.findings} == {("NameCollision", groups[second])}
+    assert f"it belongs to Druid {first}" in outcome.plan.findings[0].message
+    assert {key: decided(live.get(*key)) for key in theirs} == {key: decided(each) for key, each in theirs.items()}
+    assert one_pass(live, first).plan.steps == ()
+
+    # The second goes with all that is its own, which is none of the first's, its data least of all.
+    live.delete("Druid", second)
+    one_pass(live, second)
+    eventually(lambda: live.find("Druid", second) is None)
+    assert {key: decided(live.get(*key)) for key in theirs} == {key: decided(each) for key, each in theirs.items()}
+    assert live.get("PersistentVolumeClaim", "data-druid-a-b-c-0")["metadata"]["uid"] == claim
+    assert one_pass(live, first).plan.steps == ()
+
+
+def test_the_name_of_a_resource_is_not_for_a_cluster_made_of_variables(live: Live) -> None:
+    resource = full_cluster.create(live, NAME)
+    one_pass(live, NAME)
+    mark = live.mark()
+    outcome = one_pass(live, NAME, spec=resource["spec"], by_variable=True)
+    [finding] = outcome.plan.findings
+    assert (finding.reason, finding.group) == ("NameCollision", None)
+    assert finding.message.startswith(
+        f"The objects of that name belong to Druid {NAME} in namespace {live.namespace}: "
+    )
+    assert [each for each in live.writes(mark) if not each.dry_run and each.user == "druidops"] == []
+
+
+def owned_by(live: Live, name: str) -> set[tuple[str, str]]:
+    """Return kind and name of all that the resource controls."""
+    return {
+        key
+        for key in live.made()
+        for owner in live.get(*key)["metadata"].get("ownerReferences", [])
+        if owner["name"] == name
+    }

@@ -1,0 +1,375 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Somebody else is at work at the same moment, between any two requests: nothing is doubled, and nothing is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
+from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection, good, one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
+    KEYS,
+    claim,
+    objects_of,
+    picture,
+    resource,
+    spec,
+)
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.api import ApiError
+
+MET = "Run again"
+BECAUSE = re.compile("was not (written|deleted) since")
+# Rounds in which two runs are let loose without a conductor.
+ROUNDS = 4
+
+
+def run(api: KubernetesApi, request: Request) -> Outcome | None:
+    """Make a run that ends well, or says that it has met somebody."""
+    try:
+        outcome = fulfil(api, request, lambda _text: None, Clock())
+    except NotThere:
+        raise
+    except DruidopsError as error:
+        says_that_they_met([str(error)])
+        return None
+    if outcome.report is not None:
+        says_that_they_met([problem.message for problem in outcome.report.problems])
+    return outcome
+
+
+def says_that_they_met(texts: list[str]) -> None:
+    """Nothing else went wrong, except for what could not be done because of it."""
+    assert [text for text in texts if MET not in text and not BECAUSE.search(text)] == []
+    assert not texts or [text for text in texts if MET in text]
+
+
+def between_all_requests(proxy: FaultProxy, attempt: Callable[[int], None]) -> None:
+    """Make an attempt with the first request as the place to step in, with the second, until there are no more."""
+    for position in count(1):
+        attempt(position)
+        if proxy.reached is None:
+            assert position > len(MADE)
+            return
+
+
+def test_two_create(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+    other = connection(live)
+
+    def attempt(position: int) -> None:
+        request = Request(f"c{position}", live.namespace)
+        live.create(resource(request.name))
+        proxy.expect(position, meanwhile=lambda: good(run(other, request)))
+        run(proxy.api(), request)
+        good(run(other, request))
+        assert picture(live, request.name) == created, proxy.reached
+
+    between_all_requests(proxy, attempt)
+
+
+def test_two_update(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+    """Each half of a pair wants what was last written, and the slower one does not bring back what is old."""
+    del created
+    other, request, model = connection(live), Request("c", live.namespace), Request("model", live.namespace)
+    live.create(resource("c"))
+    good(run(other, request))
+
+    def newer(number: int) -> None:
+        live.merge("Druid", "c", {"spec": spec(number)})
+        good(run(other, request))
+
+    wanted: dict[int, Any] = {}
+    for number in (2, 1):
+        live.merge("Druid", "model", {"spec": spec(number)})
+        good(run(other, model))
+        wanted[number] = picture(live, "model")
+
+    def attempt(position: int) -> None:
+        number = 2 - position % 2
+        live.merge("Druid", "c", {"spec": spec(number)})
+        proxy.expect(position, meanwhile=lambda: newer(3 - number))
+        run(proxy.api(), request)
+        good(run(other, request))
+        assert picture(live, "c") == wanted[number if proxy.reached is None else 3 - number], proxy.reached
+        newer(3 - number)
+
+    between_all_requests(proxy, attempt)
+
+
+@pytest.mark.parametrize("by_hand", [True, False], ids=["by hand", "by the operator"])
+def test_two_delete(live: Live, proxy: FaultProxy, by_hand: bool) -> None:
+    other = connection(live)
+
+    def attempt(position: int) -> None:
+        request = Request(f"c{position}", live.namespace, absent=by_hand)
+        live.create(resource(request.name))
+        one_pass(live, request.name)
+        for key in KEYS:
+            live.create(claim(request.name, key))
+        if not by_hand:
+            live.delete("Druid", request.name)
+        proxy.expect(position, meanwhile=lambda: good(run(other, request)))
+        with suppress(NotThere):
+            run(proxy.api(), request)
+        assert live.find("Druid", request.name) is None, proxy.reached
+
+    between_all_requests(proxy, attempt)
+    eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
+
+
+FOREIGN = {
+    "ConfigMap": "c-druid-common-config",
+    "Service": "druid-c-brokers-1",
+    "StatefulSet": "druid-c-historicals",
+    "PodDisruptionBudget": "druid-c-brokers",
+}
+
+
+def foreign(kind: str, name: str) -> Manifest:
+    """Return an object that is nobody's business."""
+    labels = {"app": "web"}
+    container = {"name": "web", "image": "example.com/web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    specs: dict[str, Any] = {
+        "Service": {"selector": labels, "ports": [{"port": 80}]},
+        "StatefulSet": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template},
+        "PodDisruptionBudget": {"minAvailable": 1, "selector": {"matchLabels": labels}},
+    }
+    what = {"data": {"key": "text"}} if kind == "ConfigMap" else {"spec": specs[kind]}
+    return {"kind": kind, "metadata": {"name": name}, **what}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_somebody_takes_a_name(live: Live, proxy: FaultProxy, kind: str) -> None:
+    """Either we were first, or the object of that name is not ours and stays as it is."""
+    taken: list[Manifest] = []
+
+    def take(name: str) -> None:
+        with suppress(ApiError):
+            taken.append(live.create(foreign(kind, name)))
+
+    def attempt(position: int) -> None:
+        cluster, name = f"c{position}", FOREIGN[kind].replace("c-", f"c{position}-", 1)
+        live.create(resource(cluster))
+        taken.clear()
+        proxy.expect(position, meanwhile=lambda: take(name))
+        outcome = fulfil(proxy.api(), Request(cluster, live.namespace), lambda _text: None, Clock())
+        assert outcome.report is not None
+        if not taken:
+            assert outcome.report.problems == ()
+        else:
+            assert outcome.report.problems != ()
+            assert essence(live.get(kind, name)) == essence(taken[0]), proxy.reached
+
+    between_all_requests(proxy, attempt)
+
+
+def essence(live: Manifest) -> Any:
+    """Return what a person has stated of an object."""
+    metadata = live["metadata"]
+    stated = [metadata.get(field) for field in ("uid", "labels", "annotations", "ownerReferences")]
+    return stated, live.get("data"), live.get("spec")
+
+
+def edit_everything(live: Live) -> set[str]:
+    """Add a label and an annotation that are nobody else's to every object; return which objects these are."""
+    mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
+    edited = set()
+    for each in objects_of(live, "c"):
+        # One that has gone since it was listed cannot be edited.
+        with suppress(ApiError):
+            edited.add(live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})["metadata"]["uid"])
+    return edited
+
+
+def forget_edits(live: Live) -> None:
+    """Take back what was added."""
+    mine = {"labels": {"example.com/mine": None}, "annotations": {"example.com/mine": None}}
+    for each in objects_of(live, "c"):
+        with suppress(ApiError):
+            live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})
+
+
+def test_somebody_adds_to_every_object(live: Live, proxy: FaultProxy) -> None:
+    """What others add to an object between any two requests of an update stays as long as the object."""
+    request = Request("c", live.namespace)
+    live.create(resource("c"))
+    good(run(connection(live), request))
+    edited: set[str] = set()
+
+    def attempt(position: int) -> None:
+        live.merge("Druid", "c", {"spec": spec(2 - position % 2)})
+        proxy.expect(position, meanwhile=lambda: edited.update(edit_everything(live)))
+        run(proxy.api(), request)
+        good(run(connection(live), request))
+        if proxy.reached is None:
+            return
+        kept = [each["metadata"] for each in objects_of(live, "c") if each["metadata"]["uid"] in edited]
+        assert len(kept) > len(KEYS)
+        for metadata in kept:
+            assert metadata["labels"]["example.com/mine"] == "yes", proxy.reached
+            assert metadata["annotations"]["example.com/mine"] == "yes", proxy.reached
+        edited.clear()
+        forget_edits(live)
+
+    between_all_requests(proxy, attempt)
+
+
+def take_away(live: Live) -> None:
+    """Delete a workload, if it is there just now."""
+    for key in KEYS:
+        with suppress(ApiError):
+            live.delete("StatefulSet", f"druid-c-{key}")
+
+
+def test_somebody_takes_a_workload_away(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+    request = Request("c", live.namespace)
+    live.create(resource("c"))
+    good(run(connection(live), request))
+
+    def attempt(position: int) -> None:
+        live.merge("Druid", "c", {"spec": spec(2)})
+        proxy.expect(position, meanwhile=lambda: take_away(live))
+        run(proxy.api(), request)
+        live.merge("Druid", "c", {"spec": spec(1)})
+        good(run(connection(live), request))
+        assert picture(live, "c") == created, proxy.reached
+
+    between_all_requests(proxy, attempt)
+
+
+def test_somebody_makes_the_resource_anew(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+    """Whatever was decided on the old one does not harm the new one."""
+    other = connection(live)
+
+    def anew(request: Request) -> None:
+        live.merge("Druid", request.name, {"metadata": {"finalizers": None}})
+        live.delete("Druid", request.name)
+        live.create(resource(request.name))
+
+    def converged(request: Request) -> bool:
+        # what Kubernetes takes away while we look at it is a problem of this run, and none of the next one
+        outcome = run(other, request)
+        assert outcome is not None
+        return outcome.report is not None and not outcome.report.problems and picture(live, request.name) == created
+
+    def attempt(position: int) -> None:
+        request = Request(f"c{position}", live.namespace)
+        live.create(resource(request.name))
+        proxy.expect(position, meanwhile=lambda: anew(request))
+        with suppress(DruidopsError):
+            fulfil(proxy.api(), request, lambda _text: None, Clock())
+        # Kubernetes takes away what belongs to the old one, at its own pace.
+        eventually(lambda: converged(request))
+
+    between_all_requests(proxy, attempt)
+
+
+def given(live: Live, name: str) -> Request:
+    """Return the request of a playbook with the resource in a file."""
+    manifest = {**resource(name), "metadata": {"name": name, "namespace": live.namespace}}
+    return Request(name, live.namespace, resource=manifest)
+
+
+def test_two_give_the_resource(live: Live, proxy: FaultProxy) -> None:
+    other = connection(live)
+    good(run(other, given(live, "model")))
+    created = picture(live, "model")
+
+    def attempt(position: int) -> None:
+        name = f"c{position}"
+        request = given(live, name)
+        proxy.expect(position, meanwhile=lambda: good(run(other, request)))
+        run(proxy.api(), request)
+        good(run(other, request))
+        assert picture(live, name) == created, proxy.reached
+
+    between_all_requests(proxy, attempt)
+
+
+def test_two_without_a_conductor(live: Live, created: dict[str, Any]) -> None:
+    """Two connections, really at once: creation, update and deletion."""
+    with ThreadPoolExecutor(2) as threads:
+
+        def both(request: Request) -> None:
+            list(threads.map(lambda api: run(api, request), (connection(live), connection(live))))
+
+        for name in (f"c{number}" for number in range(ROUNDS)):
+            request = Request(name, live.namespace)
+            for specification in (spec(1), spec(2), spec(1)):
+                merge_or_create(live, resource(name, specification))
+                both(request)
+            good(run(connection(live), request))
+            assert picture(live, name) == created
+            both(Request(name, live.namespace, absent=True))
+            assert live.find("Druid", name) is None
+
+
+def merge_or_create(live: Live, manifest: Manifest) -> None:
+    """Bring the resource there, or to what is stated."""
+    name = manifest["metadata"]["name"]
+    if live.find("Druid", name):
+        live.merge("Druid", name, {"spec": manifest["spec"]})
+    else:
+        live.create(manifest)
+
+
+def test_two_playbooks(ansible: Ansible, live: Live) -> None:
+    live.create(resource("c", spec(replicas=1)))
+    with ThreadPoolExecutor(2) as threads:
+        runs = list(threads.map(lambda _number: ansible.cluster("c", wait=True), range(2)))
+    assert any(each.changed for each in runs)
+    assert not one_pass(live, "c").changed
+    assert len(live.list("StatefulSet")) == len(live.list("Pod")) == len(KEYS)
+
+
+def is_bound(seen: Seen) -> bool:
+    """True when a request says what it was decided on: the object, its version, or that there is none."""
+    if seen.method == "POST":
+        return True
+    if seen.method == "DELETE":
+        return "uid" in seen.body["preconditions"]
+    if "json-patch" in seen.content_type:
+        return seen.body[0]["op"] == "test" and seen.body[0]["path"] in {"/metadata/uid", "/metadata/resourceVersion"}
+    return bool({"uid", "resourceVersion"} & seen.body["metadata"].keys())
+
+
+def test_every_write_says_what_it_was_decided_on(live: Live, proxy: FaultProxy) -> None:
+    """Creation, update, recreation, repair, deletion by resource; and creation and deletion by variable."""
+    request = Request("c", live.namespace)
+    live.create(resource("c"))
+    proxy.expect()
+    good(run(proxy.api(), request))
+    # One of the two workloads has to be recreated for this.
+    live.merge("Druid", "c", {"spec": spec(2)})
+    good(run(proxy.api(), request))
+    live.merge("ConfigMap", "c-druid-common-config", {"data": {"mine": "text"}})
+    good(run(proxy.api(), request))
+    live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": True}})
+    good(run(proxy.api(), request))
+    live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": False}})
+    good(run(proxy.api(), request))
+    good(run(proxy.api(), Request("c", live.namespace, absent=True)))
+    for absent in (False, True):
+        good(run(proxy.api(), Request("v", live.namespace, by_variable=True, spec=spec(), absent=absent)))
+    writes = [seen for seen in proxy.seen if seen.method != "GET"]
+    assert {"POST", "PATCH", "DELETE"} <= {seen.method for seen in writes}
+    assert [str(seen) for seen in writes if not is_bound(seen)] == []

@@ -1,0 +1,141 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster that is as it should be is left alone: counted in the audit log, for every field that is rendered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import deepcopy
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import LISTED_KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, without_status
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render import features
+from testbed.audit import AuditEvent
+from testbed.control_plane import ControlPlane
+
+
+def distinct_features() -> dict[str, Manifest]:
+    """Return the resources of all features that can be applied, by the name of the first feature that has it."""
+    found: dict[str, Manifest] = {}
+    for case in features.FEATURES:
+        resource = without_pods(features.resource(case))
+        if resource not in found.values() and not validate(Cluster.from_resource(resource)):
+            found[case.name] = resource
+    return found
+
+
+def without_pods(resource: Manifest) -> Manifest:
+    """Return the resource without pods, which only take time: what is compared is their template."""
+    nodes = {
+        key: node if "hpAutoscaler" in node else {**node, "replicas": 0}
+        for key, node in resource["spec"]["nodes"].items()
+    }
+    return {**resource, "spec": {**resource["spec"], "nodes": nodes}}
+
+
+FEATURES = distinct_features()
+
+
+def stored(resource: Manifest, live: Live) -> str:
+    """Create the resource in the namespace and return its name."""
+    manifest = deepcopy(resource)
+    manifest["metadata"] = {"name": resource["metadata"]["name"]}
+    for reference in manifest["spec"].get("extraCommonConfig") or []:
+        reference["namespace"] = live.namespace
+    name: str = live.create(manifest)["metadata"]["name"]
+    return name
+
+
+def settles(live: Live, name: str) -> None:
+    """The first pass makes everything, none after it writes an object, and in the end none writes at all."""
+    first = one_pass(live, name)
+    assert first.report is not None
+    assert first.report.problems == ()
+    assert first.changed
+    after_first = live.mark()
+
+    def writes_nothing() -> bool:
+        mark = live.mark()
+        outcome = one_pass(live, name)
+        assert not outcome.changed
+        return not live.writes(mark)
+
+    eventually(writes_nothing)
+    assert without_status(live.writes(after_first)) == []
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_settles_with_every_feature(live: Live, feature: str) -> None:
+    settles(live, stored(FEATURES[feature], live))
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_settles_with_what_the_go_operator_runs(live: Live, name: str) -> None:
+    settles(live, stored(without_pods(recording.resource(name, "applied")), live))
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_server_accepts_all_that_is_rendered(control_plane: ControlPlane, feature: str) -> None:
+    default = Live(control_plane, "default")
+    resource = deepcopy(FEATURES[feature])
+    resource["metadata"]["namespace"] = default.namespace
+    desired = render(Cluster.from_resource(resource))
+    for manifest in (*desired.common, *(each for group in desired.groups.values() for each in group)):
+        path = f"{default.path(manifest['kind'])}?dryRun=All&fieldValidation=Strict"
+        created = control_plane.request("POST", path, manifest, user="person")
+        assert created["metadata"]["labels"].items() >= manifest["metadata"]["labels"].items()
+
+
+REFERENCES = [
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra"}, "data": {"a.properties": "a=b"}},
+    {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "extra"}, "stringData": {"b.properties": "b=c"}},
+]
+
+
+def reads(requests: list[AuditEvent]) -> dict[str, int]:
+    """Return how often each kind was listed, and each object read."""
+    return dict(Counter(f"{each.verb} {each.resource} {each.name}".strip() for each in requests))
+
+
+def lists() -> dict[str, int]:
+    """Return one LIST of each kind that a cluster is made of, and of its pods."""
+    return {f"list {KINDS[kind].plural}": 1 for kind in LISTED_KINDS}
+
+
+def referring(live: Live) -> Manifest:
+    """Return a resource with a ConfigMap and a Secret to read; it has every kind of object."""
+    for manifest in REFERENCES:
+        live.create(manifest)
+    references = [{"kind": each["kind"], "name": "extra", "namespace": live.namespace} for each in REFERENCES]
+    return druid.resource(
+        {"services": [{}], "podDisruptionBudgetSpec": {"maxUnavailable": 1}}, extraCommonConfig=references
+    )
+
+
+def test_costs_one_list_per_kind_and_one_get_per_object_named(live: Live) -> None:
+    name = stored(referring(live), live)
+    until_ready(live, name)
+    mark = live.mark()
+    outcome = one_pass(live, name)
+    assert (outcome.changed, outcome.plan.steps) == (False, ())
+    named = {f"get druids {name}": 1, "get configmaps extra": 1, "get secrets extra": 1}
+    assert reads(live.requests(mark)) == {**lists(), **named}
+
+
+def test_costs_the_same_by_variable_but_for_the_resource(live: Live) -> None:
+    spec = referring(live)["spec"]
+    until_ready(live, "c", spec=spec, by_variable=True)
+    mark = live.mark()
+    outcome = one_pass(live, "c", spec=spec, by_variable=True)
+    assert (outcome.changed, outcome.plan.steps) == (False, ())
+    assert reads(live.requests(mark)) == {**lists(), "get configmaps extra": 1, "get secrets extra": 1}

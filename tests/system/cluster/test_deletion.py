@@ -1,0 +1,707 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster goes in whatever state it is, however often the run is cut short; its data go with it, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
+    KEYS,
+    claim,
+    objects_of,
+    resource,
+    spec,
+)
+from ansible_collections.druidops.druid.tests.system.support.stored import store_spec
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+FINALIZER = "deletepvc.finalizers.druid.apache.org"
+CLAIM = "PersistentVolumeClaim"
+# More passes than these to let a resource go are too many.
+PASSES = 3
+# Fewer requests than this are not the whole story of a run.
+FEWEST = 10
+
+Everywhere = Callable[[Callable[[int], bool], str], None]
+
+
+def deploy(live: Live, name: str, specification: dict[str, Any] | None = None) -> None:
+    """Make a cluster without pods, with a claim for each group as they leave it."""
+    live.create(resource(name, specification))
+    assert one_pass(live, name).changed
+    for key in KEYS:
+        live.create(claim(name, key))
+
+
+def add_owned_claim(live: Live, name: str) -> str:
+    """Make a claim of the resource itself as the Go operator leaves it, which Kubernetes deletes with its owner."""
+    owner = live.get("Druid", name)
+    reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": name, "uid": owner["metadata"]["uid"]}
+    owned = claim(name, KEYS[0], 7)
+    owned["metadata"] |= {"name": f"{name}-extra", "ownerReferences": [{**reference, "controller": True}]}
+    made: str = live.create(owned)["metadata"]["name"]
+    return made
+
+
+def deploy_with_pods(live: Live, name: str) -> None:
+    """Make a cluster with a pod and a claim for each group."""
+    live.create(resource(name, spec(replicas=1)))
+    assert one_pass(live, name).changed
+    eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
+
+
+def own_claims(name: str) -> set[str]:
+    """Return the names of the claims that `deploy` makes."""
+    return {claim(name, key)["metadata"]["name"] for key in KEYS}
+
+
+def until_gone(live: Live, name: str) -> None:
+    """Make passes as the operator does, until the resource is gone, which Kubernetes' own finalizer may put off."""
+    for _pass in range(PASSES):
+        if not is_held(live.find("Druid", name)):
+            break
+        one_pass(live, name)
+    eventually(lambda: live.find("Druid", name) is None)
+
+
+def is_held(resource: Manifest | None) -> bool:
+    """True while our finalizer is there."""
+    return resource is not None and names.FINALIZER in resource["metadata"].get("finalizers", [])
+
+
+def left(live: Live, name: str) -> set[str]:
+    """Return what is left of a cluster and will stay."""
+    found = (each for each in objects_of(live, name) if not each["metadata"].get("deletionTimestamp"))
+    return {f"{each['kind']} {each['metadata']['name']}" for each in found}
+
+
+def gone(live: Live, name: str) -> bool:
+    """Wait until nothing is left of a cluster."""
+    return eventually(lambda: not objects_of(live, name))
+
+
+def set_invalid(live: Live, name: str) -> None:
+    live.merge("Druid", name, {"spec": {"image": ""}})
+
+
+def set_paused(live: Live, name: str) -> None:
+    live.merge("Druid", name, {"spec": {"paused": True}})
+
+
+def set_ignored(live: Live, name: str) -> None:
+    live.merge("Druid", name, {"metadata": {"annotations": {"druid.apache.org/ignored": "true"}}})
+
+
+def set_contested(live: Live, name: str) -> None:
+    hashed = {"metadata": {"annotations": {"druidOpResourceHash": "again"}}}
+    live.merge("StatefulSet", f"druid-{name}-brokers", hashed)
+
+
+def set_reference_missing(live: Live, name: str) -> None:
+    reference = {"kind": "ConfigMap", "name": "nowhere", "namespace": live.namespace}
+    live.merge("Druid", name, {"spec": {"extraCommonConfig": [reference]}})
+
+
+def set_half_gone(live: Live, name: str) -> None:
+    live.delete("StatefulSet", f"druid-{name}-brokers")
+    live.delete("ConfigMap", f"{name}-druid-common-config")
+    live.delete(CLAIM, f"data-druid-{name}-brokers-0")
+
+
+def set_all_gone(live: Live, name: str) -> None:
+    for each in objects_of(live, name):
+        if each["kind"] != "Druid":
+            live.delete(each["kind"], each["metadata"]["name"])
+
+
+STATES: dict[str, tuple[Callable[[Live, str], None], str]] = {
+    "as it should be": (lambda _live, _name: None, "AllNodesReady"),
+    "invalid": (set_invalid, "InvalidSpec"),
+    "paused": (set_paused, "Paused"),
+    "ignored": (set_ignored, "Ignored"),
+    "contested": (set_contested, "Conflict"),
+    "reference missing": (set_reference_missing, "ReferenceNotFound"),
+    "half gone": (set_half_gone, ""),
+    "all gone": (set_all_gone, ""),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
+def test_goes_in_every_state(live: Live, state: str, keep: bool) -> None:
+    deploy(live, "c", spec(disablePVCDeletionFinalizer=keep))
+    assert (FINALIZER in (live.get("Druid", "c")["metadata"].get("finalizers") or ())) is not keep
+    change, reason = STATES[state]
+    change(live, "c")
+    if reason:
+        eventually(lambda: one_pass(live, "c").report and has_reason(live.get("Druid", "c"), reason))
+    add_owned_claim(live, "c")
+    # Without a finalizer nobody is asked before Kubernetes deletes what the resource owns.
+    live.merge("Druid", "c", {"metadata": {"finalizers": [FINALIZER]}})
+    claims = {each for each in left(live, "c") if each.startswith(CLAIM)}
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    eventually(lambda: left(live, "c") == (claims if keep else set()))
+    assert not [each for each in live.list(CLAIM) if each["metadata"].get("ownerReferences")]
+
+
+def has_reason(resource: Manifest, reason: str) -> bool:
+    return reason in {condition(resource, kind)["reason"] for kind in ("Ready", "Paused")}
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_heeds_the_flag_as_it_is_in_the_end(live: Live, keep: bool) -> None:
+    deploy(live, "c", spec())
+    claims = {*own_claims("c"), add_owned_claim(live, "c")}
+    live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": not keep}})
+    live.delete("Druid", "c")
+    live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": keep}})
+    until_gone(live, "c")
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in claims if keep})
+    assert not [each for each in live.list(CLAIM) if each["metadata"].get("ownerReferences")]
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["held by others", "going at once"])
+def test_absence_by_hand_heeds_the_flag_for_what_the_resource_owns(live: Live, held: bool) -> None:
+    deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
+    owned = add_owned_claim(live, "c")
+    if held:
+        live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
+        live.delete("Druid", "c")
+    planned = one_pass(live, "c", check_mode=True, absent=True).plan.steps
+    assert [step.operation for step in planned if step.key.name == owned] == ["update"]
+    one_pass(live, "c", absent=True)
+    assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
+    if held:
+        live.merge("Druid", "c", {"metadata": {"finalizers": None}})
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in (*own_claims("c"), owned)})
+
+
+def test_what_is_kept_for_others_is_kept_from_kubernetes_too(live: Live) -> None:
+    deploy(live, "c")
+    owned = add_owned_claim(live, "c")
+    stranger(live, owned)
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {owned}"})
+    assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
+
+
+def test_flag_comes_and_goes_with_the_finalizer(live: Live) -> None:
+    deploy(live, "c", spec())
+    for keep in (True, False):
+        live.merge(
+            "Druid",
+            "c",
+            {"spec": {"disablePVCDeletionFinalizer": keep}, "metadata": {"finalizers": ["x.example.com/y"]}},
+        )
+        one_pass(live, "c")
+        assert live.get("Druid", "c")["metadata"]["finalizers"] == ["x.example.com/y", *([] if keep else [FINALIZER])]
+    live.delete("Druid", "c")
+    one_pass(live, "c")
+    assert live.get("Druid", "c")["metadata"]["finalizers"] == ["x.example.com/y"]
+    eventually(lambda: not live.names(CLAIM))
+    one_pass(live, "c")
+    live.merge("Druid", "c", {"metadata": {"finalizers": None}})
+
+
+@pytest.mark.parametrize(
+    "specification",
+    [
+        {},
+        {"nodes": "text"},
+        {"nodes": {"a": None}},
+        {"nodes": {"a": "text"}},
+        "text",
+        ["text"],
+        {"nodes": {"a": {"replicas": "many"}}, "extraCommonConfig": "text"},
+        {"nodes": {}, "extraCommonConfig": ["text"]},
+    ],
+    ids=repr,
+)
+def test_goes_whatever_is_stored(live: Live, specification: Any) -> None:
+    deploy(live, "c", spec())
+    store_spec(live, "c", specification)
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    assert gone(live, "c")
+
+
+def test_says_why_a_resource_without_specification_stays(live: Live) -> None:
+    deploy(live, "c", spec())
+    store_spec(live, "c", None)
+    live.delete("Druid", "c")
+    # The API server takes no change of it, not even this one, before somebody gives it a specification.
+    [problem] = reported(one_pass(live, "c"))
+    assert "spec: Required value" in problem
+    live.merge("Druid", "c", {"spec": spec()})
+    until_gone(live, "c")
+    assert gone(live, "c")
+
+
+def reported(outcome: Outcome) -> list[str]:
+    assert outcome.report is not None
+    return [problem.message for problem in outcome.report.problems]
+
+
+def test_goes_with_its_namespace(live: Live) -> None:
+    deploy_with_pods(live, "c")
+    live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
+    # Kubernetes would do it, too, but only when it comes to it.
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    assert gone(live, "c")
+
+
+def test_leaves_everything_when_orphaned(live: Live) -> None:
+    deploy(live, "c", spec())
+    everything = left(live, "c") - {"Druid c"}
+    live.delete("Druid", "c", "Orphan")
+    until_gone(live, "c")
+    assert left(live, "c") == everything
+    # What has lost its owner belongs to the resource of this name that is recreated, and goes with it.
+    live.create(resource("c"))
+    one_pass(live, "c")
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    assert gone(live, "c")
+
+
+def test_leaves_everything_when_orphaned_and_kubernetes_was_faster(live: Live) -> None:
+    deploy(live, "c", spec())
+    everything = left(live, "c") - {"Druid c"}
+    live.delete("Druid", "c", "Orphan")
+    eventually(lambda: "orphan" not in live.get("Druid", "c")["metadata"]["finalizers"])
+    until_gone(live, "c")
+    assert left(live, "c") == everything
+
+
+def test_leaves_no_claim_of_pods_that_are_just_being_made(live: Live) -> None:
+    for name in ("c0", "c1", "c2"):
+        live.create(resource(name, spec(replicas=3)))
+        one_pass(live, name)
+        live.delete("Druid", name)
+        until_gone(live, name)
+    for name in ("c0", "c1", "c2"):
+        assert gone(live, name)
+
+
+def stranger(live: Live, claim_name: str) -> None:
+    """Make a pod that is nobody's and mounts that claim."""
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim_name}}
+    container = {"name": "reader", "image": "example.com/reader"}
+    live.create(
+        {"kind": "Pod", "metadata": {"name": "reader"}, "spec": {"containers": [container], "volumes": [volume]}}
+    )
+
+
+def foreign_claims(live: Live) -> set[str]:
+    """Make claims that look like those of the cluster a-b but are not, and return their names."""
+    other = claim("a", "b-historicals", ordinal=1)
+    labelled = claim("a-b", "historicals", 2, app=None, component=None, nodeSpecUniqueStr=None)
+    backup = claim("a-b", "historicals", 3)
+    backup["metadata"]["name"] = "backup-of-historicals"
+    owned = claim("a-b", "historicals", 4)
+    owner = live.create({"kind": "ConfigMap", "metadata": {"name": "owner"}})["metadata"]["uid"]
+    owned["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner, "controller": True}
+    ]
+    mounted = claim("a-b", "historicals", 5)
+    found = (other, labelled, backup, owned, mounted)
+    for each in found:
+        live.create(each)
+    stranger(live, mounted["metadata"]["name"])
+    return {each["metadata"]["name"] for each in found}
+
+
+@pytest.mark.parametrize("by", ["operator", "hand", "variable"])
+def test_takes_only_its_own_claims(live: Live, by: str) -> None:
+    foreign = foreign_claims(live)
+    if by == "variable":
+        one_pass(live, "a-b", by_variable=True, spec=spec())
+        for key in KEYS:
+            live.create(claim("a-b", key))
+    else:
+        deploy(live, "a-b")
+    if by == "operator":
+        live.delete("Druid", "a-b")
+        until_gone(live, "a-b")
+    else:
+        wanted: dict[str, Any] = {"absent": True, **({"by_variable": True, "spec": spec()} if by == "variable" else {})}
+        told: list[str] = []
+        request = Request("a-b", live.namespace, **wanted)
+        outcome = fulfil(connection(live), request, told.append, Clock())
+        assert [text for text in outcome.warnings if "the pod reader mounts it" in text]
+        assert {
+            name for name in own_claims("a-b") | foreign if any(f" {name} " in text for text in told)
+        } == own_claims("a-b")
+    eventually(lambda: live.names(CLAIM) == foreign)
+    assert [each["metadata"]["name"] for each in live.list(CLAIM) if each["metadata"].get("deletionTimestamp")] == []
+
+
+@pytest.mark.parametrize("by", ["operator", "hand"])
+def test_says_that_data_are_kept_when_it_cannot_know_whether_the_resource_was_orphaned(live: Live, by: str) -> None:
+    deploy(live, "c")
+    common = "c-druid-common-config"
+    live.merge("ConfigMap", common, {"metadata": {"ownerReferences": None}})
+    plan = one_pass(live, "c", check_mode=True, absent=True)
+    assert [str(step.key) for step in plan.plan.steps if step.key.kind == CLAIM] == []
+    [warning] = plan.warnings
+    assert warning.startswith(f"These claims are kept, since ConfigMap {common} has lost its owner")
+    assert all(name in warning for name in own_claims("c"))
+    if by == "operator":
+        live.delete("Druid", "c")
+        until_gone(live, "c")
+    else:
+        assert warning in one_pass(live, "c", absent=True).warnings
+    said = [each["message"] for each in live.list("Event") if each["reason"] == "DruidOperatorClaimsKept"]
+    assert said == [warning]
+    eventually(lambda: left(live, "c") == {f"ConfigMap {common}", *(f"{CLAIM} {name}" for name in own_claims("c"))})
+
+
+def test_puts_the_owner_back_before(live: Live) -> None:
+    deploy(live, "c")
+    live.merge("ConfigMap", "c-druid-common-config", {"metadata": {"ownerReferences": None}})
+    one_pass(live, "c")
+    assert one_pass(live, "c", absent=True).warnings == ()
+    assert gone(live, "c")
+
+
+@dataclass
+class LateController:
+    """Makes a claim when the workloads are gone and the claims have been looked at: a sync that was under way."""
+
+    live: Live
+    transport: Transport
+    late: Manifest
+    has_begun: bool = False
+    is_made: bool = False
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send the request."""
+        answer = self.transport.request(method, url, **arguments)
+        self.has_begun = self.has_begun or (method == "DELETE" and "/statefulsets/" in url)
+        if self.has_begun and method == "GET" and "/persistentvolumeclaims?" in url and not self.is_made:
+            self.is_made = True
+            self.live.create(self.late)
+        return answer
+
+
+@pytest.mark.parametrize("by", ["resource", "variable"])
+def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by: str) -> None:
+    if by == "resource":
+        deploy_with_pods(live, "c")
+    else:
+        one_pass(live, "c", by_variable=True, spec=spec(replicas=1))
+        eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
+    wanted: dict[str, Any] = {} if by == "resource" else {"by_variable": True, "spec": spec()}
+    api = connection(live)
+    late = LateController(live, api.transport, claim("c", "brokers", 1))
+    lines: list[str] = []
+    request = Request("c", live.namespace, absent=True, **wanted)
+    outcome = fulfil(replace(api, transport=late), request, lines.append, Clock())
+    assert late.is_made
+    assert gone(live, "c")
+    claims = {late.late["metadata"]["name"], *own_claims("c")}
+    assert sorted(lines) == sorted(f"Deletes the claim {name} and the data in its volume." for name in claims)
+    assert {step.key.name for step in outcome.plan.steps if step.key.kind == CLAIM} == claims
+
+
+class Witness:
+    """Sends each request, and keeps which claims were deleted, each with the lines that were printed before."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.lines: list[str] = []
+        self.deleted: list[tuple[str, list[str]]] = []
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        if method == "DELETE" and "/persistentvolumeclaims/" in url:
+            self.deleted.append((url.rpartition("/")[2], [*self.lines]))
+        return self.transport.request(method, url, **arguments)
+
+
+@pytest.mark.parametrize("by", ["resource", "variable", "resource that is going"])
+def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
+    if by == "variable":
+        one_pass(live, "c", by_variable=True, spec=spec(replicas=1))
+        eventually(lambda: set(live.names(CLAIM)) == own_claims("c"))
+    else:
+        deploy_with_pods(live, "c")
+    if by == "resource that is going":
+        live.delete("Druid", "c")
+    wanted: dict[str, Any] = {"by_variable": True, "spec": spec()} if by == "variable" else {}
+    api = connection(live)
+    witness = Witness(api.transport)
+    request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
+    outcome = fulfil(replace(api, transport=witness), request, witness.lines.append, Clock())
+    assert outcome.changed
+    assert not outcome.timed_out
+    assert {name for name, _lines in witness.deleted} == own_claims("c")
+    for name, lines in witness.deleted:
+        assert f"Deletes the claim {name} and the data in its volume." in lines
+    assert len(witness.lines) == len(set(witness.lines))
+
+
+def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: Live) -> None:
+    deploy(live, "c")
+    live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
+    live.delete("Druid", "c")
+    one_pass(live, "c", absent=True)
+    for check_mode in (True, False):
+        mark = live.mark()
+        again = one_pass(live, "c", check_mode=check_mode, absent=True)
+        assert not again.changed
+        assert again.plan.steps == ()
+        assert without_status(live.writes(mark)) == []
+    lines: list[str] = []
+    request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
+    waited = fulfil(connection(live), request, lines.append, Clock())
+    assert of_outcome(waited, request, fail_on_problem=True)["msg"].endswith(
+        ": Druid c (held by x.example.com/y) still there after 1 s."
+    )
+    assert lines == ["Waits until it is gone: Druid c (held by x.example.com/y)."]
+
+
+def as_deployment(specification: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification with brokers that are a Deployment."""
+    unset = ("volumeClaimTemplates", "volumeMounts")
+    brokers = {name: value for name, value in specification["nodes"]["brokers"].items() if name not in unset}
+    return {**specification, "nodes": {**specification["nodes"], "brokers": {**brokers, "kind": "Deployment"}}}
+
+
+def left_alone(live: Live, kind: str) -> None:
+    """Delete the brokers' workload as a run does that is killed before it recreates it: its pods run on."""
+    live.delete(kind, "druid-c-brokers", "Orphan")
+    left_kind = {"StatefulSet": "Pod", "Deployment": "ReplicaSet"}[kind]
+    eventually(lambda: live.find(kind, "druid-c-brokers") is None)
+    assert [each for each in of_brokers(live, left_kind) if "ownerReferences" not in each["metadata"]]
+
+
+def of_brokers(live: Live, kind: str) -> list[Manifest]:
+    return [each for each in live.list(kind) if each["metadata"]["name"].startswith("druid-c-brokers-")]
+
+
+def deploy_and_leave_alone(live: Live, kind: str, by_variable: bool = False, **more: Any) -> None:
+    specification = spec(replicas=1, **more) if kind == "StatefulSet" else as_deployment(spec(replicas=1, **more))
+    if by_variable:
+        one_pass(live, "c", by_variable=True, spec=specification)
+    else:
+        live.create(resource("c", specification))
+        one_pass(live, "c")
+    eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
+    left_alone(live, kind)
+
+
+def test_pods_that_were_left_alone_go_with_a_resource_that_others_hold(live: Live) -> None:
+    deploy_and_leave_alone(live, "StatefulSet", disablePVCDeletionFinalizer=True)
+    live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
+    live.delete("Druid", "c")
+    one_pass(live, "c", absent=True)
+    eventually(lambda: not of_brokers(live, "Pod"))
+    assert set(live.names(CLAIM)) == own_claims("c")
+
+
+def nothing_runs(live: Live) -> bool:
+    return eventually(lambda: not live.list("Pod") and not live.list("ReplicaSet"))
+
+
+@pytest.mark.parametrize("by", ["operator", "hand", "hand, keeping data", "variable"])
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_pods_that_a_killed_recreation_has_left_go_with_the_cluster(live: Live, kind: str, by: str) -> None:
+    keep = by == "hand, keeping data"
+    deploy_and_leave_alone(live, kind, by == "variable", disablePVCDeletionFinalizer=keep)
+    if by == "operator":
+        live.delete("Druid", "c")
+        until_gone(live, "c")
+    else:
+        wanted: dict[str, Any] = {"by_variable": True, "spec": spec()} if by == "variable" else {}
+        one_pass(live, "c", absent=True, **wanted)
+    assert nothing_runs(live)
+    eventually(lambda: {each.partition(" ")[0] for each in left(live, "c")} == ({CLAIM} if keep else set()))
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_pods_that_a_killed_recreation_has_left_go_with_their_group(live: Live, kind: str) -> None:
+    deploy_and_leave_alone(live, kind)
+    leaving = {each["metadata"]["uid"] for each in of_brokers(live, "Pod")}
+    [stays] = {each["metadata"]["uid"] for each in live.list("Pod")} - leaving
+    live.merge("Druid", "c", {"spec": {"nodes": {"brokers": None}}})
+    planned = {str(step.key) for step in one_pass(live, "c", check_mode=True).plan.steps}
+    left_kind = {"StatefulSet": "Pod", "Deployment": "ReplicaSet"}[kind]
+    assert {f"{left_kind} {each['metadata']['name']}" for each in of_brokers(live, left_kind)} <= planned
+    one_pass(live, "c")
+    eventually(lambda: [each["metadata"]["uid"] for each in live.list("Pod")] == [stays])
+    eventually(lambda: not live.list("ReplicaSet"))
+    # Where no group has gone nobody looks for what it may have left.
+    mark = live.mark()
+    assert one_pass(live, "c").plan.steps == ()
+    assert [each.resource for each in live.requests(mark) if each.resource == "replicasets"] == []
+
+
+def test_workloads_go_before_their_claims(live: Live) -> None:
+    deploy_with_pods(live, "c")
+    live.delete("Druid", "c")
+    mark = live.mark()
+    until_gone(live, "c")
+    deleted = [each.resource for each in live.writes(mark) if each.verb == "delete"]
+    assert deleted == ["statefulsets"] * len(KEYS) + ["persistentvolumeclaims"] * len(KEYS)
+    assert gone(live, "c")
+
+
+class Killed(BaseException):
+    """The process is no more: nothing in the program under test can catch this."""
+
+
+@dataclass
+class Mortal:
+    """Sends that many requests."""
+
+    transport: Transport
+    requests: int
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send the request, and die if it was the last."""
+        answer = self.transport.request(method, url, **arguments)
+        self.requests -= 1
+        if self.requests == 0:
+            raise Killed
+        return answer
+
+
+def is_killed(live: Live, request: Request, requests: int) -> bool:
+    """Make a run that dies after so many requests; False when it needs fewer."""
+    api = connection(live)
+    try:
+        run(replace(api, transport=Mortal(api.transport, requests)), request)
+    except Killed:
+        return True
+    return False
+
+
+def run(api: KubernetesApi, request: Request) -> Outcome:
+    outcome = fulfil(api, request, lambda _text: None, Clock())
+    assert outcome.report is None or outcome.report.problems == ()
+    return outcome
+
+
+@pytest.fixture
+def killed_everywhere(record_property: Callable[[str, object], None]) -> Everywhere:
+    """Let an attempt die after its first request, after its second, until it is not killed any more."""
+
+    def everywhere(attempt: Callable[[int], bool], what: str) -> None:
+        requests = next(requests for requests in count(1) if not attempt(requests))
+        assert requests > FEWEST
+        record_property("told", f"{what}: killed after each of {requests - 1} requests, and one more run finished it")
+
+    return everywhere
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
+def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_everywhere: Everywhere) -> None:
+    def attempt(requests: int) -> bool:
+        name = f"c{requests}"
+        deploy(live, name)
+        claims = {*own_claims(name), add_owned_claim(live, name)}
+        if keep:
+            live.merge("Druid", name, {"spec": {"disablePVCDeletionFinalizer": True}})
+        live.delete("Druid", name)
+        killed = is_killed(live, Request(name, live.namespace), requests)
+        until_gone(live, name)
+        assert {each for each in left(live, name) if each.startswith(CLAIM)} == {
+            f"{CLAIM} {each}" for each in claims if keep
+        }
+        assert not keep or "ownerReferences" not in live.get(CLAIM, f"{name}-extra")["metadata"]
+        return killed
+
+    killed_everywhere(attempt, "finalizer")
+
+
+def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, killed_everywhere: Everywhere) -> None:
+    def attempt(requests: int) -> bool:
+        request = Request(f"c{requests}", live.namespace, absent=True)
+        deploy(live, request.name)
+        killed = is_killed(live, request, requests)
+        run(connection(live), request)
+        assert live.find("Druid", request.name) is None
+        assert not {each for each in left(live, request.name) if each.startswith(CLAIM)}
+        return killed
+
+    killed_everywhere(attempt, "absent by resource")
+    eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
+
+
+@pytest.mark.parametrize("stated", [True, False], ids=["with its data", "but not its data"])
+def test_absence_by_variable_is_finished_by_a_second_run(
+    live: Live, stated: bool, killed_everywhere: Everywhere
+) -> None:
+    def attempt(requests: int) -> bool:
+        name = f"c{requests}"
+        one_pass(live, name, by_variable=True, spec=spec())
+        for key in KEYS:
+            live.create(claim(name, key))
+        request = Request(name, live.namespace, by_variable=True, absent=True, spec=spec() if stated else None)
+        killed = is_killed(live, request, requests)
+        run(connection(live), request)
+        eventually(lambda: left(live, name) == {f"{CLAIM} {each}" for each in own_claims(name) if not stated})
+        return killed
+
+    killed_everywhere(attempt, "absent by variable")
+
+
+def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, killed_everywhere: Everywhere) -> None:
+    def attempt(requests: int) -> bool:
+        name = f"c{requests}"
+        live.create(resource(name))
+        killed = is_killed(live, Request(name, live.namespace), requests)
+        live.delete("Druid", name)
+        until_gone(live, name)
+        return killed
+
+    killed_everywhere(attempt, "deleted half created")
+    eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
+
+
+def test_keeps_the_finalizer_while_something_cannot_go(live: Live) -> None:
+    """What the server will not delete keeps the resource; a workload that it will not delete keeps the claims."""
+    deploy(live, "c")
+    live.delete("Druid", "c")
+    api = connection(live)
+    refused = replace(api, transport=Forbidding(api.transport, "statefulsets/druid-c-brokers"))
+    outcome = fulfil(refused, Request("c", live.namespace), lambda _text: None, Clock())
+    assert any("druid-c-brokers" in text for text in reported(outcome))
+    assert live.names(CLAIM) == own_claims("c")
+    assert FINALIZER in live.get("Druid", "c")["metadata"]["finalizers"]
+    assert condition(live.get("Druid", "c"), "Degraded")["status"] == "True"
+    until_gone(live, "c")
+    assert gone(live, "c")
+
+
+@dataclass
+class Forbidding:
+    """Sends no DELETE of that object: the answer is that it must not be."""
+
+    transport: Transport
+    path: str
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send the request, or let the server refuse one like it."""
+        if method == "DELETE" and self.path in url:
+            return self.transport.request("DELETE", url.partition("/apis")[0] + "/version", **arguments)
+        return self.transport.request(method, url, **arguments)

@@ -1,0 +1,137 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events about a resource: said once, counted when they come again, and never many at a time, on a real API server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._events import MORE, MOST
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.permissions import grant
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+NAME = "c"
+BROKERS = f"druid-{NAME}-brokers"
+SECRET = "hunter2"
+# All but workloads.
+RIGHTS = [
+    {"apiGroups": [""], "resources": ["pods", "resourcequotas"], "verbs": ["list"]},
+    {"apiGroups": ["apps"], "resources": ["statefulsets", "deployments", "replicasets"], "verbs": ["get", "list"]},
+    {"apiGroups": ["networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": ["*"]},
+    {"apiGroups": ["druid.apache.org"], "resources": ["druids", "druids/status"], "verbs": ["*"]},
+    {"apiGroups": [""], "resources": ["configmaps", "services", "persistentvolumeclaims", "events"], "verbs": ["*"]},
+]
+
+
+def events(live: Live) -> list[Manifest]:
+    """Return the events about the resource."""
+    return [each for each in live.list("Event") if each["involvedObject"]["kind"] == "Druid"]
+
+
+def warnings(live: Live) -> dict[str, int]:
+    """Return how many events there are of each reason that is a warning."""
+    return dict(Counter(each["reason"] for each in events(live) if each["type"] == "Warning"))
+
+
+def limited_pass(live: Live) -> Outcome:
+    """Make a pass as a user with few rights."""
+    return fulfil(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
+
+
+def test_trouble_that_lasts_is_told_once(live: Live) -> None:
+    live.create({"kind": "ConfigMap", "metadata": {"name": f"{BROKERS}-config"}})
+    live.create(small_cluster.resource(NAME))
+    for _pass in range(10):
+        one_pass(live, NAME)
+    assert warnings(live) == {"DruidOperatorNameCollision": 1}
+
+
+def test_writes_that_go_on_failing_are_told_once(live: Live) -> None:
+    live.create(small_cluster.resource(NAME))
+    grant(live, *RIGHTS)
+    for _pass in range(10):
+        outcome = limited_pass(live)
+        assert outcome.report is not None
+        assert outcome.report.problems
+    told = warnings(live)
+    assert told
+    assert set(told.values()) <= {len(small_cluster.KEYS)}
+    assert {each["count"] for each in events(live)} == {1}
+
+
+def test_the_same_again_is_counted(live: Live) -> None:
+    live.create(small_cluster.resource(NAME))
+    one_pass(live, NAME)
+    for _time in range(3):
+        live.merge("PodDisruptionBudget", BROKERS, {"spec": {"maxUnavailable": 7}})
+        assert one_pass(live, NAME).changed
+    [event] = [each for each in events(live) if "maxUnavailable: 7 -> 1" in each["message"]]
+    assert event["count"] == 3
+    assert event["lastTimestamp"] >= event["firstTimestamp"]
+
+
+def test_who_may_not_count_is_not_told_so(live: Live) -> None:
+    live.create(small_cluster.resource(NAME))
+    everything: list[dict[str, Any]] = [
+        {
+            "apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling", "druid.apache.org"],
+            "resources": ["*"],
+            "verbs": ["*"],
+        },
+        {"apiGroups": [""], "resources": ["pods", "resourcequotas"], "verbs": ["list"]},
+        {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
+        {"apiGroups": [""], "resources": ["configmaps", "services", "persistentvolumeclaims"], "verbs": ["*"]},
+    ]
+    grant(live, *everything)
+    limited_pass(live)
+    for _time in range(2):
+        live.merge("PodDisruptionBudget", BROKERS, {"spec": {"maxUnavailable": 7}})
+        outcome = limited_pass(live)
+        assert (outcome.changed, outcome.warnings) == (True, ())
+    [event] = [each for each in events(live) if "maxUnavailable: 7 -> 1" in each["message"]]
+    assert event["count"] == 1
+
+
+def test_a_big_change_is_told_in_few_words(live: Live) -> None:
+    spec = small_cluster.spec()
+    node = spec["nodes"]["brokers"]
+    spec["nodes"] = {f"g{number}": {**node, "replicas": 0} for number in range(20)}
+    long = "".join(f"druid.password{number}={SECRET} {'ä' * 70}\n" for number in range(30))
+    spec["nodes"]["g0"] = {**spec["nodes"]["g0"], "runtime.properties": long}
+    live.create(small_cluster.resource(NAME, spec))
+    outcome = one_pass(live, NAME)
+    found = events(live)
+    made = len([step for step in outcome.plan.steps if step.patch is None])
+    assert made > 60
+    assert len(found) == MOST
+    [more] = [each for each in found if each["reason"] == MORE]
+    left = made - MOST + 1
+    assert more["message"] == f"and {left} more events (DruidOperatorCreateSuccess: {left})"
+
+    live.merge("Druid", NAME, {"spec": {"nodes": {"g0": {"runtime.properties": long.replace(SECRET, "another")}}}})
+    assert one_pass(live, NAME).changed
+    said = [each["message"] for each in events(live)]
+    assert any("another value" in text for text in said)
+    assert not [text for text in said if SECRET in text or "password0=another " in text]
+    assert max(len(text.encode()) for text in said) <= 1024
+
+
+def test_a_resource_that_is_made_again_has_events_of_its_own(live: Live) -> None:
+    for _time in range(2):
+        live.create(small_cluster.resource(NAME))
+        one_pass(live, NAME)
+        live.delete("Druid", NAME)
+        one_pass(live, NAME)
+        eventually(lambda: live.find("Druid", NAME) is None)
+    created = [each for each in events(live) if each["reason"] == "DruidOperatorCreateSuccess"]
+    assert len({each["involvedObject"]["uid"] for each in created}) == 2

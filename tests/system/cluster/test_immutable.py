@@ -1,0 +1,531 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What only a new object can have: the object is recreated, its pods and their data stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
+    NAME,
+    STATEFUL,
+    STATELESS,
+    autoscaler,
+    claim_template,
+)
+from ansible_collections.druidops.druid.tests.system.support.go_operator import (
+    GoOperator,
+    identities,
+    take_over,
+)
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import (
+    MERGE,
+    Live,
+    Manifest,
+    condition,
+    without_status,
+)
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+
+class Change(NamedTuple):
+    """What is changed of the group historicals, and which object has to be recreated for it."""
+
+    node: dict[str, Any]
+    kind: str = "StatefulSet"
+    name: str = STATEFUL
+
+
+HEADLESS = {"type": "ClusterIP", "clusterIP": "None"}
+CHANGES = {
+    "service name": Change({"services": [{"metadata": {"name": "%s-other"}, "spec": HEADLESS}]}),
+    "pod management": Change({"podManagementPolicy": "OrderedReady"}),
+    "claim template added": Change({"volumeClaimTemplates": [claim_template(), claim_template("more")]}),
+    "claim template changed": Change(
+        {"volumeClaimTemplates": [{**claim_template(), "metadata": {"name": "data", "labels": {"a": "b"}}}]}
+    ),
+    "Service with an address": Change(
+        {"services": [{"spec": {"type": "ClusterIP"}}, {"metadata": {"name": "%s-api"}}]}, "Service", STATEFUL
+    ),
+    "Service without an address": Change(
+        {"services": [{"spec": HEADLESS}, {"metadata": {"name": "%s-api"}, "spec": HEADLESS}]},
+        "Service",
+        f"{STATEFUL}-api",
+    ),
+}
+
+
+@pytest.fixture
+def cluster(live: Live) -> Live:
+    """A cluster whose pods run."""
+    full_cluster.create(
+        live, historicals=full_cluster.historicals(replicas=2), brokers=full_cluster.brokers(replicas=1)
+    )
+    assert one_pass(live, NAME).plan.findings == ()
+    eventually(lambda: is_settled(live))
+    return live
+
+
+def is_settled(live: Live) -> bool:
+    """True when every workload has all its pods, ready, and the controllers know it."""
+    return all(_has_its_pods(each) for kind in ("StatefulSet", "Deployment") for each in live.list(kind))
+
+
+def _has_its_pods(workload: Manifest) -> bool:
+    status = workload["status"]
+    known = status.get("observedGeneration") == workload["metadata"]["generation"]
+    return bool(known and status.get("readyReplicas", 0) == workload["spec"]["replicas"] == status.get("replicas", 0))
+
+
+def change(live: Live, node: dict[str, Any]) -> None:
+    """Change the group historicals in the resource."""
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": node}}})
+
+
+def kept(live: Live, *kinds: str) -> dict[tuple[str, str], str]:
+    """Return the uids of all objects of these kinds."""
+    return {(kind, each["metadata"]["name"]): each["metadata"]["uid"] for kind in kinds for each in live.list(kind)}
+
+
+def belongs_to_its_workload(live: Live) -> bool:
+    """True when every pod of the StatefulSet is controlled by the one that is there now."""
+    uid = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    pods = (pod for pod in live.list("Pod") if pod["metadata"]["name"].startswith(STATEFUL))
+    return all(owner["uid"] == uid for pod in pods for owner in pod["metadata"]["ownerReferences"])
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_is_made_again_and_nothing_else_goes(cluster: Live, what: str) -> None:
+    wanted = CHANGES[what]
+    old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
+    data, everything = kept(cluster, "Pod", "PersistentVolumeClaim"), identities(cluster)
+    change(cluster, wanted.node)
+
+    mark = cluster.mark()
+    checked = one_pass(cluster, NAME, check_mode=True)
+    recreated = [tuple(step.key) for step in checked.plan.steps if step.operation == "recreate"]
+    assert (wanted.kind, wanted.name) in recreated
+    assert [write for write in cluster.writes(mark) if not write.dry_run] == []
+    assert identities(cluster) == everything
+
+    assert one_pass(cluster, NAME).plan.findings == ()
+    assert cluster.get(wanted.kind, wanted.name)["metadata"]["uid"] != old
+    assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
+    assert one_pass(cluster, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(cluster))
+    assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
+    others = {key: identity for key, identity in everything.items() if "historicals" not in key[1]}
+    after = identities(cluster)
+    assert {key: after[key] for key in others} == others
+
+
+def test_a_claim_template_goes(cluster: Live) -> None:
+    """The mount goes with it, which restarts the pods by the rollout; the claims are data and stay."""
+    claims = kept(cluster, "PersistentVolumeClaim")
+    assert claims
+    change(cluster, {"volumeClaimTemplates": None, "volumeMounts": None})
+    assert one_pass(cluster, NAME).plan.findings == ()
+    assert "volumeClaimTemplates" not in cluster.get("StatefulSet", STATEFUL)["spec"]
+    eventually(lambda: is_settled(cluster))
+    assert kept(cluster, "PersistentVolumeClaim") == claims
+    assert one_pass(cluster, NAME).plan.steps == ()
+
+
+def test_keeps_what_an_autoscaler_has_decided(live: Live) -> None:
+    scaler = autoscaler("StatefulSet", STATEFUL)
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
+    one_pass(live, NAME)
+    scale = f"{live.path('StatefulSet', STATEFUL)}/scale"
+    live.plane.request("PATCH", scale, {"spec": {"replicas": 4}}, user="person", content_type=MERGE)
+    eventually(lambda: is_settled(live))
+    pods = kept(live, "Pod")
+    assert len(pods) == 4
+    change(live, {"podManagementPolicy": "OrderedReady"})
+    assert one_pass(live, NAME).plan.findings == ()
+    workload = live.get("StatefulSet", STATEFUL)
+    assert (workload["spec"]["replicas"], workload["metadata"]["generation"]) == (4, 1)
+    assert one_pass(live, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(live))
+    assert kept(live, "Pod") == pods
+
+
+def annotate_pods(live: Live) -> None:
+    """Add an annotation to the pods, as a person does."""
+    note = {"note": "mine"}
+    live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["metadata"].update(annotations=note))
+
+
+def add_sidecar(live: Live) -> None:
+    sidecar = {"name": "sidecar", "image": "example.com/sidecar", "env": [{"name": "A", "value": "b"}]}
+    live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["spec"]["containers"].append(sidecar))
+
+
+def add_variable(live: Live) -> None:
+    def add(workload: Manifest) -> None:
+        workload["spec"]["template"]["spec"]["containers"][0]["env"].insert(0, {"name": "MINE", "value": "text"})
+
+    live.edit("StatefulSet", STATEFUL, add)
+
+
+def apply_label(live: Live) -> None:
+    """Add a label to the pods, as a tool with a field manager of its own does."""
+    template = {"metadata": {"labels": {"example.com/tool": "x"}}}
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": STATEFUL},
+        "spec": {"template": template},
+    }
+    path = f"{live.path('StatefulSet', STATEFUL)}?fieldManager=tool"
+    live.plane.request("PATCH", path, body, user="person", content_type="application/apply-patch+yaml")
+
+
+ADDITIONS: dict[str, tuple[Callable[[Live], object], str]] = {
+    "restart": (lambda live: live.restart("StatefulSet", STATEFUL), "kubectl-rollout"),
+    "annotation": (annotate_pods, "kubectl-edit"),
+    "sidecar": (add_sidecar, "kubectl-edit"),
+    "variable": (add_variable, "kubectl-edit"),
+    "label": (apply_label, "tool"),
+}
+
+
+def is_rolled_out(live: Live) -> bool:
+    """True when the controller has compared all pods with the template as it is now."""
+    workload = live.get("StatefulSet", STATEFUL)
+    status = workload["status"]
+    is_known = status.get("observedGeneration") == workload["metadata"]["generation"]
+    return is_settled(live) and is_known and status.get("updatedReplicas") == workload["spec"]["replicas"]
+
+
+def shares(workload: Manifest) -> dict[tuple[str, str], Any]:
+    """Return who owns what, bookkeeping of controllers left out."""
+    entries = [each for each in workload["metadata"]["managedFields"] if "subresource" not in each]
+    return {(each["manager"], each["operation"]): each["fieldsV1"] for each in entries}
+
+
+@pytest.mark.parametrize("what", ADDITIONS)
+def test_keeps_what_others_have_added_to_the_pods(cluster: Live, what: str) -> None:
+    """Without it the new StatefulSet would have another revision, and replace the pods that it was to keep."""
+    add, manager = ADDITIONS[what]
+    add(cluster)
+    eventually(lambda: is_rolled_out(cluster))
+    assert one_pass(cluster, NAME).plan.steps == ()
+    before = cluster.get("StatefulSet", STATEFUL)
+    data = kept(cluster, "Pod", "PersistentVolumeClaim")
+    change(cluster, {"podManagementPolicy": "OrderedReady"})
+    [step] = one_pass(cluster, NAME, check_mode=True).plan.steps
+    assert (step.operation, step.restarts) == ("recreate", False)
+    assert one_pass(cluster, NAME).plan.findings == ()
+    after = cluster.get("StatefulSet", STATEFUL)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"]["template"] == before["spec"]["template"]
+    assert shares(after).keys() == {("druidops", "Apply"), next(key for key in shares(before) if key[0] == manager)}
+    assert shares(after)[("druidops", "Apply")] == shares(before)[("druidops", "Apply")]
+    assert one_pass(cluster, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(cluster) and is_rolled_out(cluster))
+    assert kept(cluster, "Pod", "PersistentVolumeClaim") == data
+
+
+def test_keeps_what_others_have_added_to_a_service(cluster: Live) -> None:
+    wanted = CHANGES["Service without an address"]
+    mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
+    old = cluster.merge("Service", wanted.name, {"metadata": mine})["metadata"]
+    change(cluster, wanted.node)
+    assert one_pass(cluster, NAME).plan.findings == ()
+    new = cluster.get("Service", wanted.name)["metadata"]
+    assert new["uid"] != old["uid"]
+    assert (new["labels"], new["annotations"]) == (old["labels"], old["annotations"])
+    assert one_pass(cluster, NAME).plan.steps == ()
+
+
+def test_keeps_what_others_have_added_to_pods_that_say_something_twice(golden: Live) -> None:
+    """The Go operator's template stays as it is, and so does the time of a restart."""
+    GoOperator(golden, "hand").run().settled()
+    twice = next(each for each in golden.list("StatefulSet") if says_twice(each))
+    name = twice["metadata"]["name"]
+    golden.restart("StatefulSet", name)
+    eventually(lambda: is_settled(golden) and has_restarted(golden, name))
+    take_over(golden, "hand")
+    pods = kept(golden, "Pod")
+    group = name.removeprefix("druid-hand-")
+    golden.merge("Druid", "hand", {"spec": {"nodes": {group: {"podManagementPolicy": "OrderedReady"}}}})
+    assert one_pass(golden, "hand").plan.findings == ()
+    after = golden.get("StatefulSet", name)
+    assert after["metadata"]["uid"] != twice["metadata"]["uid"]
+    assert says_twice(after)
+    assert one_pass(golden, "hand").plan.steps == ()
+    eventually(lambda: is_settled(golden) and has_restarted(golden, name))
+    assert kept(golden, "Pod") == pods
+
+
+def says_twice(workload: Manifest) -> bool:
+    return bool(without_duplicates(workload["spec"]["template"])[1])
+
+
+def has_restarted(live: Live, name: str) -> bool:
+    """True when all pods of the StatefulSet are of its template, and the controller knows it."""
+    workload = live.get("StatefulSet", name)
+    status = workload["status"]
+    return bool(
+        status["currentRevision"] == status["updateRevision"]
+        and status["observedGeneration"] == workload["metadata"]["generation"]
+    )
+
+
+def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
+    pod = f"{STATEFUL}-1"
+    cluster.merge("Pod", pod, {"metadata": {"labels": {"component": None}}})
+    eventually(lambda: not cluster.get("Pod", pod)["metadata"].get("ownerReferences"))
+    before = cluster.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    change(cluster, {"podManagementPolicy": "OrderedReady", "runtime.properties": "changed=too"})
+    mark = cluster.mark()
+    outcome = one_pass(cluster, NAME)
+    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [
+        ("PodsNotAdoptable", "historicals")
+    ]
+    assert pod in outcome.plan.findings[0].message
+    assert condition(cluster.get("Druid", NAME), "Degraded")["reason"] == "PodsNotAdoptable"
+    assert [write for write in without_status(cluster.writes(mark)) if "dry run" not in write] == []
+    assert cluster.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
+    assert kept(cluster, "Pod")
+
+
+@pytest.mark.parametrize("what", ["pod management", "Service with an address"])
+def test_is_made_again_though_a_quota_is_full(cluster: Live, what: str) -> None:
+    wanted = CHANGES[what]
+    counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[wanted.kind]
+    limit(cluster, counted, len(cluster.list(wanted.kind)))
+    old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
+    data = kept(cluster, "Pod", "PersistentVolumeClaim")
+    change(cluster, wanted.node)
+    checked, done = one_pass(cluster, NAME, check_mode=True), one_pass(cluster, NAME)
+    assert (checked.plan.findings, done.plan.findings) == ((), ())
+    assert [step.key for step in checked.plan.steps] == [step.key for step in done.plan.steps]
+    assert cluster.get(wanted.kind, wanted.name)["metadata"]["uid"] != old
+    assert one_pass(cluster, NAME).plan.steps == ()
+    eventually(lambda: belongs_to_its_workload(cluster))
+    assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
+
+
+def test_stays_when_a_quota_has_no_room_for_its_replacement(cluster: Live) -> None:
+    limit(cluster, "count/statefulsets.apps", 0)
+    assert_stays(cluster, "exceeded quota: limit")
+
+
+def test_stays_when_a_policy_refuses_its_name(cluster: Live) -> None:
+    with refusing(cluster, "StatefulSet", STATEFUL):
+        assert_stays(cluster, WORDS)
+
+
+def assert_stays(live: Live, words: str) -> None:
+    """What cannot be recreated is not deleted."""
+    before = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    change(live, {"podManagementPolicy": "OrderedReady"})
+    [finding] = one_pass(live, NAME).plan.findings
+    assert (finding.reason, finding.group) == ("RefusedByServer", "historicals")
+    assert words in finding.message
+    assert live.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@dataclass
+class Dying:
+    """A transport whose process is killed at the n-th request from the first DELETE on: before or after it is sent."""
+
+    transport: Any
+    last: int
+    is_sent: bool
+    count: int = 0
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send the request, unless it is the last one."""
+        self.count += self.count > 0 or method == "DELETE"
+        if self.count == self.last and not self.is_sent:
+            raise Killed
+        answer = self.transport.request(method, url, **arguments)
+        if self.count == self.last:
+            raise Killed
+        return answer
+
+
+def dying_pass(live: Live, name: str, last: int, is_sent: bool) -> bool:
+    """Make a pass that is killed; False when it ends before."""
+    api = connection(live)
+    dying = replace(api, transport=Dying(api.transport, last, is_sent))
+    try:
+        fulfil(dying, Request(name, live.namespace, settings=Settings()), lambda _text: None, Clock())
+    except Killed:
+        return True
+    return False
+
+
+POLICIES = ("Parallel", "OrderedReady")
+
+
+def deaths() -> Iterator[tuple[int, str]]:
+    """Yield number after number, each with another policy, so that each pass has something to recreate."""
+    for number in range(1, 100):
+        yield number, POLICIES[number % 2]
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_finishes_what_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+    scaler = autoscaler("StatefulSet", STATEFUL)
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
+    one_pass(live, NAME)
+    scale = f"{live.path('StatefulSet', STATEFUL)}/scale"
+    live.plane.request("PATCH", scale, {"spec": {"replicas": 3}}, user="person", content_type=MERGE)
+    eventually(lambda: is_settled(live))
+    data = kept(live, "Pod", "PersistentVolumeClaim")
+    assert len(data) == 6
+    for number, policy in deaths():
+        change(live, {"podManagementPolicy": policy})
+        was_killed = dying_pass(live, NAME, number, is_sent)
+        if was_killed:
+            assert one_pass(live, NAME).plan.findings == ()
+        workload = live.get("StatefulSet", STATEFUL)
+        assert (workload["spec"]["podManagementPolicy"], workload["spec"]["replicas"]) == (policy, 3), number
+        assert one_pass(live, NAME).plan.steps == ()
+        eventually(lambda: belongs_to_its_workload(live) and is_settled(live))
+        assert kept(live, "Pod", "PersistentVolumeClaim") == data, number
+        if not was_killed:
+            break
+    # The DELETE, a look whether it is gone, the apply, the owners, status and events at the least.
+    assert number > 5
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_finishes_a_service_that_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+    full_cluster.create(live)
+    one_pass(live, NAME)
+    for number in range(1, 100):
+        address = {"type": "ClusterIP"} if number % 2 else HEADLESS
+        change(live, {"services": [{"spec": address}, {"metadata": {"name": "%s-api"}}]})
+        was_killed = dying_pass(live, NAME, number, is_sent)
+        if was_killed:
+            assert one_pass(live, NAME).plan.findings == ()
+        assert (live.get("Service", STATEFUL)["spec"]["clusterIP"] == "None") == (address is HEADLESS), number
+        assert one_pass(live, NAME).plan.steps == ()
+        if not was_killed:
+            break
+    assert number > 3
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_finishes_a_deployment_that_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+    """The Go operator selects by podLabels, too, which a resource may no longer have."""
+    full_cluster.create(live)
+    one_pass(live, NAME)
+    ours = live.get("Deployment", STATELESS)["spec"]["selector"]
+    for number in range(1, 100):
+        old = with_a_selector_of_the_go_operator(live)
+        was_killed = dying_pass(live, NAME, number, is_sent)
+        if was_killed:
+            assert one_pass(live, NAME).plan.findings == ()
+        deployment = live.get("Deployment", STATELESS)
+        assert (deployment["spec"]["selector"], deployment["metadata"]["uid"] != old) == (ours, True), number
+        assert one_pass(live, NAME).plan.steps == ()
+        if not was_killed:
+            break
+    assert number > 3
+
+
+def with_a_selector_of_the_go_operator(live: Live) -> str:
+    """Put a Deployment of the Go operator in the place of ours; return its uid."""
+    before = live.get("Deployment", STATELESS)
+    live.delete("Deployment", STATELESS)
+    eventually(lambda: live.find("Deployment", STATELESS) is None)
+    metadata = {key: before["metadata"][key] for key in ("name", "labels", "ownerReferences")}
+    made = {**before, "metadata": {**metadata, "annotations": {"druidOpResourceHash": "x"}}}
+    for labels in (made["spec"]["selector"]["matchLabels"], made["spec"]["template"]["metadata"]["labels"]):
+        labels["team"] = "a"
+    uid: str = live.create(made)["metadata"]["uid"]
+    return uid
+
+
+def test_a_selector_that_says_more_than_the_pods_will(golden: Live) -> None:
+    """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
+    operator = GoOperator(golden, "hand").run()
+    operator.settled()
+    take_over(golden, "hand")
+    pods = kept(golden, "Pod")
+    statefuls = {key: uid for key, uid in pods.items() if "brokers" not in key[1]}
+    patch = {"updateStrategy": {"type": "OnDelete"}, "podLabels": {"team": "other"}}
+    golden.merge("Druid", "hand", {"spec": patch})
+    outcome = one_pass(golden, "hand")
+    assert outcome.plan.findings == ()
+    assert {step.key.kind for step in outcome.plan.steps if step.operation == "recreate"} == {
+        "StatefulSet",
+        "Deployment",
+    }
+    for workload in golden.list("StatefulSet"):
+        assert "team" not in workload["spec"]["selector"]["matchLabels"]
+    eventually(lambda: _replica_sets_follow(golden))
+    assert statefuls.items() <= kept(golden, "Pod").items()
+    assert one_pass(golden, "hand").plan.steps == ()
+
+
+def _replica_sets_follow(live: Live) -> bool:
+    """True when the Deployment that is there now controls the replica sets of the one before."""
+    uid = live.get("Deployment", "druid-hand-brokers")["metadata"]["uid"]
+    path = f"/apis/apps/v1/namespaces/{live.namespace}/replicasets"
+    owners = [
+        owner["uid"]
+        for each in live.plane.request("GET", path)["items"]
+        for owner in each["metadata"].get("ownerReferences", [{"uid": None}])
+    ]
+    return set(owners) == {uid}
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["at once", "in two passes"])
+def test_a_template_with_duplicates_is_made_again_as_it_is(golden: Live, is_killed: bool) -> None:
+    operator = GoOperator(golden, "hand").run()
+    operator.settled()
+    take_over(golden, "hand")
+    pods = kept(golden, "Pod")
+    before = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    golden.merge("Druid", "hand", {"spec": {"nodes": {"historicals-hot": {"podManagementPolicy": "OrderedReady"}}}})
+    if is_killed:
+        assert dying_pass(golden, "hand", 1, is_sent=True)
+    outcome = one_pass(golden, "hand")
+    assert outcome.plan.findings == ()
+    after = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"]["template"] == before["spec"]["template"]
+    second = one_pass(golden, "hand")
+    assert (second.plan.findings, second.plan.steps) == ((), ())
+    operator.settled()
+    assert kept(golden, "Pod") == pods
+    # All of it is ours as before: what is taken out goes.
+    golden.merge("Druid", "hand", {"spec": {"workloadAnnotations": None}})
+    one_pass(golden, "hand")
+    gone = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    assert "annotations" not in gone["metadata"]
+    assert gone["spec"]["template"] == before["spec"]["template"]
+
+
+def test_a_deployment_group_becomes_a_stateful_set_and_back(cluster: Live) -> None:
+    """Another kind is another object: the one comes, the other goes."""
+    for kind, other in (("Deployment", "StatefulSet"), ("StatefulSet", "Deployment")):
+        change(cluster, {"kind": kind, "volumeClaimTemplates": None, "volumeMounts": None})
+        assert one_pass(cluster, NAME).plan.findings == ()
+        assert STATEFUL in cluster.names(kind)
+        assert STATEFUL not in cluster.names(other)
+        assert one_pass(cluster, NAME).plan.steps == ()
+    assert STATELESS in cluster.names("Deployment")

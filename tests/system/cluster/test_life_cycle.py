@@ -1,0 +1,104 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster from its creation to its end, as a person runs the playbook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+QUICK: dict[str, Any] = {"wait": True, "wait_sleep": 1, "wait_timeout": 300}
+
+
+def replicas(live: Live, kind: str, name: str) -> int:
+    return int(live.get(kind, name)["spec"]["replicas"])
+
+
+def test_by_the_name_of_a_resource(each_ansible: Ansible, live: Live) -> None:
+    live.create(wiki.resource())
+    created = each_ansible.cluster("wiki", **QUICK)
+    assert created.changed
+    assert live.made() == wiki.OBJECTS
+    # a line for each step forward
+    assert "wiki: 0/3 nodes ready. Waiting for data 0/1, brokers 0/1, routers 0/1." in created.output
+    assert "wiki: 3/3 nodes ready. All 3 nodes are ready and up to date." in created.output
+    assert condition(live.get("Druid", "wiki"), "Ready")["status"] == "True"
+    mark = live.mark()
+    assert not each_ansible.cluster("wiki").changed
+    assert without_status(live.writes(mark)) == []
+
+    live.merge("Druid", "wiki", wiki.changed("data", replicas=2))
+    assert "change StatefulSet druid-wiki-data" in each_ansible.cluster("wiki", **QUICK).output
+    assert replicas(live, "StatefulSet", "druid-wiki-data") == 2
+
+    live.merge("Druid", "wiki", {"spec": {"nodes": {"brokers": None}}})
+    each_ansible.cluster("wiki", **QUICK)
+    gone = {each for each in wiki.OBJECTS if "brokers" in each[1]}
+    eventually(lambda: live.made() == wiki.OBJECTS - gone | {("PersistentVolumeClaim", "segments-druid-wiki-data-1")})
+
+    removed = each_ansible.cluster("wiki", state="absent", **QUICK)
+    assert "Deletes the claim segments-druid-wiki-data-0 and the data in its volume." in removed.output
+    assert live.find("Druid", "wiki") is None
+    eventually(lambda: not live.made())
+    assert not each_ansible.cluster("wiki", state="absent").changed
+
+
+FORMS: dict[str, Callable[[Ansible], dict[str, Any]]] = {
+    "a mapping": lambda _ansible: {"resource": wiki.resource()},
+    "a file": lambda ansible: {"resource": ansible.write("wiki.json", wiki.resource())[1:]},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_by_a_resource_given(ansible: Ansible, live: Live, form: str) -> None:
+    given = FORMS[form](ansible)
+    assert ansible.cluster(**given, **QUICK).changed
+    assert live.made() == wiki.OBJECTS
+    assert not ansible.cluster(**given).changed
+    # what others say about the resource stays
+    live.merge("Druid", "wiki", {"metadata": {"labels": {"team": "a"}}})
+    live.merge("Druid", "wiki", wiki.changed("data", replicas=5))
+    again = ansible.cluster(**given, **QUICK)
+    assert "change Druid wiki" in again.output
+    stored = live.get("Druid", "wiki")
+    assert (stored["metadata"]["labels"], stored["spec"]["nodes"]["data"]["replicas"]) == ({"team": "a"}, 1)
+
+
+def test_by_a_mapping_that_is_a_template_of_its_author(each_ansible: Ansible, live: Live) -> None:
+    document = wiki.resource()
+    document["spec"]["image"] = "apache/druid:{{ 16 * 2 + 1 }}.0.0"
+    # a date in YAML is text in Kubernetes
+    document["metadata"]["annotations"] = {"since": "SINCE"}
+    task = {"namespace": live.namespace, "resource": document}
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"druidops.druid.cluster": task}]}]
+    text = json.dumps(play).replace('"SINCE"', "2026-11-21")
+    each_ansible.run(each_ansible.write("play.yml", text)[1:])
+    stored = live.get("Druid", "wiki")
+    assert stored["spec"]["image"] == "apache/druid:33.0.0"
+    assert stored["metadata"]["annotations"]["since"] == "2026-11-21"
+
+
+def test_by_variable(each_ansible: Ansible, live: Live) -> None:
+    def run(**changes: Any) -> bool:
+        return each_ansible.cluster("wiki", spec={**wiki.spec(), **changes}, **QUICK).changed
+
+    assert run()
+    assert live.made() == wiki.OBJECTS
+    assert live.list("Druid") == []
+    assert all("ownerReferences" not in each["metadata"] for each in live.list("StatefulSet"))
+    assert not run()
+    nodes = wiki.spec()["nodes"]
+    assert run(nodes={"data": {**nodes["data"], "replicas": 2}})
+    eventually(
+        lambda: {name for kind, name in live.made() if kind in ("StatefulSet", "Deployment")} == {"druid-wiki-data"}
+    )
+    assert replicas(live, "StatefulSet", "druid-wiki-data") == 2

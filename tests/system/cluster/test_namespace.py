@@ -1,0 +1,31 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a namespace goes is found out by a dry run, which may be refused for other reasons, too."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.namespace import is_terminating
+from ansible_collections.druidops.druid.tests.system.support import admission
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+
+def is_going(live: Live) -> bool:
+    return is_terminating(connection(live), live.namespace)
+
+
+def test_only_that_it_goes_counts(live: Live) -> None:
+    held = {"kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.org/hold"]}}
+    live.create(held)
+    assert not is_going(live)
+    admission.limit(live, "count/configmaps", 0)
+    assert not is_going(live)
+    admission.no_limit(live)
+    with admission.refusing(live, "ConfigMap"):
+        assert not is_going(live)
+        live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
+        eventually(lambda: is_going(live))
+    live.merge("ConfigMap", "held", {"metadata": {"finalizers": None}})

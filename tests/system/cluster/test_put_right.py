@@ -1,0 +1,164 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What people change or delete by hand is put right, and what is wanted no longer goes; what is not ours stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, without_status
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+LABELS = {"app": "druid", "druid_cr": "wiki"}
+
+
+@pytest.fixture
+def wiki_cluster(live: Live) -> Live:
+    """A namespace with a cluster; nobody waits for its pods."""
+    live.create(wiki.resource())
+    one_pass(live, "wiki")
+    return live
+
+
+def plan(live: Live) -> list[str]:
+    """Make a pass and return what it did."""
+    return sorted(f"{step.operation} {step.key}" for step in one_pass(live, "wiki").plan.steps)
+
+
+class Edit(NamedTuple):
+    """What a person changes by hand."""
+
+    kind: str
+    name: str
+    patch: Manifest
+    value: Callable[[Manifest], Any]
+
+
+def of_spec(kind: str, name: str, field: str, value: Any) -> Edit:
+    """Return the edit of one field of a specification."""
+    return Edit(kind, name, {"spec": {field: value}}, lambda live: live["spec"][field])
+
+
+EDITS = {
+    "configuration": Edit(
+        "ConfigMap",
+        "wiki-druid-common-config",
+        {"data": {"common.runtime.properties": "mine", "more": "x"}},
+        lambda live: live["data"],
+    ),
+    "labels": Edit(
+        "Service",
+        "druid-wiki-data",
+        {"metadata": {"labels": {"druid_cr": None}}},
+        lambda live: live["metadata"]["labels"],
+    ),
+    "service type": of_spec("Service", "druid-wiki-brokers", "type", "NodePort"),
+    "pods": of_spec("Deployment", "druid-wiki-brokers", "replicas", 4),
+    "replicas": of_spec("StatefulSet", "druid-wiki-data", "replicas", 0),
+    "backend": of_spec("Ingress", "druid-wiki-brokers", "defaultBackend", {"service": {"name": "mine"}}),
+    "budget": of_spec("PodDisruptionBudget", "druid-wiki-data", "maxUnavailable", 0),
+    "autoscaler": of_spec("HorizontalPodAutoscaler", "druid-wiki-routers", "maxReplicas", 9),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_hand_edit_is_put_right(wiki_cluster: Live, edit: str) -> None:
+    kind, name, patch, value = EDITS[edit]
+    wanted = value(wiki_cluster.get(kind, name))
+    # what nobody asked us about stays
+    wiki_cluster.merge(kind, name, {"metadata": {"annotations": {"mine": "1"}}})
+    edited = wiki_cluster.merge(kind, name, patch)
+    assert value(edited) != wanted
+    assert plan(wiki_cluster) == [f"update {kind} {name}"]
+    mended = wiki_cluster.get(kind, name)
+    assert value(mended) == wanted
+    assert mended["metadata"]["annotations"]["mine"] == "1"
+    assert plan(wiki_cluster) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), sorted(wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")})
+)
+def test_hand_deletion_is_put_right(wiki_cluster: Live, kind: str, name: str) -> None:
+    uid = wiki_cluster.get(kind, name)["metadata"]["uid"]
+    wiki_cluster.delete(kind, name)
+    eventually(lambda: wiki_cluster.find(kind, name) is None)
+    assert plan(wiki_cluster) == [f"create {kind} {name}"]
+    assert wiki_cluster.get(kind, name)["metadata"]["uid"] != uid
+
+
+def services(*templates: str) -> list[Manifest]:
+    return [{"metadata": {"name": template}, "spec": {"type": "ClusterIP"}} for template in templates]
+
+
+OPTIONAL: dict[str, tuple[Manifest, list[str]]] = {
+    "ingress": (wiki.changed("brokers", ingress=None), ["delete Ingress druid-wiki-brokers"]),
+    "budget": (wiki.changed("data", podDisruptionBudgetSpec=None), ["delete PodDisruptionBudget druid-wiki-data"]),
+    "autoscaler": (
+        wiki.changed("routers", hpAutoscaler=None),
+        ["delete HorizontalPodAutoscaler druid-wiki-routers", "update StatefulSet druid-wiki-routers"],
+    ),
+    "service": (
+        {"spec": {"services": services("%s", "%s-more")}},
+        [f"create Service druid-wiki-{group}-more" for group in ("brokers", "data", "routers")],
+    ),
+    "group": (
+        {"spec": {"nodes": {"brokers": None}}},
+        [
+            "delete ConfigMap druid-wiki-brokers-config",
+            "delete Deployment druid-wiki-brokers",
+            "delete Ingress druid-wiki-brokers",
+            "delete Service druid-wiki-brokers",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("thing", OPTIONAL)
+def test_follows_what_is_removed_or_added(wiki_cluster: Live, thing: str) -> None:
+    patch, steps = OPTIONAL[thing]
+    wiki_cluster.merge("Druid", "wiki", patch)
+    assert plan(wiki_cluster) == steps
+    assert plan(wiki_cluster) == []
+
+
+def test_removes_a_service_that_is_wanted_no_longer(wiki_cluster: Live) -> None:
+    wiki_cluster.merge("Druid", "wiki", {"spec": {"services": services("%s", "%s-more")}})
+    plan(wiki_cluster)
+    wiki_cluster.merge("Druid", "wiki", {"spec": {"services": services("%s")}})
+    assert plan(wiki_cluster) == [f"delete Service druid-wiki-{group}-more" for group in ("brokers", "data", "routers")]
+
+
+def controlled_by(manifest: Manifest) -> Manifest:
+    """Return metadata with a controller that really is there: the garbage collector looks."""
+    identity = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "name": manifest["metadata"]["name"]}
+    return {"ownerReferences": [{**identity, "uid": manifest["metadata"]["uid"], "controller": True}]}
+
+
+FOREIGN: dict[str, Callable[[Live], Manifest]] = {
+    "nobody's": lambda _live: {},
+    "another cluster's": lambda live: controlled_by(live.create(wiki.resource("other"))),
+    "another kind's": lambda live: controlled_by(live.create({"kind": "ConfigMap", "metadata": {"name": "wiki"}})),
+}
+
+
+@pytest.mark.parametrize("whose", FOREIGN)
+def test_prunes_only_what_is_ours(wiki_cluster: Live, whose: str) -> None:
+    metadata = {"name": "druid-wiki-old", "labels": LABELS, **FOREIGN[whose](wiki_cluster)}
+    foreign: list[Manifest] = [
+        {"kind": "ConfigMap", "metadata": metadata, "data": {}},
+        {"kind": "Service", "metadata": metadata, "spec": {"ports": [{"port": 80}]}},
+        {"kind": "PodDisruptionBudget", "metadata": metadata, "spec": {"minAvailable": 0}},
+    ]
+    for manifest in foreign:
+        wiki_cluster.create(manifest)
+    mark = wiki_cluster.mark()
+    assert plan(wiki_cluster) == []
+    assert without_status(wiki_cluster.writes(mark)) == []
+    assert all(wiki_cluster.find(each["kind"], "druid-wiki-old") for each in foreign)

@@ -1,0 +1,112 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A group under another name is a new group: what has served until now stays until the new one has been written."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
+from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+POD = f"{STATEFUL}-0"
+CLAIM = f"data-{POD}"
+NEW = f"druid-{NAME}-archive"
+SELECTED = {"theirs": "yes"}
+TEMPLATE = {"metadata": {"labels": SELECTED}, "spec": {"containers": [{"name": "theirs", "image": "example.com/x"}]}}
+THEIRS = {
+    "kind": "StatefulSet",
+    "metadata": {"name": NEW},
+    "spec": {"selector": {"matchLabels": SELECTED}, "template": TEMPLATE, "replicas": 0, "serviceName": "theirs"},
+}
+
+
+@pytest.fixture
+def renamed(live: Live) -> Live:
+    """A cluster whose pod runs, and whose resource has its only group under another name."""
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1))
+    assert one_pass(live, NAME).plan.findings == ()
+    eventually(lambda: live.find("Pod", POD))
+    nodes = {"historicals": None, "archive": full_cluster.historicals(replicas=1)}
+    live.merge("Druid", NAME, {"spec": {"nodes": nodes}})
+    return live
+
+
+def assert_stays(live: Live, *words: str) -> None:
+    """One pass leaves all that served, says so, and says why."""
+    before = {key for key in live.made() if NEW not in key[1]}
+    pod = live.get("Pod", POD)["metadata"]
+    one_pass(live, NAME, check_mode=True)
+    outcome = one_pass(live, NAME)
+    assert before <= live.made()
+    after = live.get("Pod", POD)["metadata"]
+    assert (after["uid"], after.get("deletionTimestamp")) == (pod["uid"], None)
+    assert [step.key for step in outcome.plan.steps if step.operation == "delete" and step.key.name == STATEFUL] == []
+    message = condition(live.get("Druid", NAME), "Degraded")["message"]
+    for text in (f"StatefulSet {STATEFUL} is of group historicals, which the specification has no longer.", *words):
+        assert text in message
+
+
+def assert_goes(live: Live) -> None:
+    """Once nothing is in the way, the old one is gone; its claims are data and stay."""
+    eventually(lambda: one_pass(live, NAME).plan.findings == () and live.find("StatefulSet", STATEFUL) is None)
+    assert live.find("StatefulSet", NEW)
+    assert live.find("Service", STATEFUL) is None
+    assert live.find("PersistentVolumeClaim", CLAIM)
+    assert condition(live.get("Druid", NAME), "Degraded")["status"] == "False"
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def test_goes_together_with_its_replacement(renamed: Live) -> None:
+    assert_goes(renamed)
+
+
+def test_a_policy_refuses_the_new_one(renamed: Live) -> None:
+    with refusing(renamed, "StatefulSet", NEW):
+        assert_stays(renamed, WORDS)
+    assert_goes(renamed)
+
+
+def test_a_quota_refuses_the_new_one(renamed: Live) -> None:
+    limit(renamed, "count/statefulsets.apps", 1)
+    assert_stays(renamed, "exceeded quota: limit")
+    no_limit(renamed)
+    assert_goes(renamed)
+
+
+def test_the_new_name_is_taken(renamed: Live) -> None:
+    renamed.create(THEIRS)
+    assert_stays(renamed, f"StatefulSet {NEW} exists and is not this cluster's")
+    renamed.delete("StatefulSet", NEW)
+    assert_goes(renamed)
+
+
+def test_a_quota_has_no_room_for_all_of_the_new_one(renamed: Live) -> None:
+    """Each object passes its dry run; the second Service would exceed the quota."""
+    limit(renamed, "count/services", len(renamed.names("Service")) + 1)
+    assert_stays(renamed, "exceeded quota: limit")
+    assert not any(NEW in name for _kind, name in renamed.made())
+    no_limit(renamed)
+    assert_goes(renamed)
+
+
+def test_the_new_one_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None:
+    """Each object passes its dry run; then the first of them cannot be written."""
+    before = renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")
+    outcome = fulfil(proxy.api(), Request(NAME, renamed.namespace), lambda _text: None, Clock())
+    assert outcome.report is not None
+    assert {problem.reason for problem in outcome.report.problems} == {"WriteFailed"}
+    assert renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
+    assert renamed.find("Pod", POD)
+    assert condition(renamed.get("Druid", NAME), "Degraded")["reason"] == "WriteFailed"
+    assert_goes(renamed)

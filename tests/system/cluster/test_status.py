@@ -1,0 +1,267 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person sees of a cluster: conditions, the Go operator's fields, columns, events, and what a wait says."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    connection,
+    one_pass,
+    until_reached,
+    until_ready,
+)
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+NEVER = {"metadata": {"annotations": {"test/ready": "never"}}}
+AGAIN = {"metadata": {"annotations": {"test/ready": None}}}
+
+
+@pytest.fixture
+def ready(live: Live) -> Live:
+    """A namespace with a cluster that is ready."""
+    live.create(wiki.resource())
+    until_ready(live, "wiki")
+    return live
+
+
+def conditions(live: Live) -> dict[str, tuple[str, str]]:
+    """Return status and reason of each condition."""
+    found = live.get("Druid", "wiki")["status"]["conditions"]
+    return {each["type"]: (each["status"], each["reason"]) for each in found}
+
+
+def columns(live: Live) -> dict[str, Any]:
+    """Return what `kubectl get druid wiki` prints."""
+    api = connection(live, "person")
+    url = api.server + live.path("Druid", "wiki")
+    answer = api.transport.request("GET", url, headers={**api.headers(), "Accept": TABLE})
+    table = json.loads(answer.data)
+    names = [each["name"] for each in table["columnDefinitions"] if each["priority"] == 0]
+    return dict(zip(names, table["rows"][0]["cells"], strict=False))
+
+
+def events(live: Live) -> list[tuple[str, str, str]]:
+    """Return type, reason and message of the events about the resource."""
+    about = [each for each in live.list("Event") if each["involvedObject"]["name"] == "wiki"]
+    return [(each["type"], each["reason"], each["message"]) for each in about]
+
+
+def break_pod(live: Live, group: str) -> str:
+    """Make the group's pod unready and return its name, once its workload has noticed."""
+    pods = live.list("Pod")
+    name = next(
+        each["metadata"]["name"]
+        for each in pods
+        if each["metadata"]["labels"]["nodeSpecUniqueStr"] == f"druid-wiki-{group}"
+    )
+    live.merge("Pod", name, NEVER)
+    eventually(lambda: not live.get("StatefulSet", f"druid-wiki-{group}")["status"].get("readyReplicas"))
+    return name
+
+
+def test_status_of_a_ready_cluster(ready: Live) -> None:
+    resource = ready.get("Druid", "wiki")
+    status = resource["status"]
+    assert conditions(ready) == {
+        "Ready": ("True", "AllNodesReady"),
+        "Progressing": ("False", "UpToDate"),
+        "Degraded": ("False", "AsExpected"),
+        "Paused": ("False", "NotPaused"),
+    }
+    assert {each["observedGeneration"] for each in status["conditions"]} == {resource["metadata"]["generation"]}
+    assert (status["observedGeneration"], status["nodes"], status["version"]) == (1, "3/3", "33.0.0")
+    listed = {kind: {name for each, name in wiki.OBJECTS if each == kind} for kind, _name in wiki.OBJECTS}
+    fields = {
+        "configMaps": "ConfigMap",
+        "services": "Service",
+        "statefulSets": "StatefulSet",
+        "deployments": "Deployment",
+        "ingress": "Ingress",
+        "podDisruptionBudgets": "PodDisruptionBudget",
+        "hpAutoscalers": "HorizontalPodAutoscaler",
+        "persistentVolumeClaims": "PersistentVolumeClaim",
+    }
+    assert {field: set(status[field]) for field in fields} == {field: listed[kind] for field, kind in fields.items()}
+    assert set(status["pods"]) == ready.names("Pod")
+    node = status["druidNodeStatus"]
+    assert (node["druidNodeConditionType"], node["druidNodeConditionStatus"]) == ("DruidClusterReady", "True")
+
+
+def told(status: Manifest) -> Manifest:
+    """Return what a task tells of a status; how it has come about is left out."""
+    texts = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
+    return {**texts, "nodes": status["nodes"], "version": status["version"]}
+
+
+# What a person changes: the specification, below it a group.
+CHANGES: dict[str, Manifest] = {
+    "pods that are replaced": {"spec": {"image": "apache/druid:34.0.0"}},
+    "one pod less": wiki.changed("brokers", replicas=0),
+    "a group of another kind": wiki.changed("brokers", kind="StatefulSet"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_check_mode_tells_the_conditions_that_the_pass_will_leave(ready: Live, change: Manifest) -> None:
+    ready.merge("Druid", "wiki", change)
+    planned, done = (one_pass(ready, "wiki", check_mode=check_mode).report for check_mode in (True, False))
+    assert planned is not None
+    assert done is not None
+    assert told(planned.status) == told(done.status)
+
+
+def test_columns(ready: Live) -> None:
+    shown = columns(ready)
+    assert shown.pop("Age")
+    assert shown == {"Name": "wiki", "Ready": "True", "Reason": None, "Nodes": "3/3", "Version": "33.0.0"}
+    break_pod(ready, "data")
+    one_pass(ready, "wiki")
+    shown = columns(ready)
+    assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "NodesNotReady", "2/3")
+
+
+def test_lost_readiness_is_noticed_and_keeps_its_time(ready: Live) -> None:
+    since = condition(ready.get("Druid", "wiki"), "Degraded")["lastTransitionTime"]
+    break_pod(ready, "data")
+    one_pass(ready, "wiki")
+    lost = ready.get("Druid", "wiki")
+    assert condition(lost, "Ready")["message"] == "Waiting for data 0/1."
+    assert condition(lost, "Degraded")["lastTransitionTime"] == since
+    one_pass(ready, "wiki")
+    assert ready.get("Druid", "wiki")["metadata"]["resourceVersion"] == lost["metadata"]["resourceVersion"]
+
+
+def test_pods_that_fail_are_named(live: Live) -> None:
+    live.create(wiki.resource(podAnnotations={"test/start": "crash"}))
+
+    def failing() -> Manifest | None:
+        one_pass(live, "wiki")
+        degraded = condition(live.get("Druid", "wiki"), "Degraded")
+        return degraded if degraded["status"] == "True" and "druid-wiki-data-0" in degraded["message"] else None
+
+    degraded = eventually(failing)
+    assert degraded["reason"] == "PodsFailing"
+    assert "pod druid-wiki-data-0, container druid-wiki-data: CrashLoopBackOff: back-off 40s" in degraded["message"]
+
+
+def test_events_tell_what_was_done(live: Live) -> None:
+    live.create(wiki.resource())
+    one_pass(live, "wiki")
+    made = {
+        message for kind, reason, message in events(live) if (kind, reason) == ("Normal", "DruidOperatorCreateSuccess")
+    }
+    template = "Successfully created object [{}:*v1.{}] in namespace [{}]"
+    by_us = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+    assert made == {template.format(name, kind, live.namespace) for kind, name in by_us}
+
+    live.merge("Service", "druid-wiki-data", {"spec": {"type": "NodePort"}})
+    live.merge("Druid", "wiki", wiki.changed("brokers", ingress=None))
+    one_pass(live, "wiki")
+    told = {reason: message for _kind, reason, message in events(live) if "Create" not in reason}
+    assert "spec.type: NodePort -> ClusterIP" in told["DruidOperatorUpdateSuccess"]
+    assert "[druid-wiki-brokers:*v1.Ingress]" in told["DruidOperatorDeleteSuccess"]
+
+
+def test_wait_that_is_over_says_what_is_awaited(ansible: Ansible, ready: Live) -> None:
+    break_pod(ready, "data")
+    run = ansible.cluster("wiki", wait=True, wait_timeout=1, wait_sleep=1, status=2)
+    message = f"Druid {ready.namespace}/wiki: not as wanted (NodesNotReady: Waiting for data 0/1.) after 1 s."
+    assert message in run.output
+    assert condition(ready.get("Druid", "wiki"), "Ready")["status"] == "False"
+
+
+def test_wait_tells_of_each_step_forward(ansible: Ansible, ready: Live) -> None:
+    names = [break_pod(ready, group) for group in ("data", "routers")]
+
+    def mend() -> None:
+        for number, name in enumerate(names):
+            eventually(lambda: columns(ready)["Nodes"] == f"{number + 1}/3")  # noqa: B023
+            ready.merge("Pod", name, AGAIN)
+
+    person = threading.Thread(target=mend)
+    person.start()
+    run = ansible.cluster("wiki", wait=True, wait_timeout=300, wait_sleep=1)
+    person.join()
+    assert re.findall(r"^wiki: (\d/3) nodes ready", run.output, re.M) == ["1/3", "2/3", "3/3"]
+
+
+def ignored(value: str | None) -> Manifest:
+    return {"metadata": {"annotations": {"druid.apache.org/ignored": value}}}
+
+
+# (how it begins, how it ends, the reason)
+PAUSES = [
+    ({"spec": {"paused": True}}, {"spec": {"paused": None}}, "Paused"),
+    (ignored("true"), ignored(None), "Ignored"),
+]
+
+
+@pytest.mark.parametrize(("begin", "end", "reason"), PAUSES, ids=[reason for _begin, _end, reason in PAUSES])
+def test_paused_cluster_is_left_alone(ready: Live, begin: Manifest, end: Manifest, reason: str) -> None:
+    ready.merge("Druid", "wiki", begin)
+    assert not until_reached(ready, "wiki").changed
+    assert conditions(ready)["Ready"] == ("True", "AllNodesReady")
+    assert conditions(ready)["Paused"] == ("True", reason)
+
+    scaled = wiki.changed("data", replicas=2)["spec"]
+    ready.merge("Druid", "wiki", {"spec": {**scaled, "image": "apache/druid:34.0.0"}})
+    ready.delete("Service", "druid-wiki-brokers")
+    mark, before = ready.mark(), replicas(ready)
+    outcome = until_reached(ready, "wiki")
+    assert not outcome.changed
+    assert [write for write in without_status(ready.writes(mark)) if "(dry run)" not in write] == []
+    assert replicas(ready) == before
+    assert conditions(ready) == {
+        "Ready": ("False", "ChangesWait"),
+        "Progressing": ("False", "ChangesWait"),
+        "Degraded": ("False", "AsExpected"),
+        "Paused": ("True", reason),
+    }
+    message = condition(ready.get("Druid", "wiki"), "Ready")["message"]
+    assert "create Service druid-wiki-brokers" in message
+    assert "update StatefulSet druid-wiki-data" in message
+    assert outcome.warnings == (message,)
+    assert (columns(ready)["Nodes"], columns(ready)["Version"]) == ("3/3", "33.0.0")
+
+    ready.merge("Druid", "wiki", end)
+    until_ready(ready, "wiki")
+    assert conditions(ready)["Paused"] == ("False", "NotPaused")
+    assert (columns(ready)["Nodes"], columns(ready)["Version"]) == ("4/4", "34.0.0")
+    assert ready.find("Service", "druid-wiki-brokers")
+
+
+def replicas(live: Live) -> dict[str, int]:
+    workloads = live.list("StatefulSet") + live.list("Deployment")
+    return {each["metadata"]["name"].rpartition("-")[2]: each["spec"]["replicas"] for each in workloads}
+
+
+def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> None:
+    ready.merge("Druid", "wiki", wiki.changed("data", replicas=2))
+    # what an autoscaler has decided is forgotten, but never below its minimum
+    ready.merge("Druid", "wiki", wiki.changed("routers", hpAutoscaler={"minReplicas": 2}))
+    until_ready(ready, "wiki")
+    ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
+    assert until_reached(ready, "wiki").changed
+    assert replicas(ready) == {"data": 0, "brokers": 0, "routers": 0}
+    assert conditions(ready)["Ready"] == ("False", "Stopped")
+    assert conditions(ready)["Progressing"] == ("False", "UpToDate")
+    assert not until_reached(ready, "wiki").changed
+    assert ready.get("Druid", "wiki")["status"]["druidNodeStatus"]["druidNodeConditionType"] == "DruidClusterReady"
+    assert ready.names("Pod") == set()
+    assert "segments-druid-wiki-data-1" in ready.names("PersistentVolumeClaim")
+
+    ready.merge("Druid", "wiki", {"spec": {"stopped": None}})
+    until_ready(ready, "wiki")
+    assert replicas(ready) == {"data": 2, "brokers": 1, "routers": 2}

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A running group changes how its pods are replaced: the server's parameters of the old way go with it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+
+
+class Strategy(NamedTuple):
+    """Where a kind of workload says how its pods are replaced, and the way that takes no parameters."""
+
+    kind: str
+    name: str
+    group: str
+    field: str
+    other_type: str
+    parameter: str
+
+
+STRATEGIES = [
+    Strategy("StatefulSet", STATEFUL, "historicals", "updateStrategy", "OnDelete", "partition"),
+    Strategy("Deployment", STATELESS, "brokers", "strategy", "Recreate", "maxSurge"),
+]
+ROLLING = {"type": "RollingUpdate"}
+
+
+def of(live: Live, strategy: Strategy) -> dict[str, Any]:
+    """Return how the workload's pods are replaced."""
+    found: dict[str, Any] = live.get(strategy.kind, strategy.name)["spec"][strategy.field]
+    return found
+
+
+def change(live: Live, strategy: Strategy, wanted: dict[str, Any] | None) -> None:
+    """Change the resource, see that check mode foretells it, and that one pass does it for good."""
+    live.merge("Druid", NAME, {"spec": {"nodes": {strategy.group: {strategy.field: wanted}}}})
+    uid = live.get(strategy.kind, strategy.name)["metadata"]["uid"]
+    checked, done = one_pass(live, NAME, check_mode=True).plan, one_pass(live, NAME).plan
+    for plan in (checked, done):
+        assert plan.findings == ()
+        assert [tuple(step.key) for step in plan.steps] == [(strategy.kind, strategy.name)]
+        assert plan.restarts == ()
+    foretold = checked.steps[0].after
+    assert foretold is not None
+    assert foretold["spec"][strategy.field] == of(live, strategy)
+    assert live.get(strategy.kind, strategy.name)["metadata"]["uid"] == uid
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
+@pytest.mark.parametrize("is_edited", [False, True], ids=["filled in", "edited"])
+@pytest.mark.parametrize("back", [ROLLING, None], ids=["stated", "left out"])
+def test_to_the_other_way_and_back(
+    live: Live, strategy: Strategy, is_edited: bool, back: dict[str, Any] | None
+) -> None:
+    full_cluster.create(live)
+    assert one_pass(live, NAME).plan.findings == ()
+    if is_edited:
+        edited = {"rollingUpdate": {strategy.parameter: 1}}
+        live.merge(strategy.kind, strategy.name, {"spec": {strategy.field: edited}})
+    assert strategy.parameter in of(live, strategy)["rollingUpdate"]
+    change(live, strategy, {"type": strategy.other_type})
+    assert of(live, strategy) == {"type": strategy.other_type}
+    change(live, strategy, back)
+    assert of(live, strategy)["type"] == "RollingUpdate"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
+def test_of_a_rolling_update_with_parameters_of_its_own(live: Live, strategy: Strategy) -> None:
+    own = {**ROLLING, "rollingUpdate": {strategy.parameter: 1}}
+    node = {"kind": strategy.kind, strategy.field: own}
+    groups = {"historicals": full_cluster.historicals(), "brokers": full_cluster.brokers()}
+    full_cluster.create(live, **{**groups, strategy.group: {**groups[strategy.group], **node}})
+    assert one_pass(live, NAME).plan.findings == ()
+    assert of(live, strategy)["rollingUpdate"][strategy.parameter] == 1
+    change(live, strategy, {"type": strategy.other_type, "rollingUpdate": None})
+    assert of(live, strategy) == {"type": strategy.other_type}

@@ -1,0 +1,228 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Text of a resource arrives in the objects byte for byte, and is executed nowhere on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+
+
+def texts(marker: Path) -> list[str]:
+    """Return texts that mean something to a template, a shell, a formatter, or a parser; some would make the marker."""
+    touch = f"touch {marker}"
+    return [
+        "{{ 1+1 }}",
+        f"{{{{ lookup('pipe', '{touch}') }}}}",
+        f"{{{{ lookup('ansible.builtin.pipe', \"{touch}\") }}}}{{# comment #}}",
+        "{% raw %}",
+        "{% endraw %}",
+        "{{ undefined_name }}",
+        "}} {{",
+        "%s %(name)s %d {} {0} {name}",
+        "__ansible_unsafe",
+        "__ansible_vault",
+        '{"__ansible_unsafe": "x"}',
+        "$ANSIBLE_VAULT;1.1;AES256\n61616161",
+        "!unsafe x",
+        "!vault |",
+        f"$({touch})",
+        f"`{touch}`",
+        f"; {touch} #",
+        f"| {touch} && {touch}",
+        "$HOME ${HOME} $(id) ~",
+        "a\tb\rc\x01\x08\x0b\x0c\x1b[31m\x7f",
+        "\x80\x85\x9f\xa0\xad",
+        "\u2028\u2029\ufeff\u200b\u202e",
+        "\ue000\ufffd",
+        "\U0001f600\U0001f468\u200d\U0001f469 Zürich 東京",
+        "'",
+        '"',
+        "\\",
+        "\\n\\u0041\\",
+        "'''\"\"\"",
+        "0123",
+        "0x1F",
+        "1e3",
+        "1_000",
+        "12:30:45",
+        "2026-11-21",
+        "yes",
+        "null",
+        "~",
+        "",
+        " ",
+        "  leading and trailing  ",
+        "- a: [b, {c: d}",
+        "# no comment",
+        "&anchor *alias <<: >- |",
+        "---\n...\n",
+        "line\n\n  indented\n\n\n",
+        "<a/>&amp;]]>",
+        "x" * 20_000,
+    ]
+
+
+KEYS = (
+    "_ansible_x",
+    "__ansible_type",
+    "__ansible_unsafe",
+    "__ansible_vault",
+    "_ansible_no_log",
+    "invocation",
+    "yes",
+    "0123",
+)
+
+
+def resource(marker: Path) -> Manifest:
+    """Return a resource that has each text in each place where text can be."""
+    every = texts(marker)
+    document = wiki.resource(
+        extraCommonConfig=[{"name": "extra"}],
+        env=[{"name": f"TEXT_{index}", "value": text} for index, text in enumerate(every)]
+        + [{"name": name, "value": name} for name in KEYS if name.isidentifier()],
+        podAnnotations={f"text-{index}": text for index, text in enumerate(every)},
+        workloadAnnotations={f"text-{index}": text for index, text in enumerate(every)},
+    )
+    document["spec"]["common.runtime.properties"] = properties(every)
+    document["spec"]["nodes"]["data"]["runtime.properties"] = properties(every)
+    document["spec"]["nodes"]["data"]["dynamicConfig"] = {
+        **dict.fromkeys(KEYS, "text"),
+        "nested": {name: {name: every} for name in KEYS},
+    }
+    document["metadata"]["annotations"] = {f"text-{index}": text for index, text in enumerate(every)}
+    return document
+
+
+def properties(every: list[str]) -> str:
+    return "".join(f"text.{index}={text}\n" for index, text in enumerate(every))
+
+
+def in_cluster(live: Live, _ansible: Ansible, document: Manifest) -> dict[str, Any]:
+    live.create(document)
+    return {"name": "wiki"}
+
+
+def as_json(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]:
+    return {"resource": ansible.write("wiki.json", document)[1:]}
+
+
+def as_yaml(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]:
+    # in quotes: a text that this library leaves bare may be a number to kubectl, and so to us
+    return {"resource": ansible.write("wiki.yml", yaml.safe_dump(document, default_style='"'))[1:]}
+
+
+# As a person writes it: a tool would put quotes around all of these.
+BY_HAND = """
+apiVersion: druid.apache.org/v1alpha1
+kind: Druid
+metadata:
+  name: wiki
+spec:
+  image: apache/druid:33.0.0
+  common.runtime.properties: ""
+  podAnnotations:
+    time: 12:30:45
+    short: 1:30
+    equals: =
+    day: 2026-01-01
+    address: ::1
+    0x10: hexadecimal key
+  nodes:
+    brokers:
+      nodeType: broker
+      druid.port: 0o17622
+      replicas: 0
+      nodeConfigMountPath: /opt/druid/conf
+      runtime.properties: |
+        a=b
+      podDisruptionBudgetSpec: {maxUnavailable: 1e0}
+      env:
+        - {name: TIME, value: 12:30:45}
+"""
+
+
+def test_yaml_that_is_written_by_hand(each_ansible: Ansible, live: Live) -> None:
+    each_ansible.cluster(resource=each_ansible.write("wiki.yml", BY_HAND)[1:])
+    spec = live.get("Druid", "wiki")["spec"]
+    assert spec["podAnnotations"] == {
+        "time": "12:30:45",
+        "short": "1:30",
+        "equals": "=",
+        "day": "2026-01-01",
+        "address": "::1",
+        "16": "hexadecimal key",
+    }
+    assert spec["nodes"]["brokers"]["druid.port"] == 8082
+    assert spec["nodes"]["brokers"]["env"] == [{"name": "TIME", "value": "12:30:45"}]
+    assert live.get("PodDisruptionBudget", "druid-wiki-brokers")["spec"]["maxUnavailable"] == 1
+
+
+SOURCES: dict[str, Callable[[Live, Ansible, Manifest], dict[str, Any]]] = {
+    "in the cluster": in_cluster,
+    "a JSON file": as_json,
+    "a YAML file": as_yaml,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_text_arrives_as_it_is_and_runs_nowhere(each_ansible: Ansible, live: Live, tmp_path: Path, source: str) -> None:
+    marker = tmp_path / "executed"
+    document = resource(marker)
+    live.create(extra_configuration(marker))
+    given = SOURCES[source](live, each_ansible, document)
+    each_ansible.cluster(given.pop("name", None), "--diff", "-vvv", **given)
+
+    assert_arrived(live, document, marker)
+    assert not marker.exists()
+    assert not each_ansible.cluster("wiki", "--diff").changed
+
+
+def extra_configuration(marker: Path) -> Manifest:
+    """Return the ConfigMap that the resource refers to."""
+    every = texts(marker)
+    data = {**dict(zip(KEYS, every, strict=False)), **{f"text-{index}": text for index, text in enumerate(every)}}
+    return {"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": data}
+
+
+def assert_arrived(live: Live, document: Manifest, marker: Path) -> None:
+    """Each text is in the objects as it is in the resource."""
+    every, extra = texts(marker), extra_configuration(marker)["data"]
+    stored = live.get("Druid", "wiki")
+    assert stored["metadata"]["annotations"].items() >= document["metadata"]["annotations"].items()
+    assert stored["spec"]["nodes"]["data"]["dynamicConfig"] == document["spec"]["nodes"]["data"]["dynamicConfig"]
+    common = live.get("ConfigMap", "wiki-druid-common-config")["data"]
+    assert common == {**extra, "common.runtime.properties": properties(every)}
+    node = live.get("ConfigMap", "druid-wiki-data-config")["data"]["runtime.properties"]
+    assert node.endswith(properties(every))
+    workload = live.get("StatefulSet", "druid-wiki-data")
+    annotations = {f"text-{index}": text for index, text in enumerate(every)}
+    assert workload["metadata"]["annotations"].items() >= annotations.items()
+    assert workload["spec"]["template"]["metadata"]["annotations"].items() >= annotations.items()
+    variables = {
+        each["name"]: each.get("value", "") for each in workload["spec"]["template"]["spec"]["containers"][0]["env"]
+    }
+    assert variables.items() >= {each["name"]: each["value"] for each in document["spec"]["env"]}.items()
+
+
+def test_text_in_a_message_runs_nowhere(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
+    marker = tmp_path / "executed"
+    template = f"{{{{ lookup('pipe', 'touch {marker}') }}}}"
+    document = wiki.resource()
+    document["spec"]["nodes"]["data"]["podLabels"] = {"team": template}
+    live.create(document)
+    shown = each_ansible.cluster("wiki", "-vvv", fail_on_problem=False)
+    assert f'"{template}\\" cannot be the value of a label' in shown.output.replace('\\"{{', '"{{')
+    failed = each_ansible.cluster("wiki", status=2)
+    assert "cannot be the value of a label" in failed.output
+    assert not marker.exists()

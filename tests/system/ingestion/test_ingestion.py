@@ -1,0 +1,358 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An ingestion from its resource to Druid and back: on a real control plane, with a real Druid and a real Kafka."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.recording_proxy import UNAVAILABLE
+
+ONE_TRY = Settings(patience=Patience(retry_timeout=0))
+FINALIZER = "druidingestion.datainfra.io/finalizer"
+
+
+@pytest.fixture
+def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        yield started
+
+
+def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
+
+    ingestion.settled()
+
+    stored = ingestion.stored
+    assert stored["metadata"]["finalizers"] == [FINALIZER]
+    assert (stored["status"]["taskId"], stored["status"]["detailedState"]) == (ingestion.name, "RUNNING")
+    assert ingestion.condition("Ready") == ("True", "Running")
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    eventually(ingestion.is_reading)
+
+    again = ingestion.one_pass()
+    assert (again.done, ingestion.writes) == ((), [])
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"suspend": True}})
+    ingestion.settled()
+    assert ingestion.condition("Ready") == ("True", "Suspended")
+    assert ingestion.condition("Suspended") == ("True", "Suspended")
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"suspend": False}})
+    ingestion.settled()
+    assert ingestion.condition("Ready") == ("True", "Running")
+    eventually(ingestion.is_reading)
+
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_what_druid_drops_is_given_once_and_said(ingestion: Ingesting) -> None:
+    """A field that it does not know is no reason to write, and from Druid 33 on to store a version, in every pass."""
+    ingestion.kafka.make_topic(ingestion.name)
+    spec = kafka_spec(ingestion, inputFormat={"type": "json", "featureSpce": {}})
+    compaction = {"skipOffsetFromLatest": "PT4H", "tuningConfig": {"splitHintSpec": {"type": "maxSize", "maxSpilt": 1}}}
+    ingestion.live.create(ingestion.resource("kafka", spec, suspend=True, compaction=compaction))
+    told = [ingestion.one_pass(), ingestion.one_pass()]
+    assert (told[1].done, ingestion.writes) == ((), [])
+    for outcome in told:
+        warnings = " ".join(outcome.warnings)
+        assert "does not know the field spec.ioConfig.inputFormat.featureSpce" in warnings
+        assert "does not know the field tuningConfig.splitHintSpec.maxSpilt" in warnings
+    events = [each for each in ingestion.live.list("Event") if each["reason"] == "DruidIngestionWarning"]
+    # told when the resource was new, not in each pass
+    assert sorted((each["message"], each["count"]) for each in events) == sorted((w, 1) for w in told[0].warnings)
+
+    # what somebody changes besides is put right, and that is all
+    changed = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
+    changed["spec"]["ioConfig"]["taskDuration"] = "PT30M"
+    ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", changed)
+    assert f"update supervisor {ingestion.name}" in ingestion.one_pass().done
+    now = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
+    assert now["spec"]["ioConfig"]["taskDuration"] == "PT60S"
+    assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
+
+
+def test_a_batch_runs_once(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
+
+    first = ingestion.settled()
+
+    assert first.report is not None
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
+    task = ingestion.stored["status"]["taskId"]
+    again = ingestion.one_pass()
+    assert (again.done, ingestion.writes) == ((), [])
+
+    changed = batch_spec(ingestion, "2026-01-02T00:00:00Z,b")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
+    ingestion.settled()
+    assert ingestion.stored["status"]["taskId"] != task
+
+
+def test_an_id_that_is_stated_serves_one_spec(ingestion: Ingesting) -> None:
+    own = f"{ingestion.name}-own"
+    ingestion.live.create(ingestion.resource("native-batch", {**batch_spec(ingestion), "id": own}))
+    assert f"submit task {own}" in ingestion.one_pass().done
+    ingestion.proxy.forget()
+    changed = batch_spec(ingestion, "2026-01-02T00:00:00Z,b")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "TaskIdTaken")
+    assert ingestion.writes == []
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {"id": None}}}})
+    ingestion.settled()
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
+
+
+def test_what_is_kept_about_the_datasource_goes_with_its_description(ingestion: Ingesting) -> None:
+    rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
+    compaction = {"skipOffsetFromLatest": "PT4H"}
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(
+        ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, compaction=compaction, rules=rules)
+    )
+    ingestion.settled()
+    assert [rule["type"] for rule in kept_rules(ingestion)] == ["loadForever"]
+    assert kept_compaction(ingestion)["skipOffsetFromLatest"] == "PT4H"
+
+    ingestion.druid.request("POST", rules_path(ingestion), [{"type": "dropForever"}])
+    assert ingestion.one_pass().done == (f"update retention rules of {ingestion.name}",)
+    assert [rule["type"] for rule in kept_rules(ingestion)] == ["loadForever"]
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"rules": None, "compaction": None}}})
+    ingestion.settled()
+    assert kept_rules(ingestion) == []
+    assert kept_compaction(ingestion) is None
+
+
+def rules_path(ingestion: Ingesting) -> str:
+    return f"/druid/coordinator/v1/rules/{ingestion.name}"
+
+
+def kept_rules(ingestion: Ingesting) -> Any:
+    return ingestion.druid.request("GET", rules_path(ingestion))
+
+
+def kept_compaction(ingestion: Ingesting) -> Any:
+    listed = ingestion.druid.request("GET", "/druid/coordinator/v1/config/compaction")["compactionConfigs"]
+    return next((each for each in listed if each["dataSource"] == ingestion.name), None)
+
+
+def change_in_druid(ingestion: Ingesting) -> None:
+    """Somebody changes the supervisor in Druid's console."""
+    path = f"/druid/indexer/v1/supervisor/{ingestion.name}"
+    spec = ingestion.druid.request("GET", path)
+    spec["spec"]["ioConfig"]["taskCount"] = 3
+    ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", spec)
+
+
+def task_count(ingestion: Ingesting) -> int:
+    spec = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
+    count: int = spec["spec"]["ioConfig"]["taskCount"]
+    return count
+
+
+def test_drift_is_put_right_or_shown(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, taskCount=2), suspend=True))
+    ingestion.settled()
+
+    change_in_druid(ingestion)
+    planned = ingestion.one_pass(check_mode=True)
+    assert (planned.done, ingestion.writes) == ((f"update supervisor {ingestion.name}",), [])
+    [diff] = planned.diff
+    assert (diff["before"]["spec"]["ioConfig"]["taskCount"], diff["after"]["spec"]["ioConfig"]["taskCount"]) == (3, 2)
+    assert ingestion.one_pass().done == planned.done
+    assert task_count(ingestion) == 2
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"driftPolicy": "Report"}})
+    ingestion.one_pass()
+    change_in_druid(ingestion)
+    assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
+    assert ingestion.condition("Degraded") == ("True", "Drifted")
+    assert task_count(ingestion) == 3
+
+
+def test_a_field_that_is_dropped_is_taken_away(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, taskCount=2), suspend=True))
+    ingestion.settled()
+    dropped = {"ioConfig": {"taskCount": None}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {"spec": dropped}}}})
+    ingestion.settled()
+    assert task_count(ingestion) == 1
+
+
+def test_one_that_the_go_operator_has_made_is_taken_over(ingestion: Ingesting) -> None:
+    """Neither is the supervisor touched nor a second task submitted."""
+    ingestion.kafka.make_topic(ingestion.name)
+    document = {"type": "kafka", "suspended": True, **kafka_spec(ingestion)}
+    ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", document)
+    stored = ingestion.live.create(ingestion.resource("kafka", document))
+    as_the_go_operator(ingestion, ingestion.name, document)
+    taken = ingestion.settled()
+    assert ingestion.writes == []
+    assert taken.report is not None
+    assert "currentIngestionSpec.json" not in ingestion.stored["status"]
+    assert ingestion.stored["metadata"]["uid"] == stored["metadata"]["uid"]
+    versions = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}/history")
+    assert len(versions) == 1
+
+    # its record goes first, and the status tells what there is to end
+    record = ingestion.live.get("ConfigMap", f"{ingestion.name}-ingestion")
+    assert ingestion.stored["status"]["appliedHash"] == record["data"]["sha256"]
+    ingestion.live.delete(KIND, ingestion.name, "Foreground")
+    eventually(lambda: ingestion.live.find("ConfigMap", f"{ingestion.name}-ingestion") is None)
+    ingestion.one_pass(absent=True)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def as_the_go_operator(ingestion: Ingesting, task: str, document: Any) -> None:
+    """Leave in the status what it leaves there once Druid has answered."""
+    status = {
+        "taskId": task,
+        "type": "DruidIngestionControllerCreateSuccess",
+        "status": "True",
+        "currentIngestionSpec.json": json.dumps(document),
+    }
+    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+    ingestion.live.plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
+
+
+def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) -> None:
+    document = batch_spec(ingestion)
+    task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]
+    ingestion.live.create(ingestion.resource("native-batch", document))
+    as_the_go_operator(ingestion, task, document)
+    ingestion.settled()
+    assert ingestion.stored["status"]["taskId"] == task
+    tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={ingestion.name}&type=index_parallel")
+    assert len(tasks) == 1
+
+
+def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
+    """What the Go operator knows of its task is kept until it is put down: nothing else tells that it was submitted."""
+    document = batch_spec(ingestion)
+    task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]
+    ingestion.live.create(ingestion.resource("native-batch", document, paused=True))
+    as_the_go_operator(ingestion, task, document)
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ChangesWait")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"paused": False}})
+    ingestion.proxy.fail_next(UNAVAILABLE, path="/task")
+    ingestion.one_pass(settings=ONE_TRY)
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    ingestion.settled()
+    assert ingestion.stored["status"]["taskId"] == task
+    assert "currentIngestionSpec.json" not in ingestion.stored["status"]
+    assert ingestion.times_given("native-batch") == 1
+
+
+@pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RefusedByDruid")])
+def test_a_supervisor_that_becomes_a_batch_is_ended_once(ingestion: Ingesting, suspend: bool, reason: str) -> None:
+    """Also when the batch is not begun, or when Druid refuses it."""
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    refused = {"type": "no such type", "spec": {"dataSchema": {"dataSource": ingestion.name}}}
+    become = {"suspend": suspend, "ingestion": {"type": "native-batch", "nativeSpec": refused}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": become})
+    ended = ingestion.one_pass()
+    assert f"terminate supervisor {ingestion.name}" in ended.done
+    assert ingestion.condition("Ready") == ("False", reason)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert ingestion.one_pass().done == ()
+
+
+def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
+    ingestion.live.create(resource)
+    ingestion.settled()
+    # Kubernetes tells the age in whole seconds.
+    time.sleep(1)
+    younger = f"{ingestion.name}-younger"
+    ingestion.live.create({**resource, "metadata": {"name": younger}})
+    outcome = ingestion.one_pass(name=younger)
+    assert outcome.report is not None
+    assert [each.reason for each in outcome.report.plan.problems] == ["Duplicate"]
+    ingestion.one_pass(name=younger, absent=True)
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_two_that_swap_their_supervisors_end_neither(ingestion: Ingesting) -> None:
+    other = replace(ingestion, name=f"{ingestion.name}-other")
+    for each in (ingestion, other):
+        each.kafka.make_topic(each.name)
+        each.live.create(each.resource("kafka", kafka_spec(each), suspend=True))
+        each.settled()
+    for each, now in ((ingestion, other), (other, ingestion)):
+        each.live.merge(KIND, each.name, {"spec": {"ingestion": {"nativeSpec": kafka_spec(now)}}})
+    for each in (ingestion, other):
+        assert not [title for title in each.one_pass().done if "terminate" in title]
+        each.settled()
+        assert each.condition("Ready") == ("True", "Suspended")
+    assert {ingestion.name, other.name} <= set(ingestion.druid.request("GET", "/druid/indexer/v1/supervisor"))
+
+
+def test_by_variable(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    spec = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)["spec"]
+    described = {"spec": spec, "by_variable": True}
+    first = ingestion.one_pass(**described)
+    assert f"create supervisor {ingestion.name}" in first.done
+    while ingestion.one_pass(**described).done:
+        continue
+    ended = ingestion.one_pass(**described, absent=True)
+    assert ended.done == (f"terminate supervisor {ingestion.name}", "remove ConfigMap with the applied spec")
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert ingestion.one_pass(**described, absent=True).done == ()
+
+
+def test_what_is_a_resource_is_not_ended_by_variable(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
+    ingestion.live.create(resource)
+    ingestion.settled()
+    for absent in (True, False):
+        outcome = ingestion.one_pass(spec=resource["spec"], by_variable=True, absent=absent)
+        assert outcome.report is not None
+        assert (outcome.done, [each.reason for each in outcome.report.problems]) == ((), ["NameCollision"])
+    assert ingestion.one_pass().done == ()
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_a_batch_that_is_made_anew_runs_anew(ingestion: Ingesting) -> None:
+    """Also while Kubernetes has not removed the record of the one before, and when it does so later."""
+    resource = ingestion.resource("native-batch", batch_spec(ingestion))
+    ingestion.live.create(resource)
+    ingestion.settled()
+    record = f"{ingestion.name}-ingestion"
+    ingestion.live.merge("ConfigMap", record, {"metadata": {"finalizers": ["example.org/hold"]}})
+    ingestion.one_pass(absent=True)
+    eventually(lambda: ingestion.live.get("ConfigMap", record)["metadata"].get("deletionTimestamp"))
+    ingestion.live.create(resource)
+    ingestion.settled()
+    assert ingestion.times_given("native-batch") == 2
+    ingestion.live.merge("ConfigMap", record, {"metadata": {"finalizers": None}})
+    ingestion.settled()
+    owner = ingestion.live.get("ConfigMap", record)["metadata"]["ownerReferences"]
+    assert [each["uid"] for each in owner] == [ingestion.stored["metadata"]["uid"]]
+    assert ingestion.times_given("native-batch") == 2

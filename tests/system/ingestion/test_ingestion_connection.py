@@ -1,0 +1,198 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How an ingestion reaches its Druid: by TLS with the certificates of Secrets, and by the router of a cluster."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.tests.system.support import in_process, wiki
+from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.recording_proxy import UNAVAILABLE
+
+# What is not there at once is not waited for.
+ONE_TRY = Settings(patience=Patience(retry_timeout=0))
+
+
+def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:
+    """Create a resource whose endpoint is Druid itself."""
+    resource = ingestion.resource(
+        "kafka", kafka_spec(ingestion), suspend=True, endpoint={"url": ingestion.druid.url, **endpoint}
+    )
+    ingestion.live.create(resource)
+
+
+def test_an_authority_that_has_not_signed_it_and_the_one_that_has(
+    live: Live, druid_tls: Druid, druid_mutual_tls: Druid
+) -> None:
+    with ingesting(live, druid_tls) as ingestion:
+        live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
+        create_secured(ingestion, **TRUST)
+        assert not ingestion.one_pass().done
+        told = ingestion.stored["status"]["message"]
+        assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+        assert "its certificate is not trusted" in told
+        assert "ca_path is spec.endpoint.caSecretRef" in told
+
+        live.merge("Secret", "trust", secret("trust", ca_crt=druid_tls.ca_file))
+        ingestion.settled()
+        assert ingestion.condition("Ready") == ("True", "Suspended")
+
+
+def test_what_is_no_certificate(live: Live, druid_tls: Druid) -> None:
+    with ingesting(live, druid_tls) as ingestion:
+        live.create({"kind": "Secret", "metadata": {"name": "trust"}, "stringData": {"ca.crt": "none"}})
+        create_secured(ingestion, **TRUST)
+        ingestion.one_pass()
+        assert ingestion.condition("Ready") == ("False", "InvalidSpec")
+        told = ingestion.stored["status"]["message"]
+        assert "spec.endpoint.caSecretRef: it contains no certificate in PEM form." in told
+        ingestion.one_pass()
+        assert ingestion.stored["status"]["message"] == told
+
+
+def test_a_certificate_of_its_own(live: Live, druid_mutual_tls: Druid) -> None:
+    assert druid_mutual_tls.client_certificate is not None
+    certificate, key = druid_mutual_tls.client_certificate
+    with ingesting(live, druid_mutual_tls) as ingestion:
+        live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
+        live.create(secret("own", tls_crt=certificate, tls_key=key))
+        create_secured(ingestion, **TRUST)
+        ingestion.one_pass(settings=ONE_TRY)
+        assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+        assert "client_cert is spec.endpoint.clientCertificateSecretRef" in ingestion.stored["status"]["message"]
+
+        ingestion.change(endpoint=OWN)
+        assert ingestion.condition("Ready") == ("True", "Suspended")
+
+
+@pytest.fixture
+def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        yield started
+
+
+@pytest.fixture
+def in_cluster(ingestion: Ingesting, monkeypatch: pytest.MonkeyPatch) -> Ingesting:
+    """An ingestion of the Druid `c`, whose Services have names that lead to the Druid of the tests.
+
+    In a cluster its DNS does that; the port is the Service's own.
+    """
+    resolve, service = socket.getaddrinfo, f"druid-c-routers.{ingestion.live.namespace}.svc"
+
+    def found(host: Any, *args: Any, **kwargs: Any) -> Any:
+        return resolve("127.0.0.1" if host == service else host, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, druidCluster="c", endpoint=None)
+    del resource["spec"]["endpoint"]
+    ingestion.live.create(resource)
+    return ingestion
+
+
+def make_cluster(ingestion: Ingesting) -> None:
+    """Make the cluster, with its Service."""
+    port = urlsplit(ingestion.proxy.url).port or 0
+    ingestion.live.create(wiki.resource("c", nodes={"routers": wiki.group("router", port)}))
+    in_process.good(in_process.one_pass(ingestion.live, "c"))
+
+
+def test_the_router_of_a_cluster(in_cluster: Ingesting) -> None:
+    in_cluster.one_pass()
+    assert in_cluster.condition("Ready") == ("False", "ClusterNotFound")
+    make_cluster(in_cluster)
+    in_cluster.settled()
+    assert in_cluster.condition("Ready") == ("True", "Suspended")
+    assert in_cluster.name in in_cluster.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+    delete(in_cluster, "Druid", "c")
+    assert in_cluster.one_pass().done == ()
+    assert in_cluster.condition("Ready") == ("False", "ClusterNotFound")
+    assert_left_behind(in_cluster, in_cluster.one_pass(absent=True), "there is no Druid c")
+
+
+def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
+    make_cluster(in_cluster)
+    in_cluster.settled()
+    in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": ["example.org/hold"]}})
+    in_cluster.live.delete("Druid", "c")
+    in_cluster.proxy.fail_next(UNAVAILABLE, path="/terminate")
+    gone = in_cluster.one_pass(absent=True, settings=ONE_TRY)
+    assert_left_behind(in_cluster, gone, "Its cluster is being deleted, too")
+    in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
+
+
+def test_a_router_that_is_found_again(in_cluster: Ingesting) -> None:
+    """A Service that is just being recreated is waited for: the supervisor is ended."""
+    make_cluster(in_cluster)
+    in_cluster.settled()
+    for service in in_cluster.live.list("Service"):
+        in_cluster.live.delete("Service", service["metadata"]["name"])
+    in_cluster.one_pass(absent=True)
+    assert in_cluster.condition("Ready") == ("False", "RouterNotFound")
+    in_process.good(in_process.one_pass(in_cluster.live, "c"))
+    in_cluster.one_pass(absent=True)
+    assert in_cluster.live.find(KIND, in_cluster.name) is None
+    assert in_cluster.name not in in_cluster.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_namespace_that_goes(ingestion: Ingesting, answers: bool) -> None:
+    """With it goes what was put down about the supervisor, which is ended nevertheless while Druid answers."""
+    live = ingestion.live
+    live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
+    eventually(lambda: live.find("ConfigMap", f"{ingestion.name}-ingestion") is None)
+    eventually(lambda: ingestion.stored["metadata"].get("deletionTimestamp"))
+    if not answers:
+        ingestion.proxy.fail_next(UNAVAILABLE, path="/terminate")
+
+    gone = ingestion.one_pass(absent=True, settings=ONE_TRY)
+
+    if not answers:
+        assert_left_behind(ingestion, gone, "Its namespace is being deleted, too", has_events=False)
+    assert live.find(KIND, ingestion.name) is None
+    assert (ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")) is not answers
+
+
+def test_a_deletion_in_the_foreground(ingestion: Ingesting) -> None:
+    """Kubernetes deletes first what the resource owns: the record of the supervisor."""
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name, "Foreground")
+    eventually(lambda: ingestion.live.find("ConfigMap", f"{ingestion.name}-ingestion") is None)
+    ingestion.one_pass(absent=True)
+    eventually(lambda: ingestion.live.find(KIND, ingestion.name) is None)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def delete(ingestion: Ingesting, kind: str, name: str) -> None:
+    """Delete an object, and carry out its finalizer."""
+    in_process.good(in_process.one_pass(ingestion.live, name, absent=True))
+    eventually(lambda: ingestion.live.find(kind, name) is None)
+
+
+def assert_left_behind(ingestion: Ingesting, gone: Outcome, why: str, *, has_events: bool = True) -> None:
+    """The resource is gone, the supervisor is not, and that is said."""
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    [warning] = [text for text in gone.warnings if why in text]
+    assert f"{ingestion.name} " in warning
+    if has_events:
+        told = [each["message"] for each in ingestion.live.list("Event") if each["reason"].endswith("LeftBehind")]
+        assert told == [warning]

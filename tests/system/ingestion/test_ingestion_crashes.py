@@ -1,0 +1,125 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A run that is killed after any of its requests is finished by the next one, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils import _transport
+from ansible_collections.druidops.druid.plugins.plugin_utils import _kubernetes
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from testbed.druid.druid import Druid
+
+# More requests than any of these passes sends.
+MANY = 40
+
+
+class Killed(BaseException):
+    """No error that anything would catch: whoever is killed cleans up nothing."""
+
+
+@contextmanager
+def killed_after(requests: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Let the run die once so many requests have been answered; yield what was sent."""
+    sent: list[str] = []
+
+    def counted(original: Callable[..., Any]) -> Callable[..., Any]:
+        def send(self: Any, *args: Any, **kwargs: Any) -> Any:
+            answer = original(self, *args, **kwargs)
+            sent.append(original.__qualname__)
+            if len(sent) == requests:
+                raise Killed
+            return answer
+
+        return send
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_kubernetes.KubernetesApi, "_request", counted(_kubernetes.KubernetesApi._request))
+        patch.setattr(_transport.Transport, "exchange", counted(_transport.Transport.exchange))
+        yield sent
+
+
+def die_after(ingestion: Ingesting, requests: int, monkeypatch: pytest.MonkeyPatch, **request: Any) -> bool:
+    """Make a pass that dies; False when it ended before it came to that."""
+    with killed_after(requests, monkeypatch):
+        try:
+            ingestion.one_pass(**request)
+        except Killed:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("kind", ["kafka", "native-batch"])
+def test_a_creation(kind: str, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    for requests in range(1, MANY):
+        with ingesting(live, druid) as ingestion:
+            ingestion.kafka.make_topic(ingestion.name)
+            spec = kafka_spec(ingestion) if kind == "kafka" else batch_spec(ingestion)
+            # one that reads has tasks, which take their time
+            live.create(ingestion.resource(kind, spec, **({"suspend": True} if kind == "kafka" else {})))
+            has_died = die_after(ingestion, requests, monkeypatch)
+            ingestion.settled()
+            assert ingestion.times_given(kind) == 1, requests
+            if not has_died:
+                return
+    pytest.fail("a pass never ended")
+
+
+def test_a_change(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ingesting(live, druid) as ingestion:
+        ingestion.kafka.make_topic(ingestion.name)
+        live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+        ingestion.settled()
+        for requests in range(1, MANY):
+            before = ingestion.times_given("kafka")
+            changed = kafka_spec(ingestion, taskCount=requests)
+            live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
+            has_died = die_after(ingestion, requests, monkeypatch)
+            ingestion.settled()
+            assert ingestion.times_given("kafka") - before == (1 if requests > 1 else 0), requests
+            if not has_died:
+                return
+        pytest.fail("a pass never ended")
+
+
+def test_another_supervisor_and_then_a_deletion(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are put down before the new one is made, and neither outlives the resource."""
+    for requests in range(1, MANY):
+        with ingesting(live, druid) as ingestion:
+            new = replace(ingestion, name=f"{ingestion.name}-new")
+            for each in (ingestion, new):
+                each.kafka.make_topic(each.name)
+            live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+            ingestion.settled()
+            live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": kafka_spec(new)}}})
+            has_died = die_after(ingestion, requests, monkeypatch)
+            ingestion.one_pass(absent=True)
+            assert live.find(KIND, ingestion.name) is None
+            assert not {ingestion.name, new.name} & set(druid.request("GET", "/druid/indexer/v1/supervisor")), requests
+            if not has_died:
+                return
+    pytest.fail("a pass never ended")
+
+
+def test_a_deletion(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    for requests in range(1, MANY):
+        with ingesting(live, druid) as ingestion:
+            ingestion.kafka.make_topic(ingestion.name)
+            live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+            ingestion.settled()
+            has_died = die_after(ingestion, requests, monkeypatch, absent=True)
+            ingestion.one_pass(absent=True)
+            assert live.find(KIND, ingestion.name) is None
+            assert ingestion.name not in druid.request("GET", "/druid/indexer/v1/supervisor"), requests
+            if not has_died:
+                return
+    pytest.fail("a pass never ended")

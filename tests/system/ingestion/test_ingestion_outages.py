@@ -1,0 +1,194 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ingestions while the Overlord dies in the middle of each operation, and while Kafka is down: nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.overlord_death import (
+    Moment,
+    after,
+    before,
+    while_the_overlord_dies,
+)
+from ansible_collections.druidops.druid.tests.system.support.rows import Rows
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+
+# all on the same Druid, which takes its time to start
+pytestmark = pytest.mark.xdist_group("ingestion outages")
+
+ROWS = 10
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A change of the spec of an ingestion (None: it is deleted) that does nothing, reads, or is suspended before.
+
+    `given`: how often Druid has stored the supervisor in the end. `read`: how often each row is there.
+    """
+
+    starts: str
+    change: Mapping[str, Any] | None
+    given: int
+    read: int = 1
+
+
+TUNED = {"ingestion": {"nativeSpec": {"spec": {"tuningConfig": {"maxRowsInMemory": 1000}}}}}
+OPERATIONS = {
+    "creation": Operation("paused", {"paused": False}, 1),
+    "change": Operation("reading", TUNED, 2),
+    "suspension": Operation("reading", {"suspend": True}, 2),
+    "resumption": Operation("suspended", {"suspend": False}, 3),
+    "reset": Operation("suspended", {"suspend": False, "resumePolicy": "Reset"}, 3, read=2),
+    # what is stored last says that it is to be gone
+    "termination": Operation("reading", None, 2),
+}
+
+
+class Case:
+    """An ingestion that an operation is carried out on."""
+
+    def __init__(self, operation: Operation, ingestion: Ingesting) -> None:
+        self.operation, self.ingestion = operation, ingestion
+        self.rows = Rows(ingestion.druid, ingestion.name)
+        self.rows.produce(ROWS)
+        self.request = {"absent": True} if operation.change is None else {}
+
+    def begin(self) -> None:
+        """Bring it to where the operation starts, with nothing that is still under way."""
+        starts, ingestion = self.operation.starts, self.ingestion
+        ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), paused=starts == "paused"))
+        if starts == "paused":
+            return
+        ingestion.settled()
+        eventually(self.rows.has_all)
+        eventually(ingestion.is_reading)
+        if starts == "suspended":
+            ingestion.change(suspend=True)
+            eventually(ingestion.is_idle)
+
+    def operate(self) -> None:
+        """Want the operation, and make the pass that meets the death."""
+        if self.operation.change is not None:
+            self.ingestion.live.merge(KIND, self.ingestion.name, {"spec": dict(self.operation.change)})
+        self.ingestion.one_pass(**self.request)
+
+    def go_on(self) -> None:
+        """Make passes, as the operator would, until there is nothing left to do."""
+        if self.operation.change is None:
+            self.ingestion.one_pass(**self.request)
+        else:
+            self.ingestion.settled()
+
+    def check(self) -> None:
+        """It is as it would be had nobody died."""
+        is_listed = self.ingestion.name in self.ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+        assert is_listed == (self.operation.change is not None)
+        assert self.ingestion.times_given("kafka") == self.operation.given
+        eventually(lambda: self.rows.has_all(self.operation.read))
+
+
+@pytest.fixture
+def cases(live: Live, druid_apart: Druid) -> Iterator[dict[str, Case]]:
+    with ExitStack() as stack:
+        found = {
+            name: Case(operation, stack.enter_context(ingesting(live, druid_apart)))
+            for name, operation in OPERATIONS.items()
+        }
+        together([case.begin for case in found.values()])
+        yield found
+
+
+@pytest.fixture
+def batch(live: Live, druid_apart: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid_apart) as started:
+        live.create(started.resource("native-batch", batch_spec(started)))
+        yield started
+
+
+def together(calls: list[Any]) -> None:
+    """Make the calls at the same time; what one of them raises is raised."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        for done in [pool.submit(call) for call in calls]:
+            done.result()
+
+
+@pytest.mark.parametrize("moment", [before, after])
+def test_the_overlord_dies_in_the_middle_of_each_operation(
+    moment: Moment, cases: dict[str, Case], batch: Ingesting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the passes that come then bring it to the same end: nothing is given to Druid twice, and no row is lost."""
+    assert Supervisor.__init__.__kwdefaults__ is not None
+    # how long a live one may still be at it need not be waited for
+    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    druid, proxies = batch.druid, [each.ingestion.proxy for each in cases.values()]
+
+    operations = [*(each.operate for each in cases.values()), batch.one_pass]
+    while_the_overlord_dies(druid, [*proxies, batch.proxy], moment, lambda: together(operations))
+    if moment is before:
+        # to end something is tried again by the same pass
+        told = {name: case.ingestion.condition("Ready") for name, case in cases.items() if name != "termination"}
+        assert told == dict.fromkeys(told, ("False", "DruidUnreachable"))
+
+    together([*(each.go_on for each in cases.values()), batch.settled])
+    for case in cases.values():
+        case.check()
+    assert cases["termination"].ingestion.live.find(KIND, cases["termination"].ingestion.name) is None
+    assert batch.condition("Ready") == ("True", "Succeeded")
+    assert batch.times_given("native-batch") == 1
+
+
+def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(
+    live: Live, druid_apart: Druid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is suspended is not reset and resumed meanwhile, either: the reset would be lost."""
+    # that one starts nonetheless need not be waited for
+    monkeypatch.setattr(supervisor, "_START", 5.0)
+    with ingesting(live, druid_apart) as ingestion, ingesting(live, druid_apart) as suspended:
+        case = Case(replace(OPERATIONS["reset"], given=4), suspended)
+        case.begin()
+        rows = Rows(druid_apart, ingestion.name)
+        rows.produce(ROWS)
+        live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
+        ingestion.settled()
+        eventually(rows.has_all)
+
+        druid_apart.kill("kafka")
+        # one that has read says RUNNING for as long as it asks Kafka for nothing: a successor has to
+        ingestion.live.merge(KIND, ingestion.name, {"spec": TUNED})
+        eventually(lambda: ingestion.one_pass() and ingestion.condition("Ready") == ("False", "Unhealthy"))
+        status = ingestion.stored["status"]
+        assert status["detailedState"] == "UNABLE_TO_CONNECT_TO_STREAM"
+        assert "UNABLE_TO_CONNECT_TO_STREAM" in status["message"]
+        assert status["recentErrors"]
+        assert ingestion.condition("Degraded") == ("True", "Unhealthy")
+        assert ingestion.writes == []
+        # one that has been connected to Kafka needs nothing of it while it is suspended: a successor does
+        suspended.live.merge(KIND, suspended.name, {"spec": TUNED})
+        suspended.one_pass()
+        case.operate()
+        assert suspended.condition("Ready") == ("False", "Unhealthy")
+        assert suspended.writes == []
+
+        druid_apart.revive("kafka")
+        rows.produce(ROWS)
+        eventually(lambda: ingestion.one_pass() and ingestion.condition("Ready") == ("True", "Running"))
+        assert ingestion.writes == []
+        assert ingestion.condition("Degraded") == ("False", "AsExpected")
+        eventually(rows.has_all)
+        case.go_on()
+        case.check()

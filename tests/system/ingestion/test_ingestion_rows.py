@@ -1,0 +1,87 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Rows from Kafka to SQL by a DruidIngestion: suspended, resumed, changed and ended, none lost or doubled unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.rows import Rows
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+
+
+@pytest.fixture
+def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        yield started
+
+
+def test_from_the_topic_to_sql(ingestion: Ingesting) -> None:
+    rows = Rows(ingestion.druid, ingestion.name)
+    rows.produce(100)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
+    ingestion.settled()
+    eventually(rows.has_all)
+
+    suspend(ingestion)
+    rows.produce(50)
+    assert rows.numbers == [*range(100)]
+    ingestion.change(suspend=False)
+    eventually(rows.has_all)
+    assert ingestion.condition("Ready") == ("True", "Running")
+
+    rows.produce(25)
+    eventually(ingestion.is_reading)
+    ingestion.change(ingestion={"nativeSpec": kafka_spec(ingestion, taskCount=2)})
+    rows.produce(25)
+    eventually(rows.has_all)
+
+    eventually(ingestion.is_reading)
+    ingestion.one_pass(absent=True)
+    assert rows.has_all()
+
+
+def test_a_reset_on_resume_reads_once_more_what_the_topic_has(ingestion: Ingesting) -> None:
+    rows = Rows(ingestion.druid, ingestion.name)
+    rows.produce(100)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), resumePolicy="Reset"))
+    ingestion.settled()
+    eventually(rows.has_all)
+    suspend(ingestion)
+    eventually(rows.has_all)
+
+    ingestion.change(suspend=False)
+
+    eventually(lambda: rows.has_all(times=2))
+    assert not ingestion.one_pass().done
+
+
+def test_a_batch_is_there_once(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
+    ingestion.settled()
+    while ingestion.one_pass().done:
+        continue
+    eventually(lambda: pages(ingestion) == ["a"])
+
+
+def pages(ingestion: Ingesting) -> list[str]:
+    """Return what a query finds of the batch."""
+    known = f"SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = '{ingestion.name}'"
+    if not ingestion.druid.query(known):
+        return []
+    return [row["page"] for row in ingestion.druid.query(f'SELECT "page" FROM "{ingestion.name}"')]
+
+
+def suspend(ingestion: Ingesting) -> None:
+    """Suspend it, and wait until what it has read is published."""
+    eventually(ingestion.is_reading)
+    ingestion.change(suspend=True)
+    assert ingestion.condition("Ready") == ("True", "Suspended")
+    eventually(ingestion.is_idle)

@@ -1,0 +1,246 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is in the way of an ingestion is said in its conditions, leaks nothing, and passes with its cause."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import INGESTION, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.nesting import nested
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.proxy import Answer, Forward, Loss, Request
+from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
+
+PLAYBOOK = Path(__file__).resolve().parents[3] / "playbooks" / "operator_druid_ingestion.yml"
+DEFAULTS = {name: option.get("default") for name, option in INGESTION.items()}
+CANARY = "hunter2-the-canary"
+# Seconds: what answers late is not waited for.
+ONE_TRY = Settings(patience=Patience(retry_timeout=0))
+# Seconds: what answers late is not waited for.
+IMPATIENT = Settings(patience=Patience(read_timeout=1, retry_timeout=0))
+FORBIDDEN = Answer(403, (("Content-Type", "application/json"),), b'{"Access-Check-Result":"no"}')
+LOGIN_PAGE = Answer(200, (("Content-Type", "text/html"),), b"<html><title>Log in</title></html>")
+
+
+@pytest.fixture
+def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("reaction", "reason"),
+    [
+        (UNAVAILABLE, "DruidUnreachable"),
+        (SERVER_ERROR_PAGE, "DruidUnreachable"),
+        (LOGIN_PAGE, "DruidUnreachable"),
+        (Loss.HUNG, "DruidUnreachable"),
+        (Loss.CUT, "DruidUnreachable"),
+        (FORBIDDEN, "Unauthorized"),
+    ],
+    ids=["503", "500 with a page", "a login page", "no answer", "cut off", "403"],
+)
+def test_druid_does_not_answer_as_it_should(ingestion: Ingesting, reaction: Any, reason: str) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.proxy.fail_next(reaction, path="/supervisor")
+    outcome = ingestion.one_pass(settings=IMPATIENT if reaction is Loss.HUNG else ONE_TRY)
+    assert (outcome.done, ingestion.condition("Ready")) == ((), ("False", reason))
+    assert ingestion.condition("Degraded") == ("True", reason)
+    ingestion.settled()
+    assert ingestion.condition("Degraded") == ("False", "AsExpected")
+
+
+def test_the_operator_gives_up_early_what_only_reads_and_not_what_changes_something(ingestion: Ingesting) -> None:
+    """A Druid that hangs would otherwise keep a worker as long as a supervisor may take to stop."""
+    [play] = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
+    variables = play["tasks"][0]["vars"]
+    stated = {name: variables[f"druid_ingestion_{name}"] for name in ("read_timeout", "retry_timeout")}
+    operators = to_request({**DEFAULTS, **stated, "name": ingestion.name}, False, str, Meter()).settings
+    assert operators.patience.read_timeout == 10
+
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.proxy.fail_next(Loss.HUNG, method="GET", path="/supervisor")
+    ingestion.one_pass(settings=operators)
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    assert "within 10 seconds (read_timeout)" in ingestion.stored["status"]["message"]
+
+    ingestion.proxy.fail_next(slow, method="POST", path="/supervisor")
+    outcome = ingestion.one_pass(settings=replace(operators, patience=replace(operators.patience, read_timeout=5)))
+    assert f"create supervisor {ingestion.name}" in outcome.done
+    assert (ingestion.proxy.unmet, outcome.warnings) == (0, ())
+
+
+def slow(request: Request, forward: Forward) -> Answer | Loss:
+    """Answer, but later than an answer to what only reads is waited for."""
+    time.sleep(6)
+    return forward(request)
+
+
+def test_nobody_is_there(ingestion: Ingesting) -> None:
+    # a name that nobody knows is not tried again
+    for url, settings in (("http://127.0.0.1:1", ONE_TRY), ("http://no-such-host.invalid:8888", Settings())):
+        resource = ingestion.resource("kafka", kafka_spec(ingestion))
+        resource["metadata"]["name"] = name = f"{ingestion.name}-{len(url)}"
+        resource["spec"]["endpoint"]["url"] = url
+        ingestion.live.create(resource)
+        outcome = ingestion.one_pass(name=name, settings=settings)
+        assert outcome.report is not None
+        [problem] = outcome.report.plan.problems
+        assert (problem.reason, url in problem.message) == ("DruidUnreachable", True)
+        assert "else spec.endpoint.url" in problem.message
+
+
+@pytest.mark.parametrize("password", ["wrong", "right"])
+def test_druid_asks_who_is_there(live: Live, druid_basic: Druid, password: str) -> None:
+    login = druid_basic.credentials
+    assert login is not None
+    with ingesting(live, druid_basic) as ingestion:
+        data = {
+            "OperatorUserName": login.username,
+            "OperatorPassword": login.password if password == "right" else CANARY,
+        }
+        live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
+        auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+        # nothing of it is ever accepted: whether it came to that is the point
+        live.create(ingestion.resource("scheduled-batch", {"id": ingestion.name, "spec": {}}, auth=auth))
+        ingestion.one_pass(settings=ONE_TRY)
+        expected = {"wrong": "Unauthorized", "right": "RefusedByDruid"}[password]
+        assert ingestion.condition("Ready") == ("False", expected)
+        assert_silent(ingestion, CANARY, login.password)
+
+
+def test_what_it_needs_is_not_there(ingestion: Ingesting) -> None:
+    auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+    resource = ingestion.resource("kafka", kafka_spec(ingestion), auth=auth)
+    ingestion.live.create(resource)
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "SecretNotFound")
+
+    foreign = {**auth, "secretRef": {"name": "login", "namespace": "default"}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": foreign}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ReferenceRefused")
+
+    spec = {"auth": None, "druidCluster": "nowhere", "endpoint": None}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": spec})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ClusterNotFound")
+    # and it does not hang: nothing was ever given to Druid
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
+def test_a_specification_of_more_levels_than_anybody_can_read(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("kafka", nested(450)))
+    ingestion.one_pass()
+    found = condition(ingestion.stored, "Ready")
+    assert (found["reason"], "it is nested too deeply, in more than 100 levels" in found["message"]) == (
+        "InvalidSpec",
+        True,
+    )
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
+def test_what_druid_refuses_is_said_without_secrets(ingestion: Ingesting) -> None:
+    broken = kafka_spec(ingestion, taskDuration=f"password={CANARY}")
+    broken["spec"]["ioConfig"]["consumerProperties"]["sasl.jaas.config"] = f'login required password="{CANARY}";'
+    ingestion.live.create(ingestion.resource("kafka", broken))
+    outcome = ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "RefusedByDruid")
+    assert_silent(ingestion, CANARY)
+    assert CANARY not in str(outcome.diff)
+
+
+def test_a_resource_that_goes_while_druid_is_away(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name)
+    ingestion.proxy.fail_next(UNAVAILABLE, path="/terminate")
+    ingestion.one_pass(settings=ONE_TRY)
+    stored = ingestion.stored
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    assert "set deletionPolicy Retain" in stored["status"]["message"]
+    ingestion.one_pass()
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_a_resource_that_goes_waits_for_what_can_be_mended(ingestion: Ingesting) -> None:
+    """A password that is not in its Secret can be put there; a Secret that is gone is not waited for."""
+    data = {"OperatorUserName": "u", "OperatorPassword": "p"}
+    ingestion.live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
+    auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, auth=auth))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name)
+    ingestion.live.merge("Secret", "login", {"data": {"OperatorPassword": None}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "SecretNotFound")
+    assert "set deletionPolicy Retain" in ingestion.stored["status"]["message"]
+    foreign = {**auth, "secretRef": {"name": "login", "namespace": "default"}}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": foreign}})
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "ReferenceRefused")
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": {**foreign, "secretRef": {"namespace": None}}}})
+    ingestion.live.delete("Secret", "login")
+    [warning] = ingestion.one_pass().warnings
+    assert f"there is no Secret login in namespace {ingestion.live.namespace}" in warning
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
+def test_a_task_that_druid_leaves_running_is_named(ingestion: Ingesting) -> None:
+    """Until the supervisor looks again, which it does after its period, it knows of no task."""
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, period="PT1H")))
+    ingestion.one_pass()
+    [task] = eventually(lambda: running_tasks(ingestion))
+    gone = ingestion.one_pass(absent=True)
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert running_tasks(ingestion) == [task]
+    [warning] = gone.warnings
+    assert f"Task {task} had only just begun" in warning
+    told = [each["message"] for each in ingestion.live.list("Event") if each["reason"].endswith("LeftBehind")]
+    assert told == [warning]
+
+
+def running_tasks(ingestion: Ingesting) -> list[str]:
+    """Return the ids of the tasks that run for the datasource."""
+    tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={ingestion.name}")
+    return [task["id"] for task in tasks]
+
+
+def test_one_that_is_retained_runs_on(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, deletionPolicy="Retain"))
+    ingestion.settled()
+    ingestion.one_pass(absent=True)
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def assert_silent(ingestion: Ingesting, *canaries: str) -> None:
+    """No secret is in the status, in an event, or in a ConfigMap other than the record of the specification."""
+    said = [ingestion.stored["status"], ingestion.live.list("Event")]
+    for canary in canaries:
+        assert canary not in json.dumps(said)

@@ -1,0 +1,165 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Helm chart makes what config/ makes, and its values do what they did in the Go operator's chart."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.support.installation import (
+    OPERATOR,
+    ROOT,
+    Installer,
+    Manifest,
+    RefusedError,
+    container,
+    environment,
+)
+
+# Of the range that the chart is for: without a cluster Helm takes a very old one for granted.
+TEMPLATE = "helm template druid-operator charts/druid-operator --kube-version 1.30.0 --namespace"
+IN_ONE_NAMESPACE = "--set-literal env.WATCH_NAMESPACE='{{ .Release.Namespace }}'"
+HELM_ALONE = ("app.kubernetes.io/managed-by", "helm.sh/chart")
+KEEP = {"helm.sh/resource-policy": "keep"}
+
+
+@pytest.fixture
+def installer(tmp_path: Path) -> Installer:
+    """Somebody without a cluster."""
+    return Installer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("variant", "namespace", "values"),
+    [("default", "druid-operator-system", ""), ("namespaced", "druid", IN_ONE_NAMESPACE)],
+)
+def test_same_objects_as_config(installer: Installer, variant: str, namespace: str, values: str) -> None:
+    chart = installer.objects(f"{TEMPLATE} {namespace} {values}")
+    config = installer.objects(f"kubectl kustomize config/{variant}")
+    config.pop(("Namespace", "", namespace), None)
+    assert {name: essence(each) for name, each in chart.items()} == {
+        name: essence(each) for name, each in config.items()
+    }
+
+
+def essence(manifest: Manifest) -> Manifest:
+    """Return the object without what Helm wants to be there, the environment as the container sees it."""
+    found = copy.deepcopy(manifest)
+    metadata = found["metadata"]
+    metadata["labels"] = {name: text for name, text in metadata["labels"].items() if name not in HELM_ALONE}
+    if found["kind"] == "CustomResourceDefinition":
+        assert metadata.pop("annotations", KEEP) == KEEP
+    if found["kind"] == "Deployment":
+        found["spec"]["template"]["spec"]["containers"][0]["env"] = environment(manifest)
+    return found
+
+
+def test_version_is_that_of_the_collection(installer: Installer) -> None:
+    version = yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["version"]
+    chart = yaml.safe_load((ROOT / "charts/druid-operator/Chart.yaml").read_text(encoding="utf-8"))
+    assert (chart["version"], chart["appVersion"]) == (version, version)
+    config = installer.objects("kubectl kustomize config/default")
+    image = container(config["Deployment", "druid-operator-system", OPERATOR])["image"]
+    assert image == f"quay.io/druidops/druid-operator:{version}"
+
+
+VALUES: dict[str, Any] = {
+    "env": {
+        "WATCH_NAMESPACE": "one, two,",
+        "DENY_LIST": "default,kube-system",
+        "MAX_CONCURRENT_RECONCILES": 7,
+        "MORE": "{{ .Release.Name }}",
+    },
+    "replicaCount": 2,
+    "image": {"repository": "registry.example.com/operator", "tag": "v2", "pullPolicy": "Always"},
+    "imagePullSecrets": [{"name": "login"}],
+    "fullnameOverride": "keeper",
+    "livenessProbe": {"periodSeconds": 99},
+    "serviceAccount": {"name": "robot", "annotations": {"example.com/role": "r"}},
+    "podAnnotations": {"example.com/a": "b"},
+    "podLabels": {"team": "data", "control-plane": "other"},
+    "podSecurityContext": {"runAsUser": 65532},
+    "resources": {"limits": {"memory": "2Gi"}},
+    "nodeSelector": {"disk": "ssd"},
+    "tolerations": [{"operator": "Exists"}],
+    "affinity": {"nodeAffinity": {}},
+    "extraArgs": ["--zap-devel=true"],
+    "crd": {"enabled": False},
+}
+
+
+def test_values_of_the_go_operators_chart(installer: Installer) -> None:
+    (installer.directory / "values.yaml").write_text(yaml.safe_dump(VALUES), encoding="utf-8")
+    found = installer.objects(f"{TEMPLATE} here --values values.yaml")
+    assert {name for name in found if "Role" in name[0]} == {
+        (kind, namespace, f"keeper-{role}{'binding' * (kind == 'RoleBinding')}")
+        for kind in ("Role", "RoleBinding")
+        for namespace, role in (("one", "manager-role"), ("two", "manager-role"), ("here", "leader-election-role"))
+    }
+    assert {subject["name"] for each in found.values() for subject in each.get("subjects", [])} == {"robot"}
+    assert found["ServiceAccount", "here", "robot"]["metadata"]["annotations"] == {"example.com/role": "r"}
+    assert not [kind for kind, _namespace, _name in found if kind == "CustomResourceDefinition"]
+    check_deployment(found["Deployment", "here", "keeper-controller-manager"])
+
+
+def check_deployment(deployment: Manifest) -> None:
+    """Compare what VALUES say with what is in there."""
+    variables = environment(deployment)
+    assert {**VALUES["env"], "MAX_CONCURRENT_RECONCILES": "7", "MORE": "druid-operator"}.items() <= variables.items()
+    assert deployment["spec"]["replicas"] == 2
+    template: Any = deployment["spec"]["template"]
+    selected = deployment["spec"]["selector"]["matchLabels"]
+    assert {"team": "data", **selected}.items() <= template["metadata"]["labels"].items()
+    assert template["metadata"]["annotations"]["example.com/a"] == "b"
+    pod, one = template["spec"], container(deployment)
+    assert pod["serviceAccountName"] == "robot"
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "runAsUser": 65532,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    for name in ("imagePullSecrets", "nodeSelector", "tolerations", "affinity"):
+        assert pod[name] == VALUES[name], name
+    assert (one["image"], one["imagePullPolicy"]) == ("registry.example.com/operator:v2", "Always")
+    assert (one["args"][1], one["args"][-1]) == ("--leader-election-id=keeper", "--zap-devel=true")
+    assert one["livenessProbe"]["periodSeconds"] == 99
+    assert one["livenessProbe"]["httpGet"]["path"] == "/healthz"
+    assert one["resources"] == {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
+
+
+def test_without_a_cluster_role(installer: Installer) -> None:
+    found = installer.objects(f"{TEMPLATE} here --set global.createClusterRole=false")
+    assert {kind for kind, _namespace, _name in found if "Role" in kind} == {"Role", "RoleBinding"}
+    assert {name for kind, _namespace, name in found if kind == "Role"} == {"druid-operator-leader-election-role"}
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ("kube_rbac_proxy.image.tag=v0.13.1", "kube_rbac_proxy"),
+        ("disableIngestionController=true", "disableIngestionController"),
+        ("env.RECONCILE_WAIT=60", "RECONCILE_WAIT"),
+        ("env.MAX_CONCURRENT_RECONCILES=0", "MAX_CONCURRENT_RECONCILES"),
+    ],
+)
+def test_value_that_would_have_no_effect_is_refused(installer: Installer, values: str, named: str) -> None:
+    with pytest.raises(RefusedError, match=named):
+        installer.run(f"{TEMPLATE} here --set {values}")
+
+
+def test_lint(installer: Installer) -> None:
+    installer.run("helm lint --strict --kube-version 1.30.0 charts/druid-operator")
+
+
+def test_long_release_name(installer: Installer) -> None:
+    """The longest that Helm takes: the name of a Service has 63 characters."""
+    name = "r" * 53
+    found = installer.objects(TEMPLATE.replace("template druid-operator", f"template {name}") + " here")
+    [service] = [each for kind, _namespace, each in found if kind == "Service"]
+    assert len(service) <= 63

@@ -1,0 +1,355 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compaction, retention rules and dynamic configurations: on each side of Druid 33, and when things go wrong."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._ensure import compaction as ensure
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.compaction_info import compaction as compacted
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.dynamic_config import (
+    configs,
+    ensure_brokers,
+    ensure_cluster_compaction,
+    ensure_coordinator,
+    ensure_overlord,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._ensure.retention_rules import (
+    ensure_rules,
+    retention_rules,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete, Unsettled
+from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction, all_compaction
+from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
+from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COORDINATOR
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import Share, druid, druid_27, druid_33, share_druid
+from testbed.other_release import other_release
+from testbed.proxy import Answer, Forward, Loss, Request
+from testbed.recording_proxy import SERVER_ERROR_PAGE
+
+__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
+
+# What they change there is once in a Druid.
+pytestmark = pytest.mark.xdist_group("cluster-wide")
+
+Result = dict[str, Any]
+_UNSTATED = {
+    "author": None,
+    "comment": None,
+    "state": "present",
+    "datasource": None,
+    "datasources": None,
+    "config": None,
+    "kubernetes_task_runner": None,
+}
+
+
+@pytest.fixture(params=["druid", "druid_27"])
+def direct(request: pytest.FixtureRequest, share_druid: Share) -> Iterator[Direct]:
+    del share_druid  # named, so that it is seen that a Druid is needed (conftest.py)
+    with direct_on(request.getfixturevalue(request.param), retry_timeout=2, read_timeout=20) as found:
+        yield found
+
+
+@pytest.fixture
+def newest(druid: Druid) -> Iterator[Direct]:
+    with direct_on(druid, retry_timeout=2, read_timeout=20) as found:
+        yield found
+
+
+@pytest.fixture
+def name() -> str:
+    return f"t{secrets.token_hex(4)}"
+
+
+def done(direct: Direct, work: Callable[..., Result], check_mode: bool = False, **params: Any) -> Result:
+    """Return the result of what a module does."""
+    direct.proxy.forget()
+    return work(direct.client, {**_UNSTATED, **params}, check_mode=check_mode)
+
+
+def compaction(direct: Direct, **params: Any) -> Result:
+    return done(direct, ensure.ensure_compaction, **params)
+
+
+class Thing(NamedTuple):
+    """Something that can be changed to a number, by a module, and brought back to what it was."""
+
+    change: Callable[[Direct, str, int], Result]
+    back: Callable[[Direct, str], Result]
+
+
+def _period(days: int) -> list[Any]:
+    return [{"type": "loadByPeriod", "period": f"P{days}D"}, {"type": "dropForever"}]
+
+
+def _workers(name: str, number: int) -> Any:
+    affinity = {"affinity": {name: [f"{name}-{number}:1", f"{name}:1"]}}
+    return {"selectStrategy": {"type": "equalDistributionWithAffinity", "affinityConfig": affinity}}
+
+
+THINGS = {
+    "compaction": Thing(
+        lambda direct, name, number: compaction(direct, datasource=name, config={"taskPriority": number}),
+        lambda direct, name: compaction(direct, datasource=name, state="absent"),
+    ),
+    "retention rules": Thing(
+        lambda direct, name, number: done(direct, ensure_rules, datasource=name, rules=_period(number)),
+        lambda direct, name: done(direct, ensure_rules, datasource=name, rules=[]),
+    ),
+    "coordinator": Thing(
+        lambda direct, _name, number: done(direct, ensure_coordinator, config={"maxSegmentsToMove": number}),
+        lambda direct, _name: done(direct, ensure_coordinator, config={"maxSegmentsToMove": 100}),
+    ),
+    "overlord": Thing(
+        lambda direct, name, number: done(direct, ensure_overlord, config=_workers(name, number)),
+        lambda direct, _name: done(direct, ensure_overlord, config={"selectStrategy": None}),
+    ),
+    "task slots": Thing(
+        lambda direct, _name, number: done(
+            direct, ensure_cluster_compaction, config={"maxCompactionTaskSlots": number}
+        ),
+        lambda direct, _name: done(direct, ensure_cluster_compaction, config={"maxCompactionTaskSlots": 2147483647}),
+    ),
+}
+
+
+@pytest.fixture(params=THINGS)
+def thing(request: pytest.FixtureRequest, direct: Direct, name: str) -> Iterator[Thing]:
+    """One of them, at the number 7."""
+    found: Thing = THINGS[request.param]
+    assert found.change(direct, name, 7)["changed"]
+    yield found
+    direct.proxy.clear()
+    assert found.back(direct, name)["changed"]
+    assert (found.back(direct, name)["changed"], direct.writes) == (False, [])
+
+
+def test_it_is_changed_once(direct: Direct, name: str, thing: Thing) -> None:
+    assert (thing.change(direct, name, 7)["changed"], direct.writes) == (False, [])
+    result = thing.change(direct, name, 8)
+    assert (result["changed"], len(direct.writes), result["warnings"]) == (True, 1, [])
+    assert (thing.change(direct, name, 8)["changed"], direct.writes) == (False, [])
+
+
+def test_a_failure_that_changes_nothing_says_so(direct: Direct, name: str, thing: Thing) -> None:
+    direct.proxy.fail_next(SERVER_ERROR_PAGE, method="POST")
+
+    with pytest.raises(DruidError, match=r"500 .*made to fail.* Read back: .* is as it was\."):
+        thing.change(direct, name, 8)
+
+    assert not thing.change(direct, name, 7)["changed"]
+
+
+def test_a_failure_after_all_was_done_is_a_change(direct: Direct, name: str, thing: Thing) -> None:
+    def fail_afterwards(request: Request, forward: Forward) -> Answer | Loss:
+        forward(request)
+        return SERVER_ERROR_PAGE
+
+    direct.proxy.fail_next(fail_afterwards, method="POST")
+
+    result = thing.change(direct, name, 8)
+
+    assert result["changed"]
+    assert "The change was made, although Druid did not say so" in result["warnings"][0]
+
+
+def test_a_lost_answer_does_no_harm(direct: Direct, name: str, thing: Thing) -> None:
+    direct.proxy.fail_next(Loss.CUT, method="POST")
+
+    assert thing.change(direct, name, 8)["changed"]
+
+    assert direct.proxy.unmet == 0
+    assert not thing.change(direct, name, 8)["changed"]
+
+
+def test_what_is_there_cannot_be_read_is_said(newest: Direct, name: str) -> None:
+    newest.proxy.fail_next(SERVER_ERROR_PAGE, method="POST")
+    rules = RetentionRules(newest.client, name, _period(7))
+    before = rules.read()
+    newest.proxy.fail_next(SERVER_ERROR_PAGE, method="GET")
+
+    with pytest.raises(Unsettled, match=r"What is there now could not be read: GET .* was answered with 500"):
+        rules.write(before, rules.merge(before))
+
+
+def test_fields_that_druid_does_not_know_are_named_and_change_nothing(direct: Direct, name: str) -> None:
+    rules = [{"type": "loadForever", "colour": "red"}]
+    workers = {"selectStrategy": {**_workers(name, 7)["selectStrategy"], "strng": True}}
+    calls: dict[str, Callable[[], Result]] = {
+        "taskPriorty": lambda: compaction(direct, datasource=name, config={"taskPriorty": 3}),
+        "tuningConfig.maxRowInMemory": lambda: compaction(
+            direct, datasource=f"{name}_2", config={"tuningConfig": {"maxRowInMemory": 3, "maxRetry": 4}}
+        ),
+        "rules[0].colour": lambda: done(direct, ensure_rules, datasource=name, rules=rules),
+        "maxSegmentToMove": lambda: done(direct, ensure_coordinator, config={"maxSegmentToMove": 3}),
+        "selectStrategy.strng": lambda: done(direct, ensure_overlord, config=workers),
+        "maxCompactionTaskSlot": lambda: done(direct, ensure_cluster_compaction, config={"maxCompactionTaskSlot": 3}),
+    }
+    version = direct.druid.version
+    for place, call in calls.items():
+        first, second = call(), call()
+        for result in (first, second):
+            assert [each.split(": ", 1)[1] for each in result["warnings"]] == [
+                f"Druid {version} does not know the field {place}, and drops it. Check its name."
+            ]
+        assert (second["changed"], direct.writes) == (False, [])
+    for datasource in (name, f"{name}_2"):
+        assert compaction(direct, datasource=datasource, state="absent")["changed"]
+    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
+    assert done(direct, ensure_overlord, config={"selectStrategy": None})["changed"]
+
+
+def test_who_and_why_is_in_the_audit_history(direct: Direct, name: str) -> None:
+    stated = {"author": "somebody", "comment": f"for {name}"}
+    done(direct, ensure_rules, datasource=name, rules=_period(7), **stated)
+    done(direct, ensure_coordinator, config={"replicantLifetime": 16}, **stated)
+    done(direct, ensure_coordinator, config={"replicantLifetime": 15}, **stated)
+
+    for history in (f"/druid/coordinator/v1/rules/{name}/history", "/druid/coordinator/v1/config/history?count=1"):
+        newest = direct.client.get(history)[0]["auditInfo"]
+        assert (newest["author"], newest["comment"]) == ("somebody", f"for {name}")
+    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
+
+
+def test_many_datasources_are_read_at_once_and_one_that_fails_stops_no_other(direct: Direct, name: str) -> None:
+    broken = {"datasource": f"{name}_2", "config": {"granularitySpec": {"segmentGranularity": "sometimes"}}}
+    absent = {"datasource": f"{name}_3", "state": "absent"}
+    with pytest.raises(
+        Incomplete, match=rf"^datasources\[0\]: POST .* datasources\[3\]: datasource \('{name}'\): "
+    ) as no:
+        compaction(direct, datasources=[broken, {"datasource": name}, absent, {"config": {"dataSource": name}}])
+    assert [(each["id"], each["changed"]) for each in no.value.result["compaction"]] == [
+        (name, True),
+        (absent["datasource"], False),
+    ]
+
+    assert not compaction(direct, datasources=[{"datasource": name}])["changed"]
+    assert len(direct.proxy.exchanges) == 1
+    (told,) = compacted(direct.client, {"datasource": name, "status": True})
+    assert (told["id"], told["config"]["taskPriority"], "status" in told) == (name, 25, True)
+    assert compaction(direct, datasource=name, state="absent")["changed"]
+
+
+def test_nothing_is_written_that_was_decided_on_an_old_reading(
+    direct: Direct, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compaction(direct, datasource=name, config={"taskPriority": 30})
+    old = all_compaction(direct.client)
+    compaction(direct, datasource=name, config={"skipOffsetFromLatest": "PT1H"})
+    monkeypatch.setattr(ensure, "all_compaction", lambda _client: old)
+
+    result = compaction(direct, datasources=[{"datasource": name, "config": {"taskPriority": 31}}])
+
+    found = result["compaction"][0]["config"]
+    assert (found["taskPriority"], found["skipOffsetFromLatest"]) == (31, "PT1H")
+    assert compaction(direct, datasource=name, state="absent")["changed"]
+
+
+def test_what_somebody_else_changes_meanwhile_stays(direct: Direct, name: str) -> None:
+    config = DynamicConfig(direct.client, COORDINATOR, {"replicantLifetime": 16})
+    before = config.read()
+    done(direct, ensure_coordinator, config={"decommissioningNodes": [f"{name}:1"]})
+
+    assert config.write(before, config.merge(before))["decommissioningNodes"] == [f"{name}:1"]
+
+    assert done(direct, ensure_coordinator, config={"decommissioningNodes": [], "replicantLifetime": 15})["changed"]
+
+
+def test_somebody_else_may_have_removed_it_meanwhile(direct: Direct, name: str) -> None:
+    compaction(direct, datasource=name)
+    gone = Compaction(direct.client, name, None)
+    before = gone.read()
+    assert compaction(direct, datasource=name, state="absent")["changed"]
+
+    assert gone.write(before, None) is None
+
+
+def test_the_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
+    with pytest.raises(BadInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty"):
+        done(direct, ensure_rules, datasource="_default", rules=[])
+
+    assert direct.writes == []
+    (told,) = retention_rules(direct.client, {"datasource": "_default"})
+    assert [rule["type"] for rule in told["rules"]] == ["loadForever"]
+
+
+def test_a_value_that_druid_changes_is_told(direct: Direct, name: str) -> None:
+    """It takes at least one thread, and makes two moments of each interval: such values are sent in each run."""
+    threads = done(direct, ensure_coordinator, config={"balancerComputeThreads": -1})
+    interval = [{"type": "dropByInterval", "interval": "2020-01-01/P1Y"}]
+    rules = [done(direct, ensure_rules, datasource=name, rules=interval) for _again in range(2)]
+
+    for place, result in (("balancerComputeThreads", threads), ("rules", rules[0]), ("rules", rules[1])):
+        assert f"Druid keeps another value of {place} than is stated." in result["warnings"][0]
+    assert [each["changed"] for each in (threads, *rules)] == [False, True, False]
+    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
+
+
+def test_what_this_druid_does_not_have_is_refused(druid_33: Druid) -> None:
+    brokers = r"^broker: Druid 33\.0\.0 has no dynamic configuration of the Brokers; it has one from 37 on"
+    runner = r"^kubernetes_task_runner: this Druid 33\.0\.0 has no Kubernetes task runner; load its extension first"
+    with direct_on(druid_33) as direct:
+        with pytest.raises(Incomplete, match=brokers):
+            done(direct, ensure_brokers, config={"queryBlocklist": []})
+        with pytest.raises(Incomplete, match=runner):
+            done(direct, ensure_overlord, kubernetes_task_runner={"capacity": 3})
+        assert direct.writes == []
+        assert [each["id"] for each in configs(direct.client)] == ["coordinator", "overlord", "compaction"]
+
+
+def test_the_task_runner_on_kubernetes(druid_33: Druid) -> None:
+    small = {"selectionKey": "small", "type": ["index_kafka", "compact"], "context.tags": {"team": ["b", "a"]}}
+    stated = {
+        "capacity": "12",
+        "podTemplateSelectStrategy": {"type": "selectorBased", "selectors": [small, {"selectionKey": "large"}]},
+    }
+    fewer = {"podTemplateSelectStrategy": {"selectors": [{"selectionKey": "small", "type": ["compact"]}]}}
+    with other_release("37.0.0", druid_33.upstream) as newer, direct_on(druid_33, upstream=newer) as direct:
+        for desired in (stated, fewer):
+            for is_new in (True, False):
+                result = done(direct, ensure_overlord, kubernetes_task_runner=desired)
+                assert (result["changed"], len(direct.writes), result["warnings"]) == (is_new, int(is_new), [])
+        found = result["configs"][0]["config"]
+        assert found["capacity"] == 12
+        assert found["podTemplateSelectStrategy"]["selectors"] == [
+            {"selectionKey": "small", "type": ["compact"], "context.tags": None, "dataSource": None}
+        ]
+        with pytest.raises(Incomplete, match=r"capacity \(None\): Druid has no way back to the default"):
+            done(direct, ensure_overlord, kubernetes_task_runner={"capacity": None})
+        kinds = [each["id"] for each in configs(direct.client)]
+        assert kinds == ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"]
+
+
+@pytest.fixture
+def by_supervisors(druid_33: Druid) -> Iterator[Direct]:
+    """A Druid that compacts by supervisors, which is what it does by itself from 37 on."""
+    with direct_on(druid_33) as direct:
+        assert done(direct, ensure_cluster_compaction, config={"useSupervisors": True})["changed"]
+        yield direct
+        assert done(direct, ensure_cluster_compaction, config={"useSupervisors": False})["changed"]
+
+
+def test_a_suspended_supervisor_stays_so_when_its_compaction_is_changed(by_supervisors: Direct, name: str) -> None:
+    place = f"/druid/indexer/v1/supervisor/autocompact__{name}"
+    for priority, is_suspended in ((30, False), (31, True), (32, True)):
+        assert compaction(by_supervisors, datasource=name, config={"taskPriority": priority})["changed"]
+        spec = by_supervisors.client.get(place)
+        if is_suspended:
+            assert spec["suspended"] is True
+        else:
+            by_supervisors.client.post(f"{place}/suspend")
+        assert spec["spec"]["taskPriority"] == priority
+        assert not compaction(by_supervisors, datasource=name, config={"taskPriority": priority})["changed"]
+
+    assert compaction(by_supervisors, datasource=name, state="absent")["changed"]
+    assert f"autocompact__{name}" not in by_supervisors.client.get("/druid/indexer/v1/supervisor")

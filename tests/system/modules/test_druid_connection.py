@@ -1,0 +1,158 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How modules reach a Druid that asks who is there and says who it is, and what they say when they cannot."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._client import Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._errors import Forbidden, Unauthorized, Unreachable
+from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, druid_basic, druid_mutual_tls, druid_tls, share_druid
+
+__all__ = ["druid", "druid_basic", "druid_mutual_tls", "druid_tls", "share_druid"]
+
+LIST = "/druid/indexer/v1/supervisor"
+
+
+def ask(**stated: Any) -> Any:
+    """Ask a Druid, reached like this, for its supervisors."""
+    with DruidClient(Connection(**{"retry_timeout": 0, **stated})) as client:
+        return client.get(LIST)
+
+
+@contextmanager
+def nobody_answers() -> Iterator[str]:
+    """A server that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_with_a_password(druid_basic: Druid) -> None:
+    login = druid_basic.credentials
+    assert login is not None
+    for url in (druid_basic.url, druid_basic.overlord_url):
+        assert ask(urls=(url,), username=login.username, password=login.password) == []
+        with pytest.raises(Unauthorized, match=r"401 Unauthorized.*username"):
+            ask(urls=(url,))
+        with pytest.raises(Unauthorized, match="401 Unauthorized") as refusal:
+            ask(urls=(url,), username=login.username, password="not this one")
+        assert "not this one" not in str(refusal.value)
+
+
+def test_without_permission(druid_basic: Druid) -> None:
+    users = "/druid-ext/basic-security/{}/db/basic/users/nobody"
+    for part in ("authentication", "authorization"):
+        druid_basic.request("POST", users.format(part), server="coordinator")
+    druid_basic.request(
+        "POST", f"{users.format('authentication')}/credentials", {"password": "nobody"}, server="coordinator"
+    )
+
+    with DruidClient(Connection(urls=(druid_basic.url,), username="nobody", password="nobody")) as client:
+
+        def refused() -> Forbidden | None:
+            try:
+                client.get("/druid/coordinator/v1/rules")
+            except Unauthorized:
+                # each server hears of a new user in its own time
+                return None
+            except Forbidden as refusal:
+                return refusal
+            raise AssertionError("nobody may do everything")
+
+        assert "403 Forbidden" in str(eventually(refused))
+
+
+def test_with_a_certificate_of_an_authority_of_its_own(druid_tls: Druid) -> None:
+    assert ask(urls=(druid_tls.url,), ca_file=str(druid_tls.ca_file)) == []
+    assert ask(urls=(druid_tls.url,), verify=False) == []
+    with pytest.raises(Unreachable, match=r"certificate.*ca_path"):
+        ask(urls=(druid_tls.url,))
+
+
+def test_with_a_certificate_of_another_authority(druid_tls: Druid, druid_mutual_tls: Druid) -> None:
+    with pytest.raises(Unreachable, match="certificate"):
+        ask(urls=(druid_tls.url,), ca_file=str(druid_mutual_tls.ca_file))
+
+
+def test_with_a_certificate_of_the_client(druid_mutual_tls: Druid) -> None:
+    assert druid_mutual_tls.client_certificate is not None
+    cert, key = map(str, druid_mutual_tls.client_certificate)
+    ca_file = str(druid_mutual_tls.ca_file)
+
+    assert ask(urls=(druid_mutual_tls.url,), ca_file=ca_file, client_cert=cert, client_key=key) == []
+    with pytest.raises(Unreachable):
+        ask(urls=(druid_mutual_tls.url,), ca_file=ca_file)
+
+
+def test_the_first_of_several_that_answers(druid: Druid) -> None:
+    assert isinstance(ask(urls=("http://127.0.0.1:1", druid.url)), list)
+
+
+def test_nobody_is_there() -> None:
+    with pytest.raises(
+        Unreachable, match=r"GET http://127.0.0.1:1/druid/indexer/v1/supervisor got no answer: .*refused"
+    ):
+        ask(urls=("http://127.0.0.1:1",))
+
+
+def test_somebody_is_there_and_says_nothing() -> None:
+    with nobody_answers() as url, pytest.raises(Unreachable, match="got no answer"):
+        ask(urls=(url,), read_timeout=1)
+
+
+def test_a_playbook_is_told_in_one_sentence_and_sees_no_password(druid_basic: Druid, tmp_path: Path) -> None:
+    ansible = Ansible(CORES["2.18"], None, "", tmp_path)
+
+    def run(**environment: str) -> Run:
+        return ansible.tasks(
+            {"druidops.druid.supervisor_info": {}}, options=("-vvv",), status=2, environment=environment
+        )
+
+    wrong = run(DRUID_URL=druid_basic.url, DRUID_USERNAME="admin", DRUID_PASSWORD="not this one")
+    nowhere = run(DRUID_URL="http://127.0.0.1:1", DRUID_RETRY_TIMEOUT="0")
+    nothing = run()
+
+    assert "401 Unauthorized" in wrong.output
+    assert "not this one" not in wrong.output
+    assert "refused" in nowhere.output
+    assert "Set the option url or the environment variable DRUID_URL." in nothing.output
+
+
+def test_secrets_in_a_specification_are_nowhere_in_what_is_printed(druid: Druid, tmp_path: Path) -> None:
+    """Whatever the notation, also in the arguments that -vvv prints, and where Druid refuses it."""
+    ansible = Ansible(CORES["2.19"], None, "", tmp_path)
+    flow = "{type: kafka, spec: {dataSchema: {dataSource: a}, ioConfig: {x: {ssl.key.password: hunter-1}}}}"
+    block = """
+type: kafka
+spec:
+  dataSchema: {dataSource: b}
+  ioConfig:
+    ? 'ssl.key.password'
+    : >-
+      hunter-2
+"""
+    number = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "c"}, "ioConfig": {"x.password": 48151623}}}
+    many = {"supervisors": [{"spec": flow}, {"spec": block}, {"spec": number}]}
+
+    for stated in ({"spec": flow}, {"spec": block}, {"spec": number}, many):
+        run = ansible.tasks(
+            {"druidops.druid.supervisor": stated},
+            options=("-vvv", "--diff"),
+            status=2,
+            environment={"DRUID_URL": druid.url, "ANSIBLE_DEBUG": "false"},
+        )
+        assert "400 Bad Request" in run.output
+        assert "hunter" not in run.output.replace(json.dumps(stated), "")
+        assert "48151623" not in run.output

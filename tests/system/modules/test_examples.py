@@ -1,0 +1,117 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The examples of the modules on Druid's API and of docs/inside-druid.md do what they say, word for word.
+
+Only what the example cannot know is another one here: where Druid and Kafka are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
+from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.other_release import other_release
+
+__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
+
+MODULES = ("supervisor", "supervisor_info", "task", "task_info")
+# They are about what there is once in a Druid, so that they take turns.
+OF_THE_CLUSTER = (
+    "compaction",
+    "compaction_info",
+    "compaction_config",
+    "retention_rules",
+    "retention_rules_info",
+    "coordinator_config",
+    "overlord_config",
+    "dynamic_config_info",
+)
+DOCUMENT = Path(__file__).parents[3] / "docs" / "inside-druid.md"
+# What the examples call them; a run has names of its own, since all tests share one Druid.
+NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
+
+
+def examples(module: str) -> list[dict[str, Any]]:
+    found = importlib.import_module(f"ansible_collections.druidops.druid.plugins.modules.{module}")
+    return list(yaml.safe_load(found.EXAMPLES))
+
+
+def documented() -> list[dict[str, Any]]:
+    """Return the tasks in the document, those of its plays included."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    documents = [yaml.safe_load(block) for block in blocks]
+    # a mapping is a resource
+    entries = [entry for document in documents if isinstance(document, list) for entry in document]
+    return [task for entry in entries for task in entry.get("tasks", [entry])]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples(module: str, druid: Druid, tmp_path: Path) -> None:
+    run_in_order(druid, tmp_path, examples(module))
+
+
+@pytest.mark.xdist_group("cluster-wide")
+def test_examples_that_concern_the_cluster(druid: Druid, tmp_path: Path) -> None:
+    run_in_order(druid, tmp_path, [task for module in OF_THE_CLUSTER for task in examples(module)])
+
+
+def test_examples_of_brokers(druid_33: Druid, tmp_path: Path) -> None:
+    with other_release("37.0.0", druid_33.upstream) as newer:
+        run_in_order(druid_33, tmp_path, examples("broker_config"), newer.url)
+
+
+def test_examples_of_sql_ingestion(druid_27: Druid, tmp_path: Path) -> None:
+    run_in_order(druid_27, tmp_path, examples("sql_ingest"))
+
+
+@pytest.mark.xdist_group("cluster-wide")
+def test_document(druid: Druid, tmp_path: Path) -> None:
+    """The waiting is for a supervisor of the first example, so that comes first."""
+    run_in_order(druid, tmp_path, [examples("supervisor")[0], *documented()])
+
+
+def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]], url: str | None = None) -> None:
+    kafka = druid.kafka.address if druid.kafka else "nowhere:1"
+    ending = secrets.token_hex(4)
+    if druid.kafka:
+        druid.kafka.make_topic(f"wikipedia{ending}")
+    for name in ("clicks", "orders"):
+        spec = CASES["hardly anything"].spec(f"{name}{ending}", kafka)
+        text = json.dumps(spec if name == "orders" else {**spec, "suspended": False})
+        for place in (directory, directory / "supervisors"):
+            place.mkdir(exist_ok=True)
+            (place / f"{name}{ending}.json").write_text(text, encoding="utf-8")
+    text = json.dumps(tasks).replace("http://localhost:8888", url or druid.url).replace("kafka:9092", kafka)
+    text = re.sub(rf"\b({'|'.join(NAMES)})\b(?!\"?: )", rf"\g<1>{ending}", text)
+    ansible = Ansible(CORES["2.19"], None, "", directory)
+    try:
+        ansible.tasks(*json.loads(text), environment={"DRUID_URL": url or druid.url})
+    finally:
+        leave_nothing(druid, ending)
+
+
+def leave_nothing(druid: Druid, ending: str) -> None:
+    for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
+        if supervisor.endswith(ending):
+            druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+    for name in NAMES:
+        druid.end_tasks(f"{name}{ending}")
+    compaction = "/druid/coordinator/v1/config/compaction"
+    for config in druid.request("GET", compaction)["compactionConfigs"]:
+        if config["dataSource"].endswith(ending):
+            druid.request("DELETE", f"{compaction}/{config['dataSource']}")
+    for datasource in druid.request("GET", "/druid/coordinator/v1/rules"):
+        if datasource.endswith(ending):
+            druid.request("POST", f"/druid/coordinator/v1/rules/{datasource}", [])

@@ -1,0 +1,101 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+Each module creates, changes and removes what it is for: in check mode, really, in check mode again, really again.
+
+The cases are in matrix/, a file for each. What was sent to Druid is counted, since a result says what it likes.
+An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
+``cluster_wide``: it changes what there is once in a Druid, so that such cases take turns.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.support.druid_modules import Modules, modules_on
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.other_release import released
+
+__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
+
+CASES = Path(__file__).with_name("matrix")
+FACTS = ("module", "druid", "cluster_wide")
+# The fixture, and the release whose differences are put over it where it cannot be had.
+DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("druid_33", "37.0.0")}
+KINDS = ("supervisors", "tasks", "compaction", "retention_rules", "configs")
+
+
+def _read(target: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((CASES / f"{target}.yml").read_text(encoding="utf-8"))
+    return document
+
+
+def _cases() -> Iterator[Any]:
+    for target in sorted(file.stem for file in CASES.iterdir()):
+        matrix = _read(target)
+        marks = [pytest.mark.xdist_group("cluster-wide")] if matrix.get("cluster_wide") else []
+        yield from (pytest.param((target, release), marks=marks) for release in matrix["druid"])
+
+
+@pytest.fixture(params=_cases(), ids="-".join)
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modules, dict[str, Any]]]:
+    """A target, and the modules on a Druid of a release that has it."""
+    target, release = request.param
+    fixture, over = DRUIDS[release]
+    shared: Druid = request.getfixturevalue(fixture)
+    kafka = shared.kafka.address if shared.kafka else ""
+    # takes connections, and says nothing to whoever makes one
+    with (
+        released(over, shared.upstream) as upstream,
+        modules_on(shared, tmp_path, upstream=upstream) as modules,
+        socket.create_server(("127.0.0.1", 0)) as silence,
+    ):
+        host, port = silence.getsockname()
+        values = {"name": f"m{secrets.token_hex(4)}", "kafka": kafka, "silence": f"{host}:{port}"}
+        yield modules, _filled(_read(target), values)
+
+
+# so that it is seen that a Druid is needed (conftest.py)
+@pytest.mark.usefixtures("share_druid")
+def test_matrix(case: tuple[Modules, dict[str, Any]]) -> None:
+    modules, matrix = case
+    for operation, stated in matrix.items():
+        if operation not in FACTS:
+            run_four_times(modules, stated.get("module", matrix["module"]), operation, stated)
+
+
+def run_four_times(modules: Modules, module: str, operation: str, stated: dict[str, Any]) -> None:
+    task = {f"druidops.druid.{module}": stated["arguments"], "diff": True}
+    foretold, done, *again = modules.run({**task, "check_mode": True}, task, {**task, "check_mode": True}, task)
+    writes = stated.get("writes", [])
+    assert (foretold.changed, foretold.writes) == (bool(writes), []), operation
+    assert (done.changed, done.writes) == (bool(writes), writes), operation
+    for step in again:
+        assert (step.changed, step.writes) == (False, []), operation
+    for step in (foretold, done):
+        assert "diff" not in stated or stated["diff"] == step.differing, operation
+    for step in (foretold, done, *again):
+        assert "tells" not in stated or stated["tells"] == ids(step.result), operation
+
+
+def ids(result: dict[str, Any]) -> dict[str, list[str]]:
+    """Return which things a result tells of, by their kind."""
+    return {kind: [each["id"] for each in result[kind]] for kind in KINDS if kind in result}
+
+
+def _filled(document: Any, values: dict[str, str]) -> Any:
+    if isinstance(document, dict):
+        return {name: _filled(value, values) for name, value in document.items()}
+    if isinstance(document, list):
+        return [_filled(element, values) for element in document]
+    return re.sub(r"@(\w+)@", lambda match: values[match[1]], document) if isinstance(document, str) else document

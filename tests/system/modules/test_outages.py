@@ -1,0 +1,276 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was down comes back: the Overlord, killed before, in the middle of and after a request, and Kafka."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MOST_ERRORS
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
+from ansible_collections.druidops.druid.tests.system.support.overlord_death import (
+    WRITE,
+    Moment,
+    after,
+    before,
+    while_the_overlord_dies,
+)
+from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid_apart, share_druid
+from testbed.proxy import Answer, Forward, Go, Loss, Request, Upstream
+
+__all__ = ["druid_apart", "share_druid"]
+
+# all on the same Druid, which takes its time to start
+pytestmark = pytest.mark.xdist_group("outages")
+
+Call = dict[str, Any]
+
+
+def test_an_overlord_that_is_killed_and_comes_back_is_waited_for(druid_apart: Druid) -> None:
+    with direct_on(druid_apart, retry_timeout=120) as direct:
+        stream = Stream(direct)
+        stream.produce(10)
+        direct.supervisor(spec=stream.spec(), wait=True)
+        eventually(stream.has_all)
+        druid_apart.kill("coordinator")
+        answers: list[dict[str, Any]] = []
+        asking = threading.Thread(target=lambda: answers.append(direct.supervisor(spec=stream.spec())))
+
+        asking.start()
+        druid_apart.revive("coordinator")
+        asking.join()
+
+        assert [answer["changed"] for answer in answers] == [False]
+        stream.produce(10)
+        eventually(stream.has_all)
+
+
+class Calls:
+    """A supervisor is created, one is changed and one removed, each by a call of its own, all of them at once."""
+
+    def __init__(self, druid: Druid, directs: list[Direct]) -> None:
+        self.druid = druid
+        self.created, self.changed, self.removed = self.streams = [Stream(direct) for direct in directs]
+        self.wanted: list[Call] = [
+            {"spec": self.created.spec()},
+            {"spec": self.changed.spec(maxRowsInMemory=1000)},
+            {"id": self.removed.name, "state": "absent"},
+        ]
+        for stream in self.streams:
+            stream.produce(10)
+        for stream in (self.changed, self.removed):
+            stream.direct.supervisor(spec=stream.spec(), wait=True, wait_for=READING)
+            eventually(stream.has_all)
+
+    def make(self) -> list[dict[str, Any]]:
+        """Make the calls at the same time, and return the result of each, with the problem that ended it."""
+        with ThreadPoolExecutor(len(self.wanted)) as pool:
+            return list(pool.map(_outcome, self.streams, self.wanted))
+
+    def make_while_the_overlord_dies(self, moment: Moment) -> list[dict[str, Any]]:
+        """Kill the Overlord when all three requests have come to that moment, and revive it while the calls wait."""
+        proxies = [stream.direct.proxy for stream in self.streams]
+        return while_the_overlord_dies(self.druid, proxies, moment, self.make)
+
+    def stored(self) -> list[int | None]:
+        """Return for each supervisor what it has for maxRowsInMemory, by which its specification is known."""
+        found = self.druid.request("GET", "/druid/indexer/v1/supervisor?full=true")
+        specs = {each["id"]: each["spec"]["spec"] for each in found}
+        assert len(specs) == len(found)
+        return [
+            specs[stream.name]["tuningConfig"]["maxRowsInMemory"] if stream.name in specs else None
+            for stream in self.streams
+        ]
+
+
+def _outcome(stream: Stream, wanted: Call) -> dict[str, Any]:
+    try:
+        return {**stream.direct.supervisor(**wanted), "problem": ""}
+    except Incomplete as failed:
+        return {**failed.result, "problem": str(failed)}
+
+
+@pytest.fixture
+def calls(druid_apart: Druid) -> Iterator[Calls]:
+    with ExitStack() as stack:
+        directs = [stack.enter_context(direct_on(druid_apart, retry_timeout=120)) for _call in range(3)]
+        found = Calls(druid_apart, directs)
+        yield found
+        for stream in found.streams:
+            stream.direct.supervisor(id=stream.name, state="absent")
+
+
+def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has changed, and that is said. How long a live one may still be at it need not be waited for."""
+    assert Supervisor.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    outcomes = calls.make_while_the_overlord_dies(before)
+
+    for stream, outcome in zip(calls.streams, outcomes, strict=True):
+        assert outcome["problem"].endswith(f" Read back: supervisor '{stream.name}' is as it was.")
+        assert not outcome["changed"]
+    assert calls.stored() == [None, 150000, 150000]
+    assert_converges(calls)
+
+
+def test_an_overlord_that_dies_after_it_has_done_it(calls: Calls) -> None:
+    for outcome in calls.make_while_the_overlord_dies(after):
+        assert (outcome["changed"], outcome["problem"]) == (True, "")
+        assert "The change was made, although Druid did not say so" in outcome["warnings"][0]
+    assert calls.stored() == [150000, 1000, None]
+    assert_converges(calls, is_done=True)
+
+
+def assert_converges(calls: Calls, *, is_done: bool = False) -> None:
+    """The same calls again make what is missing, once; and then nothing, and each row is there, once."""
+    for is_missing in (not is_done, False):
+        outcomes = calls.make()
+        assert [(each["changed"], each["problem"]) for each in outcomes] == [(is_missing, "")] * 3
+        assert [stream.direct.writes == [] for stream in calls.streams] == [not is_missing] * 3
+        assert calls.stored() == [150000, 1000, None]
+    for stream in (calls.created, calls.changed):
+        stream.produce(10)
+        eventually(stream.has_all)
+    assert calls.removed.has_all()
+
+
+@pytest.fixture
+def busy(druid_apart: Druid) -> Iterator[Stream]:
+    """One whose calls go to the Overlord, past the Router."""
+    overlord = Upstream(druid_apart.overlord_url)
+    with direct_on(druid_apart, retry_timeout=120, upstream=overlord) as direct:
+        found = Stream(direct)
+        found.produce(10)
+        direct.supervisor(spec=found.spec(shutdownTimeout="PT60S"), wait=True, wait_for=READING)
+        eventually(found.has_all)
+        yield found
+        direct.supervisor(id=found.name, state="absent")
+
+
+def dies_at_it(druid: Druid, supervisor: str, dead: threading.Event) -> Go:
+    """The Overlord dies while it stops the supervisor, whose task is given no time to answer."""
+
+    def go(request: Request, forward: Forward) -> Answer | Loss:
+        with druid.frozen("data"), ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(forward, request)
+            eventually(lambda: answer.done() or is_stopping(druid, supervisor))
+            assert not answer.done()
+            druid.kill("coordinator")
+            dead.set()
+            return answer.result()
+
+    return go
+
+
+def is_stopping(druid: Druid, supervisor: str) -> bool:
+    path = f"/druid/indexer/v1/supervisor/{supervisor}/status"
+    status = druid.request("GET", path, server="coordinator")
+    return bool(status["payload"]["detailedState"] == "STOPPING")
+
+
+def test_an_overlord_that_dies_while_it_is_at_a_change(
+    druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new specification was not stored yet: the old one runs again."""
+    assert Supervisor.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    outcome = outcome_of_dying_at_it(druid_apart, busy, {"spec": busy.spec(maxRowsInMemory=1000)})
+
+    assert outcome["problem"].endswith(f" Read back: supervisor '{busy.name}' is as it was.")
+    assert not outcome["changed"]
+    assert busy.direct.supervisor(spec=busy.spec(maxRowsInMemory=1000))["changed"]
+    assert not busy.direct.supervisor(spec=busy.spec(maxRowsInMemory=1000))["changed"]
+    busy.produce(10)
+    eventually(busy.has_all)
+
+
+def test_an_overlord_that_dies_while_it_is_at_a_termination(druid_apart: Druid, busy: Stream) -> None:
+    """Druid notes first that it is to be gone: it is."""
+    outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
+
+    assert (outcome["changed"], outcome["problem"]) == (True, "")
+    assert "The change was made, although Druid did not say so" in outcome["warnings"][0]
+    assert not busy.direct.supervisor(id=busy.name, state="absent")["changed"]
+
+
+def outcome_of_dying_at_it(druid: Druid, busy: Stream, wanted: Call) -> dict[str, Any]:
+    dead = threading.Event()
+    busy.direct.proxy.fail_next(dies_at_it(druid, busy.name, dead), **WRITE)
+    with ThreadPoolExecutor(1) as pool:
+        outcome = pool.submit(_outcome, busy, wanted)
+        eventually(lambda: dead.is_set() or outcome.done())
+        assert dead.is_set(), outcome.result()
+        druid.revive("coordinator")
+        return outcome.result()
+
+
+@pytest.fixture
+def streams(druid_apart: Druid) -> Iterator[list[Stream]]:
+    """Three that have read all there is; a call that Kafka keeps waiting for half a minute has failed."""
+    with direct_on(druid_apart, read_timeout=30) as direct:
+        found = [Stream(direct) for _stream in range(3)]
+        for stream in found:
+            stream.produce(10)
+            direct.supervisor(spec=stream.spec(), wait=True)
+        for stream in found:
+            eventually(stream.has_all)
+        yield found
+        for stream in found:
+            direct.supervisor(id=stream.name, state="absent")
+
+
+def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
+    druid_apart: Druid, streams: list[Stream]
+) -> None:
+    changed, suspended, removed = streams
+    calls: list[tuple[Stream, Call]] = [
+        (changed, {"spec": changed.spec(maxRowsInMemory=1000)}),
+        (suspended, {"id": suspended.name, "suspended": True}),
+        (removed, {"id": removed.name, "state": "absent"}),
+    ]
+    druid_apart.kill("kafka")
+
+    for is_new in (True, False):
+        results = [stream.direct.supervisor(**call) for stream, call in calls]
+        assert [(each["changed"], each["warnings"]) for each in results] == [(is_new, [])] * 3
+    lost = changed.direct.supervisor(id=changed.name, wait=True, wait_for="payload.healthy == `false`")
+    payload = lost["supervisors"][0]["status"]["payload"]
+    assert payload["detailedState"] == "UNABLE_TO_CONNECT_TO_STREAM"
+    assert 0 < len(payload["recentErrors"]) <= MOST_ERRORS
+    suspended.direct.supervisor(id=suspended.name, wait=True)
+
+    druid_apart.revive("kafka")
+    for stream in streams:
+        stream.produce(10)
+    assert suspended.direct.supervisor(id=suspended.name, suspended=False)["changed"]
+    assert removed.direct.supervisor(spec=removed.spec())["changed"]
+    for stream in streams:
+        eventually(stream.has_all)
+
+
+def test_kafka_that_is_down_is_told_and_come_back_goes_on(druid_apart: Druid) -> None:
+    with direct_on(druid_apart) as direct:
+        stream = Stream(direct)
+        stream.produce(10)
+        direct.supervisor(spec=stream.spec(), wait=True)
+        eventually(stream.has_all)
+        druid_apart.kill("kafka")
+
+        assert not direct.supervisor(spec=stream.spec())["changed"]
+        druid_apart.revive("kafka")
+
+        stream.produce(10)
+        eventually(stream.has_all)
+        assert direct.supervisor(id=stream.name, state="absent")["changed"]

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Rows from Kafka to SQL: suspended, resumed and changed without losing or doubling one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import direct_on
+from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, share_druid
+
+__all__ = ["druid", "share_druid"]
+
+
+@pytest.fixture
+def stream(druid: Druid) -> Iterator[Stream]:
+    with direct_on(druid) as direct:
+        found = Stream(direct)
+        yield found
+        direct.supervisor(id=found.name, state="absent")
+
+
+def test_no_row_is_lost_or_doubled(stream: Stream) -> None:
+    direct = stream.direct
+    stream.produce(100)
+    assert direct.supervisor(spec=stream.spec(), wait=True, wait_for=READING)["changed"]
+    eventually(stream.has_all)
+
+    assert direct.supervisor(id=stream.name, suspended=True, wait=True)["changed"]
+    suspended = direct.supervisor(id=stream.name, wait=True, wait_for="!(payload.publishingTasks)")
+    assert suspended["supervisors"][0]["status"]["payload"]["activeTasks"] == []
+    eventually(stream.has_all)
+    stream.produce(50)
+    assert len(stream.numbers) == 100
+
+    assert direct.supervisor(id=stream.name, suspended=False, wait=True)["changed"]
+    eventually(stream.has_all)
+
+    stream.produce(25)
+    assert direct.supervisor(spec=stream.spec(maxRowsInMemory=1000), wait=True)["changed"]
+    stream.produce(25)
+    eventually(stream.has_all)
+
+    assert not direct.supervisor(spec=stream.spec(maxRowsInMemory=1000), wait=True)["changed"]
+    assert direct.supervisor(id=stream.name, state="absent")["changed"]
+    assert stream.has_all()
+
+
+def test_waits_for_what_is_asked(stream: Stream) -> None:
+    stream.produce(10)
+
+    result = stream.direct.supervisor(
+        spec=stream.spec(), wait=True, wait_for="payload.activeTasks[0].id && payload.aggregateLag == `0`"
+    )
+
+    assert result["supervisors"][0]["status"]["payload"]["aggregateLag"] == 0

@@ -1,0 +1,249 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What supervisors do when things go wrong, or are not what they seem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._ensure import supervisor as ensure_supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, Incomplete, Unsettled
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
+from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, share_druid
+from testbed.proxy import Loss
+from testbed.recording_proxy import SERVER_ERROR_PAGE
+
+__all__ = ["druid", "share_druid"]
+
+POST = {"method": "POST", "path": r"/supervisor(\?.*)?$"}
+
+
+@pytest.fixture
+def direct(druid: Druid) -> Iterator[Direct]:
+    with direct_on(druid, retry_timeout=5, read_timeout=5) as found:
+        yield found
+
+
+@pytest.fixture
+def name(druid: Druid) -> Iterator[str]:
+    """A name for a supervisor, which does not outlive the test."""
+    with supervisor_name(druid) as name:
+        yield name
+
+
+@pytest.fixture
+def spec(druid: Druid, name: str) -> dict[str, Any]:
+    assert druid.kafka is not None
+    return CASES["hardly anything"].spec(name, druid.kafka.address)
+
+
+def of(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the ioConfig of the only supervisor in a result."""
+    found: dict[str, Any] = result["supervisors"][0]["spec"]["spec"]["ioConfig"]
+    return found
+
+
+def test_stays_suspended_when_nobody_says_anything_of_it(direct: Direct, spec: dict[str, Any]) -> None:
+    direct.supervisor(spec=spec)
+    silent = {key: value for key, value in with_io(spec, taskDuration="PT3H").items() if key != "suspended"}
+
+    result = direct.supervisor(spec=silent)
+
+    assert result["changed"]
+    assert result["supervisors"][0]["spec"]["suspended"] is True
+
+
+def test_names_what_druid_drops(direct: Direct, spec: dict[str, Any]) -> None:
+    misspelt = with_io(spec, taskCuont=3, inputFormat={"type": "json", "keepNulColumns": True})
+
+    created = direct.supervisor(spec=misspelt)
+    again = direct.supervisor(spec=misspelt)
+
+    for result in (created, again):
+        told = " ".join(result["warnings"])
+        assert "does not know the field spec.ioConfig.taskCuont, and drops it. Check its name." in told
+        assert "spec.ioConfig.inputFormat.keepNulColumns" in told
+    assert created["changed"]
+    assert not again["changed"]
+
+
+def test_another_topic_is_explained_not_done(direct: Direct, spec: dict[str, Any]) -> None:
+    direct.supervisor(spec=spec)
+
+    with pytest.raises(
+        Incomplete, match=r"topic \('other'\): the supervisor reads .*; the offsets of one stream"
+    ) as no:
+        direct.supervisor(spec=with_io(spec, topic="other"))
+
+    assert direct.writes == []
+    assert no.value.result["changed"] is False
+
+
+def test_the_number_of_tasks_is_the_autoscalers(direct: Direct, name: str) -> None:
+    """Stating another one is no change: posted, it would take the decision of the autoscaler back."""
+    assert direct.druid.kafka is not None
+    scaled = CASES["an autoscaler"].spec(name, direct.druid.kafka.address)
+    direct.supervisor(spec=scaled)
+
+    result = direct.supervisor(spec=with_io(scaled, taskCount=4))
+
+    assert (result["changed"], direct.writes, of(result)["taskCount"]) == (False, [], 1)
+
+
+def test_secrets_are_nowhere_in_what_is_told(direct: Direct, spec: dict[str, Any]) -> None:
+    jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="hunter-2";'
+    kafka = spec["spec"]["ioConfig"]["consumerProperties"]
+    secret = with_io(spec, consumerProperties={**kafka, "ssl.key.password": "hunter-1", "sasl.jaas.config": jaas})
+
+    created = direct.supervisor(spec=secret)
+    other = direct.supervisor(spec=with_io(secret, consumerProperties={**kafka, "ssl.key.password": "hunter-3"}))
+    removed = direct.supervisor(spec=secret, state="absent", check_mode=True)
+
+    for result in (created, other, removed):
+        assert result["changed"]
+        assert "hunter" not in str(result)
+    stored = direct.druid.request("GET", f"/druid/indexer/v1/supervisor/{created['supervisors'][0]['id']}")
+    assert stored["spec"]["ioConfig"]["consumerProperties"]["ssl.key.password"] == "hunter-3"
+
+
+def test_many_are_read_at_once_and_one_that_fails_stops_no_other(
+    direct: Direct, name: str, spec: dict[str, Any]
+) -> None:
+    broken = with_io({**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": f"{name}_broken"}}}, topic=None)
+    gone = {"id": f"{name}_gone", "state": "absent"}
+
+    with pytest.raises(Incomplete) as failed:
+        direct.supervisor(supervisors=[{"spec": broken}, gone, {"spec": spec}])
+
+    assert str(failed.value).startswith("supervisors[0]: ")
+    assert "400" in str(failed.value)
+    assert [each["id"] for each in failed.value.result["supervisors"]] == [f"{name}_gone", name]
+    direct.supervisor(supervisors=[{"spec": spec}])
+    assert [str(each) for each in direct.proxy.exchanges] == ["GET /druid/indexer/v1/supervisor?full=true: 200"]
+
+
+def test_a_failure_that_changes_nothing_says_so(direct: Direct, spec: dict[str, Any]) -> None:
+    direct.supervisor(spec=spec)
+    direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
+
+    with pytest.raises(Incomplete, match=r"500 .*made to fail.* Read back: supervisor '\w+' is as it was\."):
+        direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
+
+    assert not direct.supervisor(spec=spec)["changed"]
+
+
+@pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
+def test_a_change_whose_answer_is_lost_is_found_to_be_made(direct: Direct, spec: dict[str, Any], loss: Loss) -> None:
+    direct.supervisor(spec=spec)
+    direct.proxy.fail_next(loss, **POST)
+
+    result = direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
+
+    assert (result["changed"], of(result)["taskDuration"]) == (True, "PT7200S")
+    assert "The change was made, although Druid did not say so" in result["warnings"][0]
+    assert direct.proxy.unmet == 0
+
+
+@pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
+def test_a_termination_whose_answer_is_lost_is_found_to_be_made(
+    direct: Direct, name: str, spec: Any, loss: Loss
+) -> None:
+    direct.supervisor(spec=spec)
+    direct.proxy.fail_next(loss, method="POST", path="/terminate")
+
+    assert direct.supervisor(id=name, state="absent")["changed"]
+
+    assert direct.proxy.unmet == 0
+    assert name not in direct.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
+def test_what_vanished_by_a_failed_update_is_put_back(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+    """Druid stops the old one first: when it cannot make the new one, there is none. Here we take it away ourselves."""
+    direct.supervisor(spec=spec)
+    supervisor = Supervisor(direct.client, Wanted(name, canonical(with_io(spec, taskDuration="PT2H"))))
+    before = supervisor.read()
+    after = supervisor.merge(before)
+    direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
+    direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
+
+    with pytest.raises(Unsettled, match=r"vanished with this update; it was put back as it was before"):
+        supervisor.write(before, after)
+
+    assert supervisor.read() == before
+
+
+def test_what_is_lost_is_in_the_result(direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any) -> None:
+    """The first failure takes it away, the second keeps it away."""
+    direct.supervisor(spec=spec)
+
+    def lose(self: Supervisor, _before: Any, _after: Any) -> None:
+        direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
+        direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
+        direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
+        self._post(spec)
+
+    monkeypatch.setattr(Supervisor, "_send", lose)
+    with pytest.raises(Incomplete, match=r"could not be put back: .*/history") as failed:
+        direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
+
+    assert direct.proxy.unmet == 0
+    assert failed.value.result["changed"]
+    assert failed.value.result["diff"][0]["before"]["spec"]["ioConfig"]["taskDuration"] == "PT3600S"
+
+
+def test_nothing_is_written_that_was_decided_on_an_old_reading(
+    direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any
+) -> None:
+    silent = {key: value for key, value in spec.items() if key != "suspended"}
+    direct.supervisor(spec={**spec, "suspended": False})
+    old = all_specs(direct.client)
+    direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/suspend")
+    monkeypatch.setattr(ensure_supervisor, "all_specs", lambda _client: old)
+
+    result = direct.supervisor(supervisors=[{"spec": with_io(silent, taskDuration="PT2H")}])
+
+    assert result["changed"]
+    assert result["supervisors"][0]["spec"]["suspended"] is True
+
+
+def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+    direct.supervisor(spec=spec)
+    assert direct.supervisor(id=name, reset=True, check_mode=True)["changed"]
+    assert direct.writes == []
+
+    assert direct.supervisor(id=name, reset=True)["changed"]
+    assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/reset"]
+    assert direct.supervisor(id=name, reset_offsets={"0": 5})["changed"]
+    assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/resetOffsets"]
+    with pytest.raises(BadInput, match="offsets are reset of a supervisor that is there"):
+        direct.supervisor(id=name, reset=True, state="absent")
+    assert direct.writes == []
+
+
+def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+    unreachable = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
+    dead = {**with_io(spec, consumerProperties=unreachable, period="PT1S", startDelay="PT0S"), "suspended": False}
+
+    direct.supervisor(spec=dead)
+    status, at_last = f"/druid/indexer/v1/supervisor/{name}/status", "UNABLE_TO_CONNECT_TO_STREAM"
+    # Druid says so after several attempts
+    eventually(lambda: direct.client.get(status)["payload"]["detailedState"] == at_last)
+    with pytest.raises(Incomplete, match=rf"Waited 1 s for .* At last its state is {at_last}"):
+        direct.supervisor(spec=dead, wait=True, wait_timeout=1)
+
+
+def test_a_batch_on_a_schedule_needs_an_id(direct: Direct) -> None:
+    with pytest.raises(Incomplete, match=r"id \(None\): a supervisor of type scheduled_batch needs one"):
+        direct.supervisor(spec={"type": "scheduled_batch", "spec": {}, "schedulerConfig": {}})
+
+    assert direct.proxy.exchanges == []

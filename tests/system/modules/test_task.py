@@ -1,0 +1,136 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tasks and SQL statements run once, and again only when that is asked for."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, Incomplete
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, druid_27, share_druid
+from testbed.proxy import Loss
+
+__all__ = ["druid", "druid_27", "share_druid"]
+
+
+@pytest.fixture
+def direct(druid: Druid) -> Iterator[Direct]:
+    with direct_on(druid, retry_timeout=10, read_timeout=10) as found:
+        yield found
+
+
+@pytest.fixture
+def name() -> str:
+    return f"t{secrets.token_hex(4)}"
+
+
+def batch(name: str, source: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "index_parallel",
+        "spec": {
+            "dataSchema": {
+                "dataSource": name,
+                "timestampSpec": {"column": "ts", "format": "iso"},
+                "dimensionsSpec": {"dimensions": ["page"]},
+                "granularitySpec": {"segmentGranularity": "day", "rollup": False},
+            },
+            "ioConfig": {"type": "index_parallel", "inputSource": source, "inputFormat": {"type": "json"}},
+            "tuningConfig": {"type": "index_parallel"},
+        },
+    }
+
+
+def inline(name: str, rows: int) -> dict[str, Any]:
+    data = "\n".join(f'{{"ts": "2026-01-01T00:00:00Z", "page": "{number}"}}' for number in range(rows))
+    return batch(name, {"type": "inline", "data": data})
+
+
+def test_tells_how_many_rows_there_were(direct: Direct, name: str) -> None:
+    result = direct.task(spec=inline(name, 7), wait=True)
+
+    assert (result["changed"], result["attempt"], result["status"]["statusCode"]) == (True, 1, "SUCCESS")
+    assert result["progress"] == {"phase": "COMPLETED", "rows": 7}
+    assert not direct.task(spec=inline(name, 7), wait=True)["changed"]
+    assert direct.task(spec=inline(name, 8))["changed"]
+
+
+def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: Direct, name: str) -> None:
+    spec = batch(name, {"type": "inline", "data": "no JSON"})
+    spec["spec"]["tuningConfig"]["maxParseExceptions"] = 0
+
+    with pytest.raises(Incomplete, match=r"Task '\w+' failed: .*parse exceptions.* With retry: true") as failed:
+        direct.task(spec=spec, wait=True)
+    first = failed.value.result["id"]
+    with pytest.raises(Incomplete):
+        direct.task(spec=spec, wait=True)
+    assert direct.writes == []
+    with pytest.raises(Incomplete) as failed:
+        direct.task(spec=spec, wait=True, retry=True)
+
+    assert (failed.value.result["id"], failed.value.result["attempt"]) == (f"{first}_2", 2)
+    assert direct.task(spec=spec)["id"] == f"{first}_2"
+
+
+def test_waiting_in_vain_tells_how_far_it_is(direct: Direct, name: str) -> None:
+    spec = {"type": "noop", "dataSource": name, "runTime": 600000}
+
+    with pytest.raises(Incomplete, match=r"Waited 1 s for the end of task .* It runs on; no rows, \w+\."):
+        direct.task(spec=spec, wait=True, wait_timeout=1)
+
+    assert direct.task(spec=spec, state="absent")["changed"]
+    assert direct.writes[0].endswith("/shutdown")
+
+
+@pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
+def test_one_whose_answer_is_lost_is_not_submitted_twice(direct: Direct, name: str, loss: Loss) -> None:
+    direct.proxy.fail_next(loss, method="POST", path="/task$")
+
+    result = direct.task(spec=inline(name, 3), wait=True)
+
+    assert (result["changed"], result["status"]["statusCode"]) == (True, "SUCCESS")
+    (task,) = direct.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={name}")
+    assert task["id"] == result["id"]
+
+
+def test_druid_says_what_is_wrong_with_a_specification(direct: Direct) -> None:
+    with pytest.raises(ApiError, match=r"400 Bad Request.*nonsense"):
+        direct.task(spec={"type": "nonsense"})
+
+
+def test_secrets_are_nowhere_in_what_is_told(direct: Direct, name: str) -> None:
+    source = {"type": "http", "uris": ["http://127.0.0.1:1/x"], "httpAuthenticationPassword": "hunter-1"}
+
+    foretold = direct.task(spec=batch(name, source), check_mode=True)
+    submitted = direct.task(spec=batch(name, source))
+    direct.task(spec=batch(name, source), state="absent")
+
+    assert "hunter" not in f"{foretold} {submitted}"
+
+
+def test_a_statement_is_submitted_once_and_tells_its_rows(druid_27: Druid, name: str) -> None:
+    query = f"""
+      REPLACE INTO "{name}" OVERWRITE ALL SELECT TIME_PARSE(ts) AS __time, page
+      FROM TABLE(EXTERN('{{"type": "inline", "data": "2026-01-01T00:00:00Z,a\\n2026-01-01T00:00:00Z,b"}}',
+                        '{{"type": "csv", "columns": ["ts", "page"]}}')) EXTEND (ts VARCHAR, page VARCHAR)
+      PARTITIONED BY DAY"""
+    with direct_on(druid_27) as direct:
+        result = direct.query(query=query, context={"maxNumTasks": 2}, wait=True)
+        again = direct.query(query=query, context={"maxNumTasks": 2}, wait=True)
+
+    assert (result["changed"], result["progress"]["rows"], result["status"]["statusCode"]) == (True, 2, "SUCCESS")
+    assert (again["changed"], again["id"]) == (False, result["id"])
+
+
+def test_druid_says_what_is_wrong_with_a_statement(druid_27: Druid) -> None:
+    with (
+        direct_on(druid_27) as direct,
+        pytest.raises(ApiError, match=r"POST .*/druid/v2/sql/task was answered with 400 Bad Request: .*nowhere"),
+    ):
+        direct.query(query="REPLACE INTO x OVERWRITE ALL SELECT * FROM nowhere PARTITIONED BY ALL")

@@ -1,0 +1,158 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator as its image runs it: from the same files, in a read-only file system, as the same user."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
+from ansible_collections.druidops.druid.tests.system.support.image import ImageOperator
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.api import ApiError
+
+NAME = "c"
+MOST_ARTIFACTS = 20
+PREFIX = "ansible.sdk.operatorframework.io"
+# As ansible-runner does it in the end, for a resource of a cluster that is not there.
+META = json.dumps({"ansible_operator_meta": {"name": "c", "namespace": "d"}})
+PLAYBOOK = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", META, "playbooks/operator_druid.yml"]
+
+
+@pytest.fixture
+def started(image_layout: Path, live: Live, tmp_path: Path) -> Iterator[ImageOperator]:
+    with image.started(image_layout, live, tmp_path) as operator:
+        yield operator
+
+
+def test_makes_a_cluster_and_finishes_what_is_under_way_when_it_is_told_to_end(
+    started: ImageOperator, live: Live
+) -> None:
+    live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
+    started.wait_until_settled(NAME)
+
+    before = set(started.artifacts)
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 2}}}})
+    eventually(lambda: set(started.artifacts) - before)
+    status = started.stop()
+
+    assert status == 0, started.log.read_text()
+    assert live.get("StatefulSet", f"druid-{NAME}-brokers")["spec"]["replicas"] == 2
+    (last,) = [line for line in started.lines() if line["generation"] == 2]
+    assert f"change StatefulSet druid-{NAME}-brokers" in last["done"]
+    assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
+
+
+def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Live) -> None:
+    left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
+    for number in range(2 * MOST_ARTIFACTS):
+        (left / f"earlier-{number}").mkdir(parents=True)
+        (left / f"earlier-{number}" / "rc").write_text("0")
+    _give_to_user(started.tmp / "ansible-operator", *(started.tmp / "ansible-operator").rglob("*"))
+    resource = small_cluster.resource(NAME)
+    asked = {"verbosity": "7", "max-runner-artifacts": "0", "reconcile-period": "1ms"}
+    resource["metadata"]["annotations"] = {f"{PREFIX}/{name}": value for name, value in asked.items()}
+    live.create(resource)
+
+    started.wait_until_settled(NAME)
+
+    eventually(lambda: len(started.artifacts) <= MOST_ARTIFACTS)
+    # one that runs has not said all yet
+    runs = [each for each in started.ended if (each / "command").exists()]
+    assert runs
+    for run in runs:
+        assert not [word for word in json.loads((run / "command").read_text())["command"] if word.startswith("-v")]
+        assert "config file" not in (run / "stdout").read_text()
+    assert "PLAY" not in started.log.read_text()
+    # nor is the resource, which may have secrets in it, left among the variables of a run
+    given = json.loads((left.parent / "env" / "extravars").read_text())
+    meta = {"name": NAME, "namespace": live.namespace}
+    assert given == {"ansible_operator_meta": meta, "druidops_least_period": 10}
+    # the next one is due when we say so, not when the author does
+    assert "10s" in {_asked_for(run) for run in runs}
+
+
+def test_a_policy_refuses_what_ends_the_operator(live: Live) -> None:
+    text = (image.COLLECTION / "config" / "admission" / "annotations.yaml").read_text(encoding="utf-8")
+    policy, binding = yaml.safe_load_all(text)
+    stored = live.create(_with_verbosity("99999999999"))
+    with ExitStack() as stack:
+        for each, plural in ((policy, "policies"), (binding, "policybindings")):
+            path = f"/apis/admissionregistration.k8s.io/v1/validatingadmission{plural}"
+            live.plane.request("POST", path, each)
+            stack.callback(live.plane.request, "DELETE", f"{path}/{each['metadata']['name']}")
+        assert eventually(lambda: _refused(live, "99999999999")).status == 422
+        assert [each for each in ("-1", "8", "", "x", "0x7") if not _refused(live, each)] == []
+        assert [each for each in ("0", "7", None) if _refused(live, each)] == []
+        # one that was there before can still be changed elsewhere
+        live.merge("Druid", stored["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+
+
+def _with_verbosity(verbosity: str | None) -> Manifest:
+    resource = small_cluster.resource(f"c-{secrets.token_hex(4)}")
+    if verbosity is not None:
+        resource["metadata"]["annotations"] = {f"{PREFIX}/verbosity": verbosity}
+    return resource
+
+
+def _refused(live: Live, verbosity: str | None) -> ApiError | None:
+    try:
+        live.create(_with_verbosity(verbosity))
+    except ApiError as error:
+        return error
+    return None
+
+
+def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
+    """Not a file of Python's, Ansible's or our own that the import system reads."""
+    where = image.container(image_layout, tmp_path, {"PYTHONVERBOSE": "1", "K8S_AUTH_KUBECONFIG": "/none"}, {})
+    done = subprocess.run(where.command(PLAYBOOK), capture_output=True, text=True, check=False)
+
+    assert "Look again soon" in done.stdout, done.stdout
+    loaded = set(re.findall(r"^# code object from '?([^'\n]+)'?$", done.stderr, re.MULTILINE))
+    assert {each for each in loaded if each.endswith(".py")} == set()
+    for part in ("/ansible/plugins/action/", "/kubernetes/client/", "/plugins/action/__pycache__/cluster."):
+        assert {each for each in loaded if part in each}, part
+
+
+def test_the_line_of_a_pass_is_in_the_containers_log(image_layout: Path, tmp_path: Path) -> None:
+    """Whatever becomes of what the run itself prints."""
+    where = image.container(image_layout, tmp_path, {"K8S_AUTH_KUBECONFIG": "/none"}, {})
+    # in parentheses, without which some shells redirect their own output for the time being
+    command = f"({shlex.join(PLAYBOOK)} > /tmp/output 2>&1); true"
+    read, write = os.pipe()
+    with open(read) as log, open(write, "w") as output:
+        # container runtimes give it to the user, since what is open cannot be opened again by others
+        _give_to_user(output.fileno())
+        started = replace(where, has_own_processes=True).command(["sh", "-c", command])
+        subprocess.run(started, stdout=output, check=True)
+        output.close()
+        (line,) = log.readlines()
+    assert (json.loads(line)["name"], json.loads(line)["level"]) == ("c", "error")
+
+
+def _asked_for(run: Path) -> str | None:
+    """The period after which a run wants to be run again."""
+    events = [json.loads(file.read_text())["event_data"] for file in (run / "job_events").glob("*-*.json")]
+    told = [event for event in events if event.get("task_action", "").endswith("requeue_after") and "res" in event]
+    return told[-1]["res"].get("period") if told else None
+
+
+def _give_to_user(*files: Path | int) -> None:
+    if os.geteuid() == 0:
+        for each in files:
+            os.chown(each, int(image.DOCKERFILE.final.all("USER")[-1]), 0)

@@ -1,0 +1,190 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the operator tells Prometheus of itself and of its clusters, on a real API server; and what is made of that."""
+
+from __future__ import annotations
+
+import json
+import socket
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._census import read
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import METRICS, PHASES
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND as INGESTION
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.support.prometheus_files import Sample, samples, tried_with
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.audit import Mark
+from testbed.operator.settings import METRICS_PORT
+from testbed.operator.started import METRICS_PORT as STAND_IN_PORT
+from testbed.operator.started import real_program
+from testbed.operator_plugin import StartOperator
+from testbed.ports import reserved_ports
+from testbed.promtool import promtool
+
+NAME = "c"
+BROKERS = f"druid-{NAME}-brokers"
+RUNNING = small_cluster.spec(replicas=1)
+PREFIX = "druidops_"
+# Where nobody answers.
+NOWHERE = "http://127.0.0.1:1"
+WRITES = ("create", "update", "patch", "delete")
+
+
+class Watched:
+    """An operator whose metrics are read as Prometheus does."""
+
+    def __init__(self, started: DruidOperator, url: str, mark: Mark) -> None:
+        self.started = started
+        self._url = url
+        self._mark = mark
+
+    @property
+    def text(self) -> str:
+        """What is scraped."""
+        with urllib.request.urlopen(self._url, timeout=60) as answer:
+            return str(answer.read().decode())
+
+    def value(self, name: str, kind: str = "druid") -> float | None:
+        """The value of one of our own metrics."""
+        found = [each.value for each in samples(self.text) if each.name == f"{PREFIX}{kind}_{name}"]
+        return found[0] if found else None
+
+    def has(self, kind: str = "druid", **wanted: float) -> bool:
+        """Whether our own metrics have these values."""
+        return all(self.value(name, kind) == value for name, value in wanted.items())
+
+    def writes(self) -> int:
+        """How often the runs have asked for something to be stored; ansible-operator itself sets finalizers by PUT."""
+        made = [each for each in self.started.events(self._mark) if each.verb in WRITES and not each.dry_run]
+        return len([each for each in made if (each.verb, each.resource) != ("update", "druids")])
+
+
+@pytest.fixture
+def watched(operator: StartOperator, live: Live, tmp_path: Path) -> Iterator[Watched]:
+    with reserved_ports(2) as (posted_to, scraped_at):
+        port = METRICS_PORT if real_program() else posted_to
+        started = start(
+            operator,
+            live,
+            tmp_path,
+            flags=[f"--metrics-bind-address=127.0.0.1:{scraped_at}"],
+            RECONCILE_WAIT="3s",
+            DRUIDOPS_METRICS_URL=f"http://localhost:{port}/metrics",
+            **{STAND_IN_PORT: str(port)},
+        )
+        yield Watched(started, f"http://127.0.0.1:{scraped_at}/metrics", live.mark())
+
+
+def test_tells_what_was_done_and_how_the_clusters_are(watched: Watched, live: Live) -> None:
+    live.create(small_cluster.resource(NAME, RUNNING))
+    watched.started.wait_until_ready(NAME)
+    eventually(lambda: watched.has(clusters=1, clusters_ready=1))
+    counts_what_was_done(watched)
+
+    live.create({"kind": "ConfigMap", "metadata": {"name": "druid-other-brokers-config"}})
+    live.create(small_cluster.resource("other", RUNNING))
+    eventually(lambda: watched.has(clusters=2, clusters_ready=1, clusters_degraded=1))
+    # the metrics of a run are posted one after the other
+    eventually(lambda: (watched.value("degraded_since_timestamp_seconds") or 0) > 1e9)
+    eventually(lambda: (watched.value("reconciles_with_problems_total") or 0) > 0)
+
+    live.delete("ConfigMap", "druid-other-brokers-config")
+    eventually(lambda: watched.has(clusters_ready=2, clusters_degraded=0, degraded_since_timestamp_seconds=0))
+
+    # They begin anew with the operator, and are true all the same.
+    watched.started.program.stop()
+    watched.started.program.start()
+    eventually(lambda: watched.has(clusters=2, clusters_ready=2, not_ready_since_timestamp_seconds=0))
+
+    for name in (NAME, "other"):
+        live.delete("Druid", name)
+    eventually(lambda: watched.has(clusters=0, clusters_ready=0))
+
+
+def test_tells_how_the_ingestions_are(watched: Watched, live: Live) -> None:
+    for name in ("a", "b"):
+        live.create(ingestion(name))
+    eventually(lambda: watched.has("druidingestion", ingestions=2, ingestions_ready=0, ingestions_degraded=2))
+    for since in ("degraded_since_timestamp_seconds", "not_ready_since_timestamp_seconds"):
+        eventually(lambda since=since: (watched.value(since, "druidingestion") or 0) > 1e9)
+    assert watched.value("clusters") is None
+
+    live.create(small_cluster.resource(NAME, RUNNING))
+    watched.started.wait_until_ready(NAME)
+    eventually(lambda: watched.has(clusters=1, clusters_ready=1))
+    nobody_complains(watched)
+
+    live.delete(INGESTION, "a")
+    eventually(lambda: watched.has("druidingestion", ingestions=1, ingestions_degraded=1))
+
+
+def ingestion(name: str) -> dict[str, Any]:
+    """A resource for a Druid that is not there."""
+    spec = {
+        "endpoint": {"url": NOWHERE},
+        "ingestion": {"type": "kafka", "nativeSpec": {"type": "kafka", "spec": {"dataSchema": {"dataSource": name}}}},
+    }
+    return {"kind": INGESTION, "metadata": {"name": name}, "spec": spec}
+
+
+def nobody_complains(watched: Watched) -> None:
+    """All metrics are there, promtool likes them, and each query finds something in them."""
+    text = watched.text
+    found = samples(text)
+    names = {each.name.removesuffix("_count") for each in found if each.name.startswith(PREFIX)}
+    assert {f"{PREFIX}druid_{metric.name}" for metric in METRICS["druid"]} <= names
+    # Nobody was there to be given anything: all but how long that takes.
+    unknown = {f"{phase}_duration_seconds" for phase in PHASES}
+    assert {f"{PREFIX}druidingestion_{metric.name}" for metric in METRICS["druidingestion"]} - names <= {
+        f"{PREFIX}druidingestion_{name}" for name in unknown
+    }
+    promtool("check", "metrics", text=text)
+    # Without an election nobody tells who leads; the unit tests have its name.
+    election = Sample("leader_election_master_status", {"name": "druid-operator"}, 1)
+    file = watched.started.program.directory / "queries.yml"
+    file.write_text(json.dumps(tried_with([*found, election])), encoding="utf-8")
+    promtool("test", "rules", str(file))
+
+
+def counts_what_was_done(watched: Watched) -> None:
+    """The counters are right."""
+    made = watched.started.live.made()
+    applied = len([kind for kind, _name in made if kind != "PersistentVolumeClaim"])
+    eventually(lambda: watched.value("objects_applied_total") == applied)
+    eventually(lambda: watched.value("kubernetes_writes_total") == watched.writes())
+    assert watched.has(reconciles_failed_total=0, observe_errors_total=0, act_errors_total=0, report_errors_total=0)
+
+
+def test_counts_the_clusters_of_the_watched_namespaces(live: Live) -> None:
+    live.create(small_cluster.resource(NAME))
+    api = connection(live)
+
+    def counted(*namespaces: str) -> set[tuple[str, str]]:
+        found = read(api, "Druid", namespaces)
+        assert found is not None
+        return {(each["metadata"]["namespace"], each["metadata"]["name"]) for each in found}
+
+    assert counted(live.namespace) == {(live.namespace, NAME)}
+    assert counted("default", live.namespace) >= {(live.namespace, NAME)}
+    assert counted() >= {(live.namespace, NAME)}
+    assert (live.namespace, NAME) not in counted("default")
+
+
+def test_an_endpoint_that_does_not_answer_fails_no_pass(ansible: Ansible, live: Live, tmp_path: Path) -> None:
+    live.create(small_cluster.resource(NAME))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/metrics"
+        assert ansible.cluster(NAME, metrics_url=url, log=str(tmp_path / "log")).changed
+    [line] = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["metrics"].startswith(f"The metrics could not be posted to {url}")

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Clusters that can never become ready do not slow the others, even if the operator works on one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._pause import SHORTEST_SECONDS
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.operator.runs import Run
+from testbed.operator_plugin import StartOperator
+
+# Pods that are never ready, containers that crash, and a specification that nobody can carry out.
+HOPELESS: dict[str, tuple[dict[str, Any], str]] = {
+    "stuck": ({"podAnnotations": {"test/ready": "never"}}, "NodesNotReady"),
+    "crashing": ({"podAnnotations": {"test/start": "crash"}}, "PodsFailing"),
+    "invalid": ({"zookeeper": {"type": "unknown", "spec": {}}}, "InvalidSpec"),
+}
+GOOD = ("first", "second", "third")
+
+
+def test_hopeless_clusters_do_not_slow_the_others(
+    operator: StartOperator, live: Live, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    started = start(operator, live, tmp_path, flags=["--max-concurrent-reconciles=1"])
+    for name, (more, _reason) in HOPELESS.items():
+        live.create(small_cluster.resource(name, small_cluster.spec(replicas=1, **more)))
+    eventually(lambda: all(is_only_looked_at_again(started, name) for name in HOPELESS))
+
+    before = {name: len(started.program.runs_of(name)) for name in HOPELESS}
+    for name in GOOD:
+        live.create(small_cluster.resource(name, small_cluster.spec(replicas=1)))
+    for name in GOOD:
+        started.wait_until_ready(name)
+
+    good = [begin_of_first(started, name) for name in GOOD]
+    counts = {}
+    for name, (_more, reason) in HOPELESS.items():
+        last_before, *runs = started.program.runs_of(name)[before[name] - 1 :]
+        counts[name] = len(runs)
+        # Who has waited longest comes next: nobody comes twice before the good ones have come once.
+        assert sum(run.begin < max(good) for run in runs) <= 1, name
+        assert min(pauses([last_before, *runs]), default=SHORTEST_SECONDS) >= SHORTEST_SECONDS, name
+        assert reason in {each["reason"] for each in live.get("Druid", name)["status"]["conditions"]}
+        assert condition(live.get("Druid", name), "Ready")["status"] == "False"
+    record_property("told", f"runs of hopeless clusters while {len(GOOD)} good ones became ready: {counts}")
+
+
+def is_only_looked_at_again(started: DruidOperator, name: str) -> bool:
+    """True when nothing else than its trouble has made the operator run for it the last time."""
+    found = pauses(started.program.runs_of(name))
+    return bool(found) and found[-1] >= SHORTEST_SECONDS
+
+
+def pauses(runs: list[Run]) -> list[float]:
+    """Return the seconds from the begin of each run to the begin of the next."""
+    return [later.begin - run.begin for run, later in pairwise(runs)]
+
+
+def begin_of_first(started: DruidOperator, name: str) -> float:
+    """Return when the operator has first run for it."""
+    return started.program.runs_of(name)[0].begin

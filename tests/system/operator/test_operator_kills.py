@@ -1,0 +1,123 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator is killed in the middle of anything and started again: nothing is doubled, and nothing is lost.
+
+The moments are chosen at random among the requests of its runs; DRUIDOPS_SEED chooses those of another run again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy
+from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.operator_account import account
+from ansible_collections.druidops.druid.tests.system.support.operator_kills import Killer
+from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.control_plane import ControlPlane
+from testbed.operator_plugin import StartOperator
+from testbed.pytest_plugin import new_namespace
+
+NAME = "c"
+SEED = int(os.environ.get("DRUIDOPS_SEED") or random.SystemRandom().randrange(1_000_000))
+CLAIM = "PersistentVolumeClaim"
+
+
+@pytest.fixture
+def undisturbed(control_plane: ControlPlane) -> Iterator[Live]:
+    """A namespace for what becomes of the same resource when nothing is killed."""
+    with new_namespace(control_plane) as name:
+        yield Live(control_plane, name)
+
+
+@pytest.mark.parametrize("with_runs", [True, False], ids=["with its runs", "and its runs go on"])
+def test_killed_in_the_middle(
+    operator: StartOperator,
+    live: Live,
+    undisturbed: Live,
+    proxy: FaultProxy,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    with_runs: bool,
+) -> None:
+    print(f"DRUIDOPS_SEED={SEED}")
+    login = account(live.plane, live.namespace, tmp_path)
+    started = start(operator, live, tmp_path, login=login, direct=login.by_way_of(proxy.url))
+    killer = Killer(started.program, proxy, random.Random(f"{SEED} {with_runs}"), with_runs=with_runs)
+    wanted, updated = small_cluster.spec(1, replicas=1), small_cluster.spec(2, replicas=1)
+
+    begin = live.mark()
+    undisturbed.create(small_cluster.resource(NAME, wanted))
+    requests = counted(undisturbed)
+    assert killer.change(
+        lambda: live.create(small_cluster.resource(NAME, wanted)), lambda: started.is_true(NAME, "Ready"), requests
+    )
+    started.wait_until_settled(NAME)
+    assert picture(live) == picture(undisturbed)
+    assert repeated(made(started.events(begin))) == {}
+    claims, brokers = uids(live, CLAIM), uids(live, "StatefulSet")[f"druid-{NAME}-brokers"]
+
+    begin = live.mark()
+    undisturbed.merge("Druid", NAME, {"spec": updated})
+    requests = counted(undisturbed)
+    assert killer.change(lambda: live.merge("Druid", NAME, {"spec": updated}), lambda: is_up_to_date(live), requests)
+    started.wait_until_settled(NAME)
+    assert picture(live) == picture(undisturbed)
+    assert repeated(made(started.events(begin))) == {}
+    assert uids(live, CLAIM) == claims
+    assert uids(live, "StatefulSet")[f"druid-{NAME}-brokers"] == brokers
+
+    begin = live.mark()
+    undisturbed.delete("Druid", NAME)
+    requests = counted(undisturbed)
+    assert killer.change(lambda: live.delete("Druid", NAME), lambda: live.find("Druid", NAME) is None, requests)
+    eventually(lambda: live.find("Druid", NAME) is None and live.made() == set())
+    assert made(started.events(begin)) == {}
+    if not with_runs:
+        eventually(lambda: all(run.end for run in started.program.runs))
+    record_property("told", f"killed {killer}, DRUIDOPS_SEED={SEED}")
+
+
+def counted(undisturbed: Live) -> int:
+    """Let nothing disturb what is to be done; return how many requests the first pass of that makes at least.
+
+    What it asks for again and again, until something has gone, is counted once.
+    """
+    mark = undisturbed.mark()
+    good(one_pass(undisturbed, NAME))
+    requests = len({(each.verb, each.resource, each.subresource, each.name) for each in undisturbed.requests(mark)})
+    if undisturbed.find("Druid", NAME):
+        until_ready(undisturbed, NAME)
+    return requests
+
+
+def is_up_to_date(live: Live) -> bool:
+    """True when the update has been carried out."""
+    resource = live.get("Druid", NAME)
+    conditions = {each["type"]: each for each in resource["status"]["conditions"]}
+    observed = {each["observedGeneration"] for each in conditions.values()}
+    return observed == {resource["metadata"]["generation"]} and conditions["Ready"]["status"] == "True"
+
+
+def picture(live: Live) -> dict[str, Any]:
+    """Return what there is, but for what the operator or Kubernetes writes beside us; namespaces have one name."""
+    text = json.dumps(small_cluster.picture(live, NAME))
+    found = json.loads(text.replace(live.namespace, "NAMESPACE"))
+    return {name: each for name, each in found.items() if not name.startswith(("Druid ", f"{CLAIM} "))}
+
+
+def uids(live: Live, kind: str) -> dict[str, str]:
+    """Return the identity of each object of the kind by its name."""
+    return {each["metadata"]["name"]: each["metadata"]["uid"] for each in live.list(kind)}

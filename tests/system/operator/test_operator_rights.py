@@ -1,0 +1,104 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator's rights are those that it needs: none is missing, and the audit log shows each of them used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.operator_account import FORBIDDEN, granted, used
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.operator_plugin import StartOperator
+
+NAME = "hand"
+IGNORED = "druid.apache.org/ignored"
+
+
+def test_each_right_is_needed_and_none_is_missing(operator: StartOperator, golden: Live, tmp_path: Path) -> None:
+    live, mark = golden, golden.mark()
+    GoOperator(live, NAME).run()
+    started = start(operator, live, tmp_path)
+    started.wait_until_settled(NAME)
+    create_one_of_every_kind(live)
+    started.wait_until_settled(full_cluster.NAME)
+
+    edit_twice(live)
+    leave_pods_behind(live)
+    started.wait_until_settled(full_cluster.NAME)
+    remove_groups(live, NAME)
+    started.wait_until_settled(NAME)
+    ingest(live)
+    for name in (NAME, full_cluster.NAME):
+        live.delete("Druid", name)
+    eventually(lambda: live.made() == set() and live.list("Druid") == [])
+
+    events = started.events(mark)
+    assert [each for each in events if each.code == FORBIDDEN] == []
+    assert used(events) == granted()
+
+
+def create_one_of_every_kind(live: Live) -> None:
+    """With pods, a claim of its own, and a Secret among its files."""
+    files = live.create(
+        {"kind": "Secret", "metadata": {"generateName": "files-"}, "stringData": {"a.properties": "b=c"}}
+    )
+    resource = {
+        "apiVersion": "druid.apache.org/v1alpha1",
+        "kind": "Druid",
+        "metadata": {"name": full_cluster.NAME},
+        "spec": full_cluster.spec(
+            historicals=full_cluster.historicals(
+                replicas=1, persistentVolumeClaim=[full_cluster.claim_template("druid-full-own")]
+            ),
+            brokers=full_cluster.brokers(replicas=1),
+        ),
+    }
+    resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
+    live.create(resource)
+
+
+def ingest(live: Live) -> None:
+    """Describe a supervisor of a Druid that nobody can reach, and give it up."""
+    document = {"spec": {"dataSchema": {"dataSource": "pages"}, "ioConfig": {"topic": "pages"}}}
+    spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "ingestion": {"type": "kafka", "nativeSpec": document}}
+    live.create({"kind": "DruidIngestion", "metadata": {"name": "pages"}, "spec": spec})
+    eventually(lambda: live.get("DruidIngestion", "pages").get("status"))
+    live.delete("DruidIngestion", "pages")
+    eventually(lambda: live.list("DruidIngestion") == [])
+
+
+def edit_twice(live: Live) -> None:
+    """Somebody makes the same edit twice, which is the same event twice."""
+    name = min(live.names("PodDisruptionBudget"))
+    allowed = live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"]
+    for _edit in range(2):
+        live.merge("PodDisruptionBudget", name, {"spec": {"maxUnavailable": 77}})
+        eventually(lambda: live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"] == allowed)
+
+
+def leave_pods_behind(live: Live) -> None:
+    """Somebody deletes the workloads without their pods, and their groups go from the resource before they are back."""
+    live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: "true"}}})
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Paused")["status"] == "True")
+    live.delete("StatefulSet", full_cluster.STATEFUL, propagation="Orphan")
+    live.delete("Deployment", full_cluster.STATELESS, propagation="Orphan")
+    eventually(lambda: not live.find("StatefulSet", full_cluster.STATEFUL))
+    eventually(lambda: not live.find("Deployment", full_cluster.STATELESS))
+    other = full_cluster.historicals(volumeClaimTemplates=None, volumeMounts=None)
+    nodes = {"historicals": None, "brokers": None, "others": other}
+    live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: None}}, "spec": {"nodes": nodes}})
+
+
+def remove_groups(live: Live, name: str) -> None:
+    """Remove all groups but one from the resource, and wait until what they were made of is gone."""
+    resource = live.get("Druid", name)
+    _kept, *others = sorted(resource["spec"]["nodes"])
+    live.merge("Druid", name, {"spec": {"nodes": dict.fromkeys(others)}})
+    workloads = {f"druid-{name}-{key}" for key in others}
+    eventually(lambda: not workloads & (live.names("StatefulSet") | live.names("Deployment")))

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the API server refuses at someone's behest: an admission policy, a quota."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.api import ApiError
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+WORDS = "not on a Sunday"
+PROBE = "probe"
+
+
+@contextmanager
+def refusing(live: Live, kind: str, name: str | None = None) -> Iterator[None]:
+    """Let the API server refuse whatever the user druidops wants of that object, until the context ends.
+
+    Without a name all objects of the kind are meant.
+    """
+    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["*"]}
+    named = "true" if name is None else f"object.metadata.name == '{name}'"
+    refused = f"object.kind == '{kind}' && {named}"
+    probed = f"object.kind == 'ConfigMap' && object.metadata.name == '{PROBE}'"
+    spec = {
+        "matchConstraints": {"resourceRules": [everything]},
+        "matchConditions": [{"name": "user", "expression": "request.userInfo.username == 'druidops'"}],
+        "validations": [{"expression": f"!({refused}) && !({probed})", "message": WORDS}],
+    }
+    where = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": live.namespace}}}
+    binding = {"policyName": live.namespace, "validationActions": ["Deny"], "matchResources": where}
+    live.plane.request("POST", POLICIES, {"metadata": {"name": live.namespace}, "spec": spec})
+    live.plane.request("POST", BINDINGS, {"metadata": {"name": live.namespace}, "spec": binding})
+    try:
+        eventually(lambda: is_at_work(live))
+        yield
+    finally:
+        live.plane.request("DELETE", f"{BINDINGS}/{live.namespace}")
+        live.plane.request("DELETE", f"{POLICIES}/{live.namespace}")
+    eventually(lambda: not is_at_work(live))
+
+
+def is_at_work(live: Live) -> bool:
+    """True while the policy refuses what it always does."""
+    body = {"metadata": {"name": PROBE, "namespace": live.namespace}}
+    try:
+        live.plane.request("POST", f"{live.path('ConfigMap')}?dryRun=All", body, user="druidops")
+    except ApiError as error:
+        return WORDS in error.message
+    return False
+
+
+def limit(live: Live, what: str, amount: int | str) -> None:
+    """Set a quota, and wait until the API server goes by it."""
+    # It counts, too, and comes a moment after its namespace.
+    eventually(lambda: live.find("ConfigMap", "kube-root-ca.crt"))
+    hard = {what: str(amount), "count/podtemplates": "0"}
+    live.plane.request("POST", _quotas(live), {"metadata": {"name": "limit"}, "spec": {"hard": hard}})
+    eventually(lambda: _is_limited(live))
+
+
+def _is_limited(live: Live) -> bool:
+    """True when the quota is gone by: before that it is not known, or not what is used."""
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": PROBE, "image": "example.com/probe"}]}}
+    path = f"/api/v1/namespaces/{live.namespace}/podtemplates?dryRun=All"
+    try:
+        live.plane.request("POST", path, {"metadata": {"name": PROBE}, "template": pod})
+    except ApiError as error:
+        return "exceeded quota" in error.message
+    return False
+
+
+def no_limit(live: Live) -> None:
+    """Remove the quota."""
+    live.plane.request("DELETE", f"{_quotas(live)}/limit")
+
+
+def _quotas(live: Live) -> str:
+    return f"/api/v1/namespaces/{live.namespace}/resourcequotas"

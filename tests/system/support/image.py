@@ -1,0 +1,210 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator as the image runs it: its files, its environment and its command, read-only but for /tmp."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.operator_account import account
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.api import Api, ApiError
+from testbed.container import Container
+from testbed.dockerfile import Dockerfile
+from testbed.operator.descendants import kill_with_descendants
+from testbed.operator.started import METRICS_PORT, PROXY_PORT
+from testbed.ports import reserved_ports
+
+COLLECTION = Path(__file__).parents[3]
+DOCKERFILE = Dockerfile.read(COLLECTION / "build" / "Dockerfile")
+IMAGE = Path("/opt/ansible")
+VIRTUAL = Path(os.environ["DRUIDOPS_OPERATOR"])
+ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+TEST_BED = Path("/opt/test-bed")
+_PATIENCE = 180
+
+_STAND_IN = """\
+#!{python}
+import sys
+
+sys.path.insert(0, "{tests}")
+from testbed.operator.program import main
+
+sys.exit(main())
+"""
+
+
+def lay_out(directory: Path) -> Path:
+    """Make what the image has in /opt/ansible, from the checkout; return the directory."""
+    command = [sys.executable, "-m", "tools.ci.image_layout", directory, VIRTUAL]
+    subprocess.run([*command, os.environ["DRUIDOPS_KUBERNETES_CORE_NEWEST"]], check=True, cwd=COLLECTION)
+    return directory
+
+
+def make_removable(layout: Path) -> None:
+    """Let its owner write in it again."""
+    subprocess.run(["chmod", "-R", "u+w", layout], check=True)
+
+
+def container(layout: Path, directory: Path, environment: Mapping[str, str], more: Mapping[Path, Path]) -> Container:
+    """The image's container, with more shown; the virtual environment stands for the packages of the base image."""
+    of_image = DOCKERFILE.final.environment
+    (user,) = {int(text) for text in DOCKERFILE.final.all("USER")[-1:]}
+    python = Path(sys.base_prefix)
+    shown = {IMAGE: layout, **{path: path for path in (VIRTUAL, python, Path(sys.prefix), COLLECTION / "tests")}}
+    own, _colon, others = of_image["PATH"].partition(":")
+    return Container(
+        root=directory / "root",
+        tmp=directory / "tmp",
+        directory=Path(DOCKERFILE.final.all("WORKDIR")[-1]),
+        shown={
+            **shown,
+            COLLECTION / "tests": COLLECTION / "tests",
+            **{Path(each): path for each, path in more.items()},
+        },
+        user=user,
+        environment={**of_image, "PATH": f"{own}:{VIRTUAL}/bin:{others}", **environment},
+    )
+
+
+@dataclass
+class ImageOperator:
+    """An operator that runs in a container, for one namespace; tmp is what is /tmp to it."""
+
+    live: Live
+    process: subprocess.Popen[bytes]
+    log: Path
+    tmp: Path
+
+    @property
+    def artifacts(self) -> list[Path]:
+        """What ansible-runner has left of the runs that are kept, a directory for each."""
+        found = self.tmp.glob(f"ansible-operator/runner/*/*/*/{self.live.namespace}/*/artifacts/*")
+        return sorted(each for each in found if not each.is_symlink())
+
+    @property
+    def ended(self) -> dict[Path, str]:
+        """The exit status of each run that has ended; ansible-runner makes the file first, and writes it then."""
+        found = {run: _text(run / "rc") for run in self.artifacts}
+        return {run: status for run, status in found.items() if status}
+
+    def wait_until_ready(self, name: str) -> None:
+        """Wait until the resource is ready."""
+        eventually(lambda: self._runs() and self._is_ready(name))
+
+    def _runs(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()[-3000:]
+        return True
+
+    def _is_ready(self, name: str) -> bool:
+        resource = self.live.get("Druid", name)
+        return bool(resource.get("status")) and condition(resource, "Ready")["status"] == "True"
+
+    def wait_until_settled(self, name: str) -> None:
+        """Wait until the resource is ready, a pass has found nothing to do, and no run is under way."""
+        self.wait_until_ready(name)
+        eventually(lambda: self._runs() and self._is_settled(name))
+
+    def _is_settled(self, name: str) -> bool:
+        lines = [line for line in self.lines() if line["name"] == name]
+        nothing_left = bool(lines) and not lines[-1]["done"] and lines[-1]["ready"] == "True"
+        own = {run for run in self.artifacts if run.parent.parent.name == name}
+        return nothing_left and own <= self.ended.keys()
+
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines of its own log."""
+        file = self.tmp / "log"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def stop(self) -> int:
+        """Ask it to end, as Kubernetes does; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(2 * _PATIENCE)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return ""
+
+
+@contextmanager
+def started(layout: Path, live: Live, directory: Path, **environment: str) -> Iterator[ImageOperator]:
+    """An operator that is ready; it runs in the cluster as far as it can tell."""
+    with reserved_ports(2) as (probe_port, proxy_port), (directory / "operator.log").open("wb") as log:
+        given = _in_cluster(live, directory)
+        variables = {
+            **given,
+            PROXY_PORT: str(proxy_port),
+            METRICS_PORT: "0",
+            "WATCH_NAMESPACE": live.namespace,
+            # the container has no first process of its own, whose standard output would be the log
+            "DRUIDOPS_LOG": "/tmp/log",
+            **environment,
+        }
+        shown = {ACCOUNT: directory / "account", TEST_BED: directory / "test-bed"}
+        where = container(layout, directory, variables, shown)
+        flags = [
+            f"--health-probe-bind-address=127.0.0.1:{probe_port}",
+            "--metrics-bind-address=0",
+            # runs take longer where everything else is tested at the same time
+            f"--graceful-shutdown-timeout={_PATIENCE}s",
+        ]
+        # without tini, which this machine need not have, and with the stand-in in the place of the program
+        _tini, _dashes, _program, *words = DOCKERFILE.final.entrypoint
+        command = where.command([str(TEST_BED / "ansible-operator"), *words, *flags])
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
+        running = ImageOperator(live, process, directory / "operator.log", where.tmp)
+        try:
+            eventually(lambda: running._runs() and _is_ready(f"http://127.0.0.1:{probe_port}"))
+            yield running
+        finally:
+            if process.poll() is None:
+                kill_with_descendants(process.pid)
+                process.wait()
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return Api(url).request("GET", "/readyz", timeout=2) is not None
+    except (ApiError, OSError):
+        return False
+
+
+def _in_cluster(live: Live, directory: Path) -> dict[str, str]:
+    """Write what a pod has of its ServiceAccount, and the stand-in with a kubeconfig of the same; the variables."""
+    kubeconfig = account(live.plane, live.namespace, directory).kubeconfig
+    content = json.loads(kubeconfig.read_text())
+    cluster, user = content["clusters"][0]["cluster"], content["users"][0]["user"]
+    (directory / "account").mkdir()
+    (directory / "account" / "token").write_text(user["token"])
+    (directory / "account" / "ca.crt").write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
+    (directory / "account" / "namespace").write_text(live.namespace)
+    bed = directory / "test-bed"
+    bed.mkdir()
+    shutil.copy(kubeconfig, bed / "kubeconfig")
+    (bed / "kubeconfig").chmod(0o644)
+    program = bed / "ansible-operator"
+    program.write_text(_STAND_IN.format(python=sys.executable, tests=COLLECTION / "tests"))
+    program.chmod(0o755)
+    host, _colon, port = cluster["server"].removeprefix("https://").partition(":")
+    return {
+        "KUBERNETES_SERVICE_HOST": host,
+        "KUBERNETES_SERVICE_PORT": port,
+        "KUBECONFIG": str(TEST_BED / "kubeconfig"),
+    }

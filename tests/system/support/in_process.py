@@ -1,0 +1,53 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the action does, without starting ansible-playbook: for tests of what a pass reads and writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+
+
+def connection(live: Live, user: str = "druidops") -> KubernetesApi:
+    """Return a connection of the user."""
+    return connect({"kubeconfig": str(live.plane.kubeconfig(user))})
+
+
+def one_pass(live: Live, name: str, check_mode: bool = False, **request: Any) -> Outcome:
+    """Make one pass for a cluster, as a task would that does not wait."""
+    wanted = Request(name, live.namespace, settings=Settings(check_mode), **request)
+    return fulfil(connection(live), wanted, lambda _text: None, Clock())
+
+
+def until_reached(live: Live, name: str, **request: Any) -> Outcome:
+    """Make passes until the cluster is as wanted."""
+    wanted = Request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
+    clock = Clock(sleep=lambda _seconds: None)
+    outcome = fulfil(connection(live), wanted, lambda _text: None, clock)
+    assert not outcome.timed_out
+    return outcome
+
+
+def until_ready(live: Live, name: str, **request: Any) -> Outcome:
+    """Make passes until the cluster is ready."""
+    outcome = until_reached(live, name, **request)
+    assert outcome.report is not None
+    assert outcome.report.is_ready, outcome.report.status
+    return outcome
+
+
+def good(outcome: Outcome | None) -> Outcome:
+    """Return the outcome of a run that nothing stood in the way of."""
+    assert outcome is not None
+    assert outcome.report is None or outcome.report.problems == ()
+    return outcome

@@ -1,0 +1,125 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the action ingestion does, without starting ansible-playbook: on a real control plane and a real Druid."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection
+from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
+from testbed.druid.druid import Druid
+from testbed.druid.kafka import Kafka
+from testbed.recording_proxy import RecordingProxy, recording_proxy
+
+KIND = "DruidIngestion"
+
+
+@dataclass(frozen=True)
+class Ingesting:
+    """A namespace, a Druid behind a proxy that counts and fails what it is told to, and a name that is new in both."""
+
+    live: Live
+    druid: Druid
+    proxy: RecordingProxy
+    name: str
+
+    def resource(self, kind: str, spec: Any, **more: Any) -> dict[str, Any]:
+        """Return a resource for this Druid; `spec` is that of the supervisor or task, `more` goes beside it."""
+        beside = {"retries", "compaction", "rules"}
+        ingestion = {"type": kind, "nativeSpec": spec, **{name: more.pop(name) for name in beside & more.keys()}}
+        content = {"endpoint": {"url": self.proxy.url}, "ingestion": ingestion, **more}
+        return {"kind": KIND, "metadata": {"name": self.name}, "spec": content}
+
+    @property
+    def kafka(self) -> Kafka:
+        """The Kafka beside the Druid."""
+        assert self.druid.kafka is not None
+        return self.druid.kafka
+
+    def one_pass(self, check_mode: bool = False, **request: Any) -> Outcome:
+        """Make one pass, as a task would that does not wait."""
+        self.proxy.forget()
+        settings = request.pop("settings", Settings(check_mode))
+        wanted = Request(request.pop("name", self.name), self.live.namespace, settings=settings, **request)
+        return fulfil(connection(self.live), wanted, lambda _text: None, Clock())
+
+    def until_reached(self, **request: Any) -> Outcome:
+        """Make passes until Druid does what is described."""
+        wanted = Request(self.name, self.live.namespace, wait=True, wait_timeout=120, wait_sleep=0, **request)
+        outcome = fulfil(connection(self.live), wanted, lambda _text: None, Clock())
+        assert not outcome.timed_out, outcome.report
+        assert outcome.report is not None
+        assert not outcome.report.plan.problems, outcome.report.plan.problems
+        return outcome
+
+    def settled(self) -> Outcome:
+        """Make passes until one finds nothing to do and nothing to write in Druid."""
+        outcome = self.until_reached()
+        while outcome.done:
+            outcome = self.one_pass()
+        return outcome
+
+    def is_reading(self) -> bool:
+        """Whether a task reads: one that only begins to is not asked to publish when its supervisor is suspended."""
+        return any(task.get("startTime") for task in self._tasks("activeTasks"))
+
+    def is_idle(self) -> bool:
+        """Whether no task reads or publishes."""
+        return not (self._tasks("activeTasks") or self._tasks("publishingTasks"))
+
+    def _tasks(self, which: str) -> list[dict[str, Any]]:
+        status = self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/status")
+        return status["payload"].get(which) or []
+
+    def change(self, **spec: Any) -> Outcome:
+        """Merge this into the spec of the resource, and keep what it describes then."""
+        self.live.merge(KIND, self.name, {"spec": spec})
+        return self.settled()
+
+    def times_given(self, kind: str) -> int:
+        """Return how often Druid was given the supervisor, or how many tasks of the batch there have been."""
+        if kind == "kafka":
+            return len(self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/history"))
+        # a parallel task has subtasks, whose type is another one
+        tasks = self.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={self.name}")
+        return len([task for task in tasks if task["type"] == "index_parallel"])
+
+    @property
+    def writes(self) -> list[str]:
+        """What the last pass sent to Druid that may have changed something."""
+        return [f"{each.method} {each.path}" for each in self.proxy.writes]
+
+    @property
+    def stored(self) -> Manifest:
+        """The resource as it is now."""
+        return self.live.get(KIND, self.name)
+
+    def condition(self, kind: str) -> tuple[str, str]:
+        """Return status and reason of a condition of the resource."""
+        found = condition(self.stored, kind)
+        return found["status"], found["reason"]
+
+
+@contextmanager
+def ingesting(live: Live, druid: Druid) -> Iterator[Ingesting]:
+    """Yield it; no supervisor that has the name in its id outlives the block, nor does a task of such a datasource."""
+    name = f"t{secrets.token_hex(4)}"
+    with recording_proxy(druid.upstream) as proxy:
+        try:
+            yield Ingesting(live, druid, proxy, name)
+        finally:
+            for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
+                if name in supervisor:
+                    druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+            druid.end_tasks(name)

@@ -1,0 +1,42 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an operator has really changed, by the audit log: how often each object was made, and that it was asked to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from http import HTTPStatus
+
+from ansible_collections.druidops.druid.tests.system.support.live import READS
+from testbed.audit import AuditEvent
+
+# One that dies between an event and the status tells of the same thing again; a lease is there to be renewed.
+_ASIDE = ("events", "leases")
+
+
+def made(events: Iterable[AuditEvent]) -> Counter[str]:
+    """Return how often each object was created, whatever the request."""
+    return Counter(
+        f"{each.namespace}/{each.resource}/{each.name}"
+        for each in events
+        if each.code == HTTPStatus.CREATED and not each.dry_run and each.resource not in _ASIDE
+    )
+
+
+def written(events: Iterable[AuditEvent]) -> Counter[str]:
+    """Return how often each object was written with success, its status left out."""
+    return Counter(
+        f"{each.verb} {each.namespace}/{each.resource}/{each.name}"
+        for each in events
+        if each.verb not in READS
+        and each.code < HTTPStatus.BAD_REQUEST
+        and not (each.dry_run or each.subresource or each.resource in _ASIDE)
+    )
+
+
+def repeated(counts: Counter[str]) -> dict[str, int]:
+    """Return what was done more than once."""
+    return {name: count for name, count in counts.items() if count > 1}
