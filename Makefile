@@ -125,14 +125,14 @@ integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete
 all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install
 	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
 
-.PHONY: faults
-faults: export EACH_IN_EACH_WAY := yes
-faults: ## Let each request of a pass fail in each way: twenty-five minutes; `make test` lets the ways take turns
-	@$(MAKE) integration TESTS=tests/system/cluster/test_faults.py
+.PHONY: test-operator
+test-operator: $(CORE_2_19)/.complete $(OPERATOR)/.complete collections link install ## Run the operator's tests on the ansible-operator that is on PATH
+	@command -v ansible-operator >/dev/null || { echo 'ansible-operator is not on PATH' >&2; exit 1; }
+	@$(PYTEST) $(or $(TESTS),tests/system/operator tests/system/ingestion/test_ingestion_programs.py) $(ARGUMENTS)
 
-.PHONY: mutations
-mutations: ## Break the stand-in for ansible-operator in every way that its tests have to notice: a quarter of an hour
-	@$(MAKE) integration TESTS=tests/system/operator/check_operator_mutations.py
+.PHONY: campaign
+campaign: setup install link ## Run everything that is exhaustive, and write the result into docs/testing.md: PART=tests, properties, ...
+	@$(CORE_2_19)/bin/python -m tools.campaign $(if $(PART),--part $(PART))
 
 .PHONY: testbed
 testbed: $(CORE_2_19)/.complete link ## Start a control plane that the tests then reuse, until `make stop`
@@ -171,7 +171,7 @@ lint-docs: $(TOOLS)/.complete tree
 	@cd $(TREE)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE) \
 	  antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self --check-extra-docs-refs .
 	@$(GATE) 'antsibull-changelog' $(TOOLS)/bin/antsibull-changelog lint
-	@$(GATE) 'variables in the READMEs' $(TOOLS)/bin/python tools/docs/generate.py --check
+	@$(GATE) 'generated parts of documents' $(TOOLS)/bin/python -m tools.docs.generate --check
 
 .PHONY: lint-other
 lint-other: $(TOOLS)/.complete
@@ -196,6 +196,9 @@ ansible-units: ansible-units-2.18 ## Run ansible-test units (the unit tests agai
 ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
 	@cd $(WORK)/ansible-test-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
 	  $(call ansible_test,$*) units --color no --venv --python $(PYTHON_VERSION)
+
+.PHONY: ansible-oldest
+ansible-oldest: sanity-2.18 ansible-units-2.18
 
 .PHONY: build
 build: $(TOOLS)/.complete tree ## Build the collection's tarball
@@ -263,7 +266,7 @@ chart: ## Copy the CRDs and the operator's rights from config/ into the Helm cha
 
 .PHONY: docs
 docs: crds ## Generate the reference in docs/ and the variables in the roles' READMEs
-	@$(CORE_2_19)/bin/python tools/docs/generate.py
+	@$(CORE_2_19)/bin/python -m tools.docs.generate
 
 .PHONY: changelog
 changelog: $(TOOLS)/.complete collections ## For a release: turn the fragments into CHANGELOG.md

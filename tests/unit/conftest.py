@@ -2,12 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Settings of hypothesis for all unit tests."""
+"""Settings of hypothesis for all unit tests.
+
+The same examples in every run; `--hypothesis-profile=campaign` searches for new ones, and `--hypothesis-seed` repeats
+such a search. What a search finds is pinned with ``@example``.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
 # A property is true or false. How long an example takes on a busy machine says nothing about it.
-settings.register_profile("druidops", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("druidops")
+_ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("test", derandomize=True, **_ALWAYS)
+settings.register_profile("campaign", max_examples=1000, print_blob=True, **_ALWAYS)
+settings.load_profile("test")

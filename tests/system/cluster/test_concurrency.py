@@ -7,10 +7,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import count
 from typing import Any
 
 import pytest
@@ -33,8 +31,11 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
     resource,
     spec,
 )
+from ansible_collections.druidops.druid.tests.system.support.stepping_in import SteppingIn, stepping_in
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import ApiError
+
+__all__ = ["stepping_in"]
 
 MET = "Run again"
 BECAUSE = re.compile("was not (written|deleted) since")
@@ -62,31 +63,22 @@ def says_that_they_met(texts: list[str]) -> None:
     assert not texts or [text for text in texts if MET in text]
 
 
-def between_all_requests(proxy: FaultProxy, attempt: Callable[[int], None]) -> None:
-    """Make an attempt with the first request as the place to step in, with the second, until there are no more."""
-    for position in count(1):
-        attempt(position)
-        if proxy.reached is None:
-            assert position > len(MADE)
-            return
-
-
-def test_two_create(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+def test_two_create(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
     other = connection(live)
 
-    def attempt(position: int) -> None:
-        request = Request(f"c{position}", live.namespace)
+    def attempt(turn: int) -> None:
+        request = Request(f"c{turn}", live.namespace)
         live.create(resource(request.name))
-        proxy.expect(position, meanwhile=lambda: good(run(other, request)))
-        run(proxy.api(), request)
+        stepping_in.expect(lambda: good(run(other, request)))
+        run(stepping_in.proxy.api(), request)
         good(run(other, request))
-        assert picture(live, request.name) == created, proxy.reached
+        assert picture(live, request.name) == created, stepping_in.reached
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
-def test_two_update(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
-    """Each half of a pair wants what was last written, and the slower one does not bring back what is old."""
+def test_two_update(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+    """Somebody reverts a change and reconciles while it is carried out: the slower run does not bring it back."""
     del created
     other, request, model = connection(live), Request("c", live.namespace), Request("model", live.namespace)
     live.create(resource("c"))
@@ -102,36 +94,35 @@ def test_two_update(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> N
         good(run(other, model))
         wanted[number] = picture(live, "model")
 
-    def attempt(position: int) -> None:
-        number = 2 - position % 2
-        live.merge("Druid", "c", {"spec": spec(number)})
-        proxy.expect(position, meanwhile=lambda: newer(3 - number))
-        run(proxy.api(), request)
+    def attempt(_turn: int) -> None:
+        live.merge("Druid", "c", {"spec": spec(2)})
+        stepping_in.expect(lambda: newer(1))
+        run(stepping_in.proxy.api(), request)
         good(run(other, request))
-        assert picture(live, "c") == wanted[number if proxy.reached is None else 3 - number], proxy.reached
-        newer(3 - number)
+        assert picture(live, "c") == wanted[2 if stepping_in.reached is None else 1], stepping_in.reached
+        newer(1)
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
 @pytest.mark.parametrize("by_hand", [True, False], ids=["by hand", "by the operator"])
-def test_two_delete(live: Live, proxy: FaultProxy, by_hand: bool) -> None:
+def test_two_delete(live: Live, stepping_in: SteppingIn, by_hand: bool) -> None:
     other = connection(live)
 
-    def attempt(position: int) -> None:
-        request = Request(f"c{position}", live.namespace, absent=by_hand)
+    def attempt(turn: int) -> None:
+        request = Request(f"c{turn}", live.namespace, absent=by_hand)
         live.create(resource(request.name))
         one_pass(live, request.name)
         for key in KEYS:
             live.create(claim(request.name, key))
         if not by_hand:
             live.delete("Druid", request.name)
-        proxy.expect(position, meanwhile=lambda: good(run(other, request)))
+        stepping_in.expect(lambda: good(run(other, request)))
         with suppress(NotThere):
-            run(proxy.api(), request)
-        assert live.find("Druid", request.name) is None, proxy.reached
+            run(stepping_in.proxy.api(), request)
+        assert live.find("Druid", request.name) is None, stepping_in.reached
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
     eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
 
 
@@ -158,7 +149,7 @@ def foreign(kind: str, name: str) -> Manifest:
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_somebody_takes_a_name(live: Live, proxy: FaultProxy, kind: str) -> None:
+def test_somebody_takes_a_name(live: Live, stepping_in: SteppingIn, kind: str) -> None:
     """Either we were first, or the object of that name is not ours and stays as it is."""
     taken: list[Manifest] = []
 
@@ -166,20 +157,20 @@ def test_somebody_takes_a_name(live: Live, proxy: FaultProxy, kind: str) -> None
         with suppress(ApiError):
             taken.append(live.create(foreign(kind, name)))
 
-    def attempt(position: int) -> None:
-        cluster, name = f"c{position}", FOREIGN[kind].replace("c-", f"c{position}-", 1)
+    def attempt(turn: int) -> None:
+        cluster, name = f"c{turn}", FOREIGN[kind].replace("c-", f"c{turn}-", 1)
         live.create(resource(cluster))
         taken.clear()
-        proxy.expect(position, meanwhile=lambda: take(name))
-        outcome = fulfil(proxy.api(), Request(cluster, live.namespace), lambda _text: None, Clock())
+        stepping_in.expect(lambda: take(name))
+        outcome = fulfil(stepping_in.proxy.api(), Request(cluster, live.namespace), lambda _text: None, Clock())
         assert outcome.report is not None
         if not taken:
             assert outcome.report.problems == ()
         else:
             assert outcome.report.problems != ()
-            assert essence(live.get(kind, name)) == essence(taken[0]), proxy.reached
+            assert essence(live.get(kind, name)) == essence(taken[0]), stepping_in.reached
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
 def essence(live: Manifest) -> Any:
@@ -208,29 +199,29 @@ def forget_edits(live: Live) -> None:
             live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})
 
 
-def test_somebody_adds_to_every_object(live: Live, proxy: FaultProxy) -> None:
+def test_somebody_adds_to_every_object(live: Live, stepping_in: SteppingIn) -> None:
     """What others add to an object between any two requests of an update stays as long as the object."""
     request = Request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
     edited: set[str] = set()
 
-    def attempt(position: int) -> None:
-        live.merge("Druid", "c", {"spec": spec(2 - position % 2)})
-        proxy.expect(position, meanwhile=lambda: edited.update(edit_everything(live)))
-        run(proxy.api(), request)
+    def attempt(turn: int) -> None:
+        live.merge("Druid", "c", {"spec": spec(1 + turn % 2)})
+        stepping_in.expect(lambda: edited.update(edit_everything(live)))
+        run(stepping_in.proxy.api(), request)
         good(run(connection(live), request))
-        if proxy.reached is None:
+        if stepping_in.reached is None:
             return
         kept = [each["metadata"] for each in objects_of(live, "c") if each["metadata"]["uid"] in edited]
         assert len(kept) > len(KEYS)
         for metadata in kept:
-            assert metadata["labels"]["example.com/mine"] == "yes", proxy.reached
-            assert metadata["annotations"]["example.com/mine"] == "yes", proxy.reached
+            assert metadata["labels"]["example.com/mine"] == "yes", stepping_in.reached
+            assert metadata["annotations"]["example.com/mine"] == "yes", stepping_in.reached
         edited.clear()
         forget_edits(live)
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
 def take_away(live: Live) -> None:
@@ -240,23 +231,23 @@ def take_away(live: Live) -> None:
             live.delete("StatefulSet", f"druid-c-{key}")
 
 
-def test_somebody_takes_a_workload_away(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+def test_somebody_takes_a_workload_away(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
     request = Request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
 
-    def attempt(position: int) -> None:
+    def attempt(turn: int) -> None:
         live.merge("Druid", "c", {"spec": spec(2)})
-        proxy.expect(position, meanwhile=lambda: take_away(live))
-        run(proxy.api(), request)
+        stepping_in.expect(lambda: take_away(live))
+        run(stepping_in.proxy.api(), request)
         live.merge("Druid", "c", {"spec": spec(1)})
         good(run(connection(live), request))
-        assert picture(live, "c") == created, proxy.reached
+        assert picture(live, "c") == created, stepping_in.reached
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
-def test_somebody_makes_the_resource_anew(live: Live, proxy: FaultProxy, created: dict[str, Any]) -> None:
+def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
     """Whatever was decided on the old one does not harm the new one."""
     other = connection(live)
 
@@ -271,16 +262,16 @@ def test_somebody_makes_the_resource_anew(live: Live, proxy: FaultProxy, created
         assert outcome is not None
         return outcome.report is not None and not outcome.report.problems and picture(live, request.name) == created
 
-    def attempt(position: int) -> None:
-        request = Request(f"c{position}", live.namespace)
+    def attempt(turn: int) -> None:
+        request = Request(f"c{turn}", live.namespace)
         live.create(resource(request.name))
-        proxy.expect(position, meanwhile=lambda: anew(request))
+        stepping_in.expect(lambda: anew(request))
         with suppress(DruidopsError):
-            fulfil(proxy.api(), request, lambda _text: None, Clock())
+            fulfil(stepping_in.proxy.api(), request, lambda _text: None, Clock())
         # Kubernetes takes away what belongs to the old one, at its own pace.
         eventually(lambda: converged(request))
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
 def given(live: Live, name: str) -> Request:
@@ -289,20 +280,20 @@ def given(live: Live, name: str) -> Request:
     return Request(name, live.namespace, resource=manifest)
 
 
-def test_two_give_the_resource(live: Live, proxy: FaultProxy) -> None:
+def test_two_give_the_resource(live: Live, stepping_in: SteppingIn) -> None:
     other = connection(live)
     good(run(other, given(live, "model")))
     created = picture(live, "model")
 
-    def attempt(position: int) -> None:
-        name = f"c{position}"
+    def attempt(turn: int) -> None:
+        name = f"c{turn}"
         request = given(live, name)
-        proxy.expect(position, meanwhile=lambda: good(run(other, request)))
-        run(proxy.api(), request)
+        stepping_in.expect(lambda: good(run(other, request)))
+        run(stepping_in.proxy.api(), request)
         good(run(other, request))
-        assert picture(live, name) == created, proxy.reached
+        assert picture(live, name) == created, stepping_in.reached
 
-    between_all_requests(proxy, attempt)
+    stepping_in.run(attempt)
 
 
 def test_two_without_a_conductor(live: Live, created: dict[str, Any]) -> None:

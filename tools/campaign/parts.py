@@ -1,0 +1,58 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a campaign consists of: a make target each, all of them run even if one fails."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+OPERATOR = "ansible-operator"
+
+
+class Part(NamedTuple):
+    """A make target with its variables.
+
+    ``arguments``: for pytest, None where the target runs something else. ``needs``: a program that has to be on PATH.
+    """
+
+    name: str
+    shows: str
+    target: str
+    tests: str = ""
+    arguments: str | None = ""
+    variables: tuple[str, ...] = ()
+    needs: str = ""
+
+
+_KUBERNETES = "tests/system/cluster tests/system/install tests/system/operator"
+
+PARTS = (
+    Part(
+        "tests",
+        "every request fails and is interfered with in every way; scale; outages (the table above)",
+        "integration",
+        "tests/system",
+        "-m campaign",
+    ),
+    Part(
+        "properties",
+        "1,000 new examples for each property",
+        "unit",
+        "tests/unit",
+        "--hypothesis-profile=campaign --hypothesis-seed={seed}",
+    ),
+    Part("kubernetes-oldest", "the oldest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=oldest",)),
+    Part("kubernetes-newest", "the newest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=newest",)),
+    Part("ansible-core-oldest", "sanity and unit tests on the oldest ansible-core", "ansible-oldest", arguments=None),
+    Part("molecule", "all molecule scenarios", "molecule", arguments=None),
+    Part("operator", "the operator's tests on the real ansible-operator", "test-operator", needs=OPERATOR),
+    Part(
+        "mutations",
+        "each way to break the stand-in of ansible-operator is noticed",
+        "integration",
+        "tests/system/operator/check_operator_mutations.py",
+    ),
+    Part("scale", "a reconcile costs the same among 100 clusters", "bench", arguments=None, variables=("PART=scale",)),
+)
