@@ -154,6 +154,9 @@ clean: stop ## Stop what runs and remove what these targets made; Go's and Maven
 
 ##@ Gates, one by one
 
+.PHONY: gates
+gates: lint sanity-2.19 import-check install-check ## Run the gates that `make test` runs; with --jobs 2 side by side
+
 .PHONY: lint-python
 lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
 	@$(GATE) 'ruff check' $(TOOLS)/bin/ruff check --quiet
@@ -201,17 +204,27 @@ ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(WORK)/ansible-t
 ansible-oldest: sanity-2.18 ansible-units-2.18
 
 .PHONY: build
-build: $(TOOLS)/.complete tree ## Build the collection's tarball
-	@cd $(TREE)/$(COLLECTION) && $(TOOLS)/bin/ansible-galaxy collection build --force --output-path $(DIST)
+build: $(TARBALL) ## Build the collection's tarball
+	@printf '%s\n' $(TARBALL)
+
+$(TARBALL): $(TREE)/changed | $(TOOLS)/.complete
+	@cd $(TREE)/$(COLLECTION) && $(TOOLS)/bin/ansible-galaxy collection build --force --output-path $(DIST) >/dev/null
+
+# made by the target before it; newer only where what a release contains has changed
+$(TREE)/changed: tree
+	@:
 
 .PHONY: import-check
 import-check: build ## Import the tarball as Galaxy would
 	@$(GATE) 'galaxy-importer' env PATH=$(TOOLS)/bin:$$PATH PYTHONPATH=$(KUBERNETES_CORE_NEWEST) $(TOOLS)/bin/python tools/ci/import_check.py $(TARBALL)
 
 .PHONY: install
-install: build collections ## Install the tarball into an empty path
+install: $(INSTALLED)/.complete collections ## Install the tarball into an empty path
+
+$(INSTALLED)/.complete: $(TARBALL)
 	@rm -rf $(INSTALLED)
-	@ANSIBLE_COLLECTIONS_PATH=$(INSTALLED) $(TOOLS)/bin/ansible-galaxy collection install --no-deps --offline --collections-path $(INSTALLED) $(TARBALL)
+	@ANSIBLE_COLLECTIONS_PATH=$(INSTALLED) $(TOOLS)/bin/ansible-galaxy collection install --no-deps --offline --collections-path $(INSTALLED) $(TARBALL) >/dev/null
+	@touch $@
 
 .PHONY: install-check
 install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find every plugin, role and playbook of the installed tarball, on both ansible-cores

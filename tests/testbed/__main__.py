@@ -13,8 +13,10 @@ from typing import Any
 
 from .api import ApiError
 from .build import build
+from .clients import helm, kubectl
 from .control_plane import ControlPlane, ControlPlaneError
 from .progress import say
+from .promtool import program as promtool
 from .versions import DEFAULT, version
 
 # RuntimeError: each part of the test bed has one of its own.
@@ -48,7 +50,9 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         if run in (_build, _up):
             command.add_argument("--kubernetes", default=DEFAULT, help="1.30, 1.34, 1.36, oldest or newest")
-        if run is not _build:
+        if run is _build:
+            command.add_argument("--tools", action="store_true", help="kubectl, Helm and promtool, too")
+        else:
             command.add_argument("--dir", type=Path, required=True, help="where the control plane has its files")
         if run is _up:
             command.add_argument("--crd", type=Path, nargs="*", default=[], help="files of CRDs to install")
@@ -77,6 +81,8 @@ def _operator(arguments: list[str]) -> int:
 def _build(arguments: argparse.Namespace) -> int:
     """Build the programs of a Kubernetes version, if they are not in the cache."""
     print(build(version(arguments.kubernetes)).kubernetes)
+    if arguments.tools:
+        print(kubectl(), helm(), promtool(), sep="\n")
     return 0
 
 

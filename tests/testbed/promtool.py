@@ -20,10 +20,14 @@ class PromtoolError(AssertionError):
     """What promtool has found wrong."""
 
 
+def program() -> Path:
+    """The program promtool."""
+    return build_tool("promtool", _MODULE, "github.com/prometheus/prometheus/cmd/promtool", minutes=4, tags=_WITHOUT)
+
+
 def promtool(*arguments: str, text: str = "") -> str:
     """What it prints for a command, with the text to read; a PromtoolError when it is not content."""
-    program = build_tool("promtool", _MODULE, "github.com/prometheus/prometheus/cmd/promtool", minutes=4, tags=_WITHOUT)
-    done = subprocess.run([program, *arguments], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([program(), *arguments], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PromtoolError(f"promtool {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout

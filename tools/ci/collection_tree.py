@@ -10,6 +10,7 @@ ansible-test and ansible-lint insist on such a tree; a checkout is none, and the
 What git tracks or would track is copied, as it is in the work tree; what is gone is removed.
 For ansible-test YAML files with several documents (Kubernetes', not Ansible's) are left out: it refuses them,
 its one way to be told otherwise is an ignore file, and yamllint with our own settings reads them anyway.
+DESTINATION/changed is as old as the last change of what a release contains.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import subprocess
 from pathlib import Path
 
 OUTPUT = Path("tests/output")  # of ansible-test
+UNRELEASED = ("tests", "tools")  # see build_ignore in galaxy.yml
 SEVERAL_DOCUMENTS = re.compile(r"^[^#\s-].*^---$", re.MULTILINE | re.DOTALL)
 
 
@@ -36,19 +38,23 @@ def main() -> None:
     wanted = sources(Path.cwd())
     if arguments.for_ansible_test:
         wanted = {name for name in wanted if not has_several_documents(name)}
-    mirror(Path.cwd(), wanted, root / "druidops" / "druid")
+    changed = mirror(Path.cwd(), wanted, root / "druidops" / "druid")
+    marker = arguments.destination / "changed"
+    if not marker.exists() or any(name.parts[0] not in UNRELEASED for name in changed):
+        marker.touch()
     for path in arguments.collections:
         link_collections(path / "ansible_collections", root)
 
 
-def mirror(checkout: Path, wanted: set[Path], destination: Path) -> None:
-    """Make the destination hold these files of the checkout and nothing else."""
+def mirror(checkout: Path, wanted: set[Path], destination: Path) -> set[Path]:
+    """Make the destination hold these files of the checkout and nothing else; return those that differed."""
     destination.mkdir(parents=True, exist_ok=True)
-    for stale in present(destination) - wanted:
-        (destination / stale).unlink()
-    for name in wanted:
-        copy(checkout / name, destination / name)
+    stale = present(destination) - wanted
+    for name in stale:
+        (destination / name).unlink()
+    copied = {name for name in wanted if copy(checkout / name, destination / name)}
     remove_empty_directories(destination)
+    return stale | copied
 
 
 def sources(checkout: Path) -> set[Path]:
@@ -71,17 +77,20 @@ def present(destination: Path) -> set[Path]:
     return {name for name in names if not name.is_relative_to(OUTPUT)}
 
 
-def copy(source: Path, destination: Path) -> None:
-    """Copy a file or a link unless it is there already, with the same content and mode."""
+def copy(source: Path, destination: Path) -> bool:
+    """Copy a file or a link, and return True, unless it is there already, with the same content and mode."""
     if same(source, destination):
-        return
+        return False
     destination.parent.mkdir(parents=True, exist_ok=True)
     destination.unlink(missing_ok=True)
     shutil.copy2(source, destination, follow_symlinks=False)
+    return True
 
 
 def same(source: Path, destination: Path) -> bool:
     """Return whether copying would change nothing."""
+    if source.is_symlink() and destination.is_symlink():
+        return source.readlink() == destination.readlink()
     if source.is_symlink() or destination.is_symlink() or not destination.exists():
         return False
     return source.stat().st_mode == destination.stat().st_mode and filecmp.cmp(source, destination, shallow=False)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.go_operator import (
     HASH,
     MANAGERS,
@@ -35,12 +36,13 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 from testbed.control_plane import ControlPlane
 
 ALL = "hand"
+OTHERS = campaign("the recording that has every kind of object")
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
 # The recording that has everything with each manager, the others with one each.
 RECORDINGS = [
     *((ALL, manager) for manager in MANAGERS),
     *(
-        (name, MANAGERS[position % len(MANAGERS)])
+        pytest.param(name, MANAGERS[position % len(MANAGERS)], marks=OTHERS)
         for position, name in enumerate(name for name in recording.NAMES if name != ALL)
     ),
 ]

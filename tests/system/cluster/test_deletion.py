@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
+from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
@@ -601,14 +602,18 @@ def run(api: KubernetesApi, request: Request) -> Outcome:
     return outcome
 
 
-@pytest.fixture
-def killed_everywhere(record_property: Callable[[str, object], None]) -> Everywhere:
-    """Let an attempt die after its first request, after its second, until it is not killed any more."""
+@pytest.fixture(params=STEPS)
+def killed_everywhere(record_property: Callable[[str, object], None], request: pytest.FixtureRequest) -> Everywhere:
+    """Let an attempt die after its first request, then after a later one, until it is not killed any more."""
+    step: int = request.param
 
     def everywhere(attempt: Callable[[int], bool], what: str) -> None:
-        requests = next(requests for requests in count(1) if not attempt(requests))
+        requests = next(requests for requests in count(1, step) if not attempt(requests))
         assert requests > FEWEST
-        record_property("told", f"{what}: killed after each of {requests - 1} requests, and one more run finished it")
+        every = "each" if step == 1 else f"one in {step}"
+        record_property(
+            "told", f"{what}: killed after {every} of {requests - 1} requests, and one more run finished it"
+        )
 
     return everywhere
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils import _transport
 from ansible_collections.druidops.druid.plugins.plugin_utils import _kubernetes
+from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
@@ -59,8 +60,9 @@ def die_after(ingestion: Ingesting, requests: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("kind", ["kafka", "native-batch"])
-def test_a_creation(kind: str, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
-    for requests in range(1, MANY):
+@pytest.mark.parametrize("step", STEPS)
+def test_a_creation(kind: str, step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
             ingestion.kafka.make_topic(ingestion.name)
             spec = kafka_spec(ingestion) if kind == "kafka" else batch_spec(ingestion)
@@ -74,12 +76,13 @@ def test_a_creation(kind: str, live: Live, druid: Druid, monkeypatch: pytest.Mon
     pytest.fail("a pass never ended")
 
 
-def test_a_change(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("step", STEPS)
+def test_a_change(step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
     with ingesting(live, druid) as ingestion:
         ingestion.kafka.make_topic(ingestion.name)
         live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
         ingestion.settled()
-        for requests in range(1, MANY):
+        for requests in range(1, MANY, step):
             before = ingestion.times_given("kafka")
             changed = kafka_spec(ingestion, taskCount=requests)
             live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
@@ -91,9 +94,12 @@ def test_a_change(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> 
         pytest.fail("a pass never ended")
 
 
-def test_another_supervisor_and_then_a_deletion(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("step", STEPS)
+def test_another_supervisor_and_then_a_deletion(
+    step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both are put down before the new one is made, and neither outlives the resource."""
-    for requests in range(1, MANY):
+    for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
             new = replace(ingestion, name=f"{ingestion.name}-new")
             for each in (ingestion, new):
@@ -110,8 +116,9 @@ def test_another_supervisor_and_then_a_deletion(live: Live, druid: Druid, monkey
     pytest.fail("a pass never ended")
 
 
-def test_a_deletion(live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
-    for requests in range(1, MANY):
+@pytest.mark.parametrize("step", STEPS)
+def test_a_deletion(step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
             ingestion.kafka.make_topic(ingestion.name)
             live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
@@ -29,7 +30,10 @@ from ansible_collections.druidops.druid.tests.system.support.waiting import even
 from testbed.druid.druid import Druid
 
 # all on the same Druid, which takes its time to start
-pytestmark = pytest.mark.xdist_group("ingestion outages")
+pytestmark = [
+    pytest.mark.xdist_group("ingestion outages"),
+    campaign("the same outages met by the modules, and runs that are killed after requests of each operation"),
+]
 
 ROWS = 10
 

@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._errors import Incomplete
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MOST_ERRORS
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.support.overlord_death import (
     WRITE,
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.xdist_group("outages")
 Call = dict[str, Any]
 
 
+@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_an_overlord_that_is_killed_and_comes_back_is_waited_for(druid_apart: Druid) -> None:
     with direct_on(druid_apart, retry_timeout=120) as direct:
         stream = Stream(direct)
@@ -112,6 +114,7 @@ def calls(druid_apart: Druid) -> Iterator[Calls]:
             stream.direct.supervisor(id=stream.name, state="absent")
 
 
+@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has changed, and that is said. How long a live one may still be at it need not be waited for."""
     assert Supervisor.__init__.__kwdefaults__ is not None
@@ -180,6 +183,7 @@ def is_stopping(druid: Druid, supervisor: str) -> bool:
     return bool(status["payload"]["detailedState"] == "STOPPING")
 
 
+@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_an_overlord_that_dies_while_it_is_at_a_change(
     druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +200,7 @@ def test_an_overlord_that_dies_while_it_is_at_a_change(
     eventually(busy.has_all)
 
 
+@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_an_overlord_that_dies_while_it_is_at_a_termination(druid_apart: Druid, busy: Stream) -> None:
     """Druid notes first that it is to be gone: it is."""
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
@@ -260,6 +265,7 @@ def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
         eventually(stream.has_all)
 
 
+@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_kafka_that_is_down_is_told_and_come_back_goes_on(druid_apart: Druid) -> None:
     with direct_on(druid_apart) as direct:
         stream = Stream(direct)

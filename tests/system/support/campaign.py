@@ -15,3 +15,10 @@ def campaign(shown_by: str) -> pytest.MarkDecorator:
     ``shown_by``: what of it `make test` shows all the same. docs/testing.md has a table of these.
     """
     return pytest.mark.campaign(shown_by=shown_by)
+
+
+# How many requests further each next attempt of a test is killed.
+STEPS = [
+    pytest.param(5, id="after each fifth request"),
+    pytest.param(1, id="after each request", marks=campaign("the same after each fifth request")),
+]

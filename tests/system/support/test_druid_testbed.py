@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.testbed_process import (
     ENVIRONMENT,
     command_line,
@@ -206,6 +207,7 @@ def test_listens_on_loopback_only(druid: Druid) -> None:
     assert listening(process.pid) <= {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
+@campaign("test_outages.py kills and revives both")
 @pytest.mark.xdist_group("killed Druid")
 def test_killed_overlord_comes_back_with_its_supervisors(druid_apart: Druid, topic: str) -> None:
     druid_apart.request("POST", SUPERVISORS, supervisor(druid_apart, topic, suspended=True))
@@ -228,6 +230,7 @@ def answered(request: Callable[[], Any]) -> bool:
     return False
 
 
+@campaign("test_outages.py kills and revives both")
 @pytest.mark.xdist_group("killed Druid")
 def test_killed_kafka_comes_back_with_its_rows(druid_apart: Druid, topic: str) -> None:
     kafka = with_kafka(druid_apart)
@@ -246,6 +249,7 @@ def test_only_what_was_started_apart_can_be_killed(druid: Druid) -> None:
         druid.kill("coordinator")
 
 
+@campaign("a Druid is started and stopped from the command line")
 def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JDK_JAVA_OPTIONS", "--no-such-flag")
     with pytest.raises(ProcessError, match=r"(?s)druid has ended.*--no-such-flag"):
@@ -303,6 +307,7 @@ def test_url(druid, worker_id):
 """
 
 
+@campaign("a Druid is started and stopped from the command line")
 def test_test_processes_share_one_that_is_gone_when_their_run_is_killed(tmp_path: Path) -> None:
     (tmp_path / "test_sharing.py").write_text(SHARING)
     (tmp_path / "wait").touch()

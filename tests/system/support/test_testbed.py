@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.testbed_process import (
     ENVIRONMENT,
     command_line,
@@ -216,6 +217,7 @@ def test_kubeconfig_of_an_unknown_user_is_refused(control_plane: ControlPlane) -
         control_plane.kubeconfig("nobody")
 
 
+@campaign("a control plane is started and stopped, and leaves no process")
 def test_two_run_side_by_side(control_plane: ControlPlane, another: ControlPlane) -> None:
     another.request("POST", "/api/v1/namespaces", {"metadata": {"name": "only-in-another"}})
     names = {item["metadata"]["name"] for item in control_plane.request("GET", "/api/v1/namespaces")["items"]}
@@ -256,6 +258,7 @@ def test_stop_leaves_no_process(tmp_path: Path) -> None:
     assert commands_in(tmp_path) == []
 
 
+@campaign("a control plane is started and stopped, and leaves no process")
 def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
     script = (
         "import sys, pathlib, signal\n"
@@ -275,6 +278,7 @@ def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
     eventually(lambda: not commands_in(directory), patience=10)
 
 
+@campaign("a control plane is started and stopped, and leaves no process")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_start_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     directory, never_read = tmp_path / "plane", tmp_path / "crds"
@@ -290,6 +294,7 @@ def test_interrupted_start_leaves_no_process(tmp_path: Path, how: signal.Signals
     assert commands_in(directory) == []
 
 
+@campaign("a control plane is started and stopped, and leaves no process")
 def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path) -> None:
     with pytest.raises(ProcessError, match=r"(?s)kube-apiserver has ended.*unknown flag: --no-such-flag"):
         ControlPlane.start(tmp_path / "plane", kubernetes(), apiserver_arguments=["--no-such-flag"])

@@ -1,0 +1,42 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator is cut off from the API server: what happens meanwhile is not missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.operator_account import account
+from ansible_collections.druidops.druid.tests.system.support.tcp_gate import gate
+from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from testbed.operator_plugin import StartOperator
+
+
+def test_what_happens_while_the_operator_is_cut_off_is_not_missed(
+    operator: StartOperator, live: Live, tmp_path: Path
+) -> None:
+    login = account(live.plane, live.namespace, tmp_path)
+    with gate(live.plane.url) as way:
+        kubeconfig = login.by_way_of(way.url)
+        started = start(operator, live, tmp_path, login=login, kubeconfig=kubeconfig, direct=kubeconfig)
+        for name in ("edited", "changed", "deleted"):
+            live.create(small_cluster.resource(name))
+        started.wait_until_settled("edited", "changed", "deleted")
+
+        way.close()
+        live.delete("Service", "druid-edited-brokers")
+        live.merge("Druid", "changed", {"spec": small_cluster.spec(2)})
+        live.delete("Druid", "deleted")
+        live.create(small_cluster.resource("created"))
+        way.open()
+
+        eventually(lambda: live.find("Service", "druid-edited-brokers"))
+        eventually(lambda: live.find("Druid", "deleted") is None)
+        started.wait_until_settled("edited", "changed", "created")
+        assert live.get("PodDisruptionBudget", "druid-changed-brokers")["spec"]["maxUnavailable"] == 2
+        eventually(lambda: not [name for _kind, name in live.made() if "deleted" in name])
