@@ -207,7 +207,7 @@ def test_listens_on_loopback_only(druid: Druid) -> None:
     assert listening(process.pid) <= {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
-@campaign("test_outages.py kills and revives both")
+@campaign("the tests of outages kill and revive both")
 @pytest.mark.xdist_group("killed Druid")
 def test_killed_overlord_comes_back_with_its_supervisors(druid_apart: Druid, topic: str) -> None:
     druid_apart.request("POST", SUPERVISORS, supervisor(druid_apart, topic, suspended=True))
@@ -230,7 +230,7 @@ def answered(request: Callable[[], Any]) -> bool:
     return False
 
 
-@campaign("test_outages.py kills and revives both")
+@campaign("the tests of outages kill and revive both")
 @pytest.mark.xdist_group("killed Druid")
 def test_killed_kafka_comes_back_with_its_rows(druid_apart: Druid, topic: str) -> None:
     kafka = with_kafka(druid_apart)
