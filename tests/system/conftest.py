@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import EACH_CORE
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, fault_proxy
 from ansible_collections.druidops.druid.tests.system.support.go_operator import recorded_namespace
 from ansible_collections.druidops.druid.tests.system.support.image import lay_out, make_removable
@@ -90,7 +91,7 @@ def ansible(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Ansi
     return Ansible(CORES["2.19"], control_plane, namespace, tmp_path)
 
 
-@pytest.fixture(params=list(CORES))
+@pytest.fixture(params=EACH_CORE)
 def each_ansible(
     control_plane: ControlPlane, namespace: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Ansible:

@@ -19,10 +19,11 @@ _WHOLE_FILE = "pytestmark"
 def table(tests: Path) -> str:
     """Return the tests with the mark as a table in Markdown."""
     modules = {file: ast.parse(file.read_text(encoding="utf-8")).body for file in sorted(tests.rglob("*.py"))}
+    helpers = [body for file, body in modules.items() if not file.name.startswith("test_")]
     shared: dict[str, set[str]] = {}
-    for file, body in modules.items():
-        if not file.name.startswith("test_"):
-            shared |= _definitions(body, {})
+    # the second time for what a file has from one that comes after it
+    for body in [*helpers, *helpers]:
+        shared |= _definitions(body, shared)
     rows = (
         f"| `{file.relative_to(tests)}` | {name} | {' '.join(sorted(texts))} |\n"
         for file, body in modules.items()

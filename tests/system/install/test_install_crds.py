@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.campaign import EACH_CORE
 from ansible_collections.druidops.druid.tests.system.support.live import MERGE, Live, Manifest
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, messages
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
@@ -41,7 +42,7 @@ def bare() -> Iterator[ControlPlane]:
         yield plane
 
 
-@pytest.fixture(params=list(CORES))
+@pytest.fixture(params=EACH_CORE)
 def each_bare(bare: ControlPlane, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Ansible]:
     """Each ansible-core, in a namespace of its own of a cluster without CRDs."""
     namespace = bare.request("POST", "/api/v1/namespaces", {"metadata": {"generateName": "bare-"}})["metadata"]["name"]

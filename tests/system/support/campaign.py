@@ -22,3 +22,9 @@ STEPS = [
     pytest.param(5, id="after each fifth request"),
     pytest.param(1, id="after each request", marks=campaign("the same after each fifth request")),
 ]
+
+# The cores of tests that run ansible-playbook on both.
+EACH_CORE = [
+    pytest.param("2.18", marks=campaign("the same on the newest ansible-core, and the operator on the oldest")),
+    "2.19",
+]
