@@ -40,7 +40,8 @@ def parts() -> Iterator[Part]:
     """Yield all generated parts."""
     for role in sorted(Path("roles").iterdir()):
         yield Part(role / "README.md", role_variables.BEGIN, role_variables.END, role_variables.table(role))
-    yield Part(Path("docs/testing.md"), campaign_tests.BEGIN, campaign_tests.END, campaign_tests.table(Path("tests/system")))
+    tests = campaign_tests.table(Path("tests/system"))
+    yield Part(Path("docs/testing.md"), campaign_tests.BEGIN, campaign_tests.END, tests)
 
 
 def update(part: Part, check: bool) -> bool:
