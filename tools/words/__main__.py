@@ -1,0 +1,52 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fail on words that the field does not use, in documents, messages, docstrings, comments and names of files.
+
+Usage: python -m tools.words VALE FILE ...   (run from the root of the checkout; the terms: styles/Druidops/Terms.yml)
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .extract import text_of, words_of_name
+
+_STYLES = Path(__file__).parent / "styles"
+_SETTINGS = "StylesPath = {styles}\nMinAlertLevel = error\n\n[*]\nBasedOnStyles = Druidops\n"
+_NAMES = "names of files"
+
+
+def main() -> None:
+    """Print what was found, a line each, with the term that the field uses."""
+    vale, *names = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as scratch:
+        found = _found(Path(vale), [Path(name) for name in names], Path(scratch))
+    sys.stdout.write("".join(f"{line}\n" for line in found))
+    sys.exit(1 if found else 0)
+
+
+def _found(vale: Path, files: Sequence[Path], scratch: Path) -> list[str]:
+    (scratch / "vale.ini").write_text(_SETTINGS.format(styles=_STYLES), encoding="utf-8")
+    texts = scratch / "texts"
+    for file in files:
+        # programs as plain text; documents with what their format says of code
+        target = texts / (f"{file}.txt" if file.suffix == ".py" else file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text_of(file), encoding="utf-8")
+    (texts / f"{_NAMES}.txt").write_text("\n\n".join(map(words_of_name, files)), encoding="utf-8")
+    command = [vale, "--config", scratch / "vale.ini", "--output", "line", "--no-wrap", texts]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1) or done.stderr:
+        sys.exit(done.stderr or done.stdout)
+    prefix = f"{texts}/"
+    return [line.removeprefix(prefix).replace(".py.txt:", ".py:") for line in done.stdout.splitlines()]
+
+
+if __name__ == "__main__":
+    main()
