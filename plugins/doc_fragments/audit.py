@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid's audit history shall say. The argument spec is module_utils/_audit_arguments.py: AUDIT."""
+"""What Druid's audit history shall say. The argument spec is module_utils/_operations/argspec.py: AUDIT."""
 
 from __future__ import annotations
 

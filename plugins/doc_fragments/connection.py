@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How every module that speaks HTTP with Druid reaches it. The argument spec is module_utils/_module.py: CONNECTION."""
+"""How every module reaches Druid. The argument spec is module_utils/_operations/argspec.py: CONNECTION."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What task and sql_ingest have in common. The argument spec is module_utils/_job_arguments.py: JOB."""
+"""What task and sql_ingest have in common. The argument spec is module_utils/_operations/argspec.py: JOB."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ compaction:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._audit_arguments import AUDIT
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.compaction import ensure_compaction
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ITEM = {"datasource": {"type": "str"}, "config": {"type": "dict"}}
 ARGUMENTS = {

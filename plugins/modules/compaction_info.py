@@ -63,15 +63,16 @@ compaction:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.compaction_info import compaction
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import compaction_info
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ARGUMENTS = {"datasource": {"type": "str"}, "status": {"type": "bool", "default": True}}
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "compaction": compaction(client, module.params)})
+    run(module, lambda client: {"changed": False, "compaction": compaction_info(client, module.params)})
 
 
 if __name__ == "__main__":

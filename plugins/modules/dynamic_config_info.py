@@ -55,13 +55,14 @@ configs:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.dynamic_config import configs
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import dynamic_config_info
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=CONNECTION, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "configs": configs(client)})
+    run(module, lambda client: {"changed": False, "configs": dynamic_config_info(client)})
 
 
 if __name__ == "__main__":

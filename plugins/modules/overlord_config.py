@@ -79,9 +79,9 @@ configs:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._audit_arguments import AUDIT
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.dynamic_config import ensure_overlord
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_overlord
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ARGUMENTS = {
     "config": {"type": "dict"},

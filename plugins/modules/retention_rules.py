@@ -81,9 +81,9 @@ retention_rules:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._audit_arguments import AUDIT
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.retention_rules import ensure_rules
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
 
 ARGUMENTS = {
     "datasource": {"type": "str", "required": True},

@@ -54,15 +54,16 @@ retention_rules:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.retention_rules import retention_rules
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import retention_rules_info
 
 ARGUMENTS = {"datasource": {"type": "str"}}
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "retention_rules": retention_rules(client, module.params)})
+    run(module, lambda client: {"changed": False, "retention_rules": retention_rules_info(client, module.params)})
 
 
 if __name__ == "__main__":

@@ -93,9 +93,9 @@ report:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_query
-from ansible_collections.druidops.druid.plugins.module_utils._job_arguments import JOB
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION, JOB
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_query
 
 ARGUMENTS = {
     **JOB,

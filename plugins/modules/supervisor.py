@@ -183,8 +183,9 @@ supervisors:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor import ensure
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
 
 ITEM = {
     "id": {"type": "str"},
@@ -221,7 +222,7 @@ def main() -> None:
             ("supervisors", "reset", "reset_offsets"),
         ],
     )
-    run(module, lambda client: ensure(client, module.params, check_mode=module.check_mode))
+    run(module, lambda client: ensure_supervisor(client, module.params, check_mode=module.check_mode))
 
 
 if __name__ == "__main__":

@@ -98,8 +98,9 @@ supervisors:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor_info import supervisors
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
 
 ARGUMENTS = {
     "id": {"type": "str"},
@@ -112,7 +113,7 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "supervisors": supervisors(client, module.params)})
+    run(module, lambda client: {"changed": False, "supervisors": supervisor_info(client, module.params)})
 
 
 if __name__ == "__main__":

@@ -85,8 +85,9 @@ tasks:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.task_info import tasks
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION, run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.task import task_info
 
 ARGUMENTS = {
     "id": {"type": "str"},
@@ -101,7 +102,7 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "tasks": tasks(client, module.params)})
+    run(module, lambda client: {"changed": False, "tasks": task_info(client, module.params)})
 
 
 if __name__ == "__main__":

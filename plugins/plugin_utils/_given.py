@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ansible_collections.druidops.druid.plugins.module_utils import _yaml
+from ansible_collections.druidops.druid.plugins.module_utils._values import yaml_loader
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS, KubernetesApi, Manifest
 
@@ -44,8 +44,8 @@ def _parse(text: str, path: Path) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return _yaml.load(text)
-    except _yaml.NotYaml as error:
+        return yaml_loader.load(text)
+    except yaml_loader.InvalidYaml as error:
         raise BadResource(f"resource: {path} is neither JSON nor YAML: {error}.") from error
 
 

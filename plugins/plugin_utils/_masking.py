@@ -10,10 +10,10 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils import _masking
-from ansible_collections.druidops.druid.plugins.module_utils._depth import upper_levels
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
-from ansible_collections.druidops.druid.plugins.module_utils._secret import Confidential
+from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
+from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import upper_levels
 
 # A copy of the whole object, in a notation of its own.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -21,7 +21,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
     """Return both manifests with their secrets masked, so that a changed secret can still be seen to have changed."""
-    return _masking.masked_pair(_marked(before), _marked(after))
+    return masking.masked_pair(_marked(before), _marked(after))
 
 
 def masker_of(manifests: Iterable[Any]) -> Masker:

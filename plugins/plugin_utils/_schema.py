@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._depth import MOST_LEVELS, TOO_DEEP
+from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import MAX_LEVELS, TOO_DEEP
 
 Schema = Mapping[str, Any]
 
@@ -97,7 +97,7 @@ def nearest_field(schema: Schema, path: str) -> str | None:
     return next(iter(get_close_matches(path, fields, n=1)), None)
 
 
-def misshapen(schema: Schema, value: Any, path: str = "spec", levels: int = MOST_LEVELS) -> Iterator[SchemaError]:
+def misshapen(schema: Schema, value: Any, path: str = "spec", levels: int = MAX_LEVELS) -> Iterator[SchemaError]:
     """Yield what is not of the type that it has to be, or is missing, in a value that is taken as it is.
 
     A resource may have been stored under the schema of another day: whoever reads it relies on its shape. What is null

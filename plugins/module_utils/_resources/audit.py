@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 _HEADERS = {"author": "X-Druid-Author", "comment": "X-Druid-Comment"}
 Audit = dict[str, str]
 
 
 def audit(author: str | None = None, comment: str | None = None) -> Audit:
-    """Return the headers; BadInput for what a header of HTTP cannot say."""
-    stated = {name: text for name, text in (("author", author), ("comment", comment)) if text}
-    for name, text in stated.items():
+    """Return the headers; InvalidInput for what a header of HTTP cannot say."""
+    specified = {name: text for name, text in (("author", author), ("comment", comment)) if text}
+    for name, text in specified.items():
         if not (text.isascii() and text.isprintable()):
-            raise BadInput(name, text, "it travels in a header of HTTP: use printable characters of ASCII, on one line")
-    return {_HEADERS[name]: text.strip() for name, text in stated.items()}
+            raise InvalidInput(
+                name, text, "it travels in a header of HTTP: use printable characters of ASCII, on one line"
+            )
+    return {_HEADERS[name]: text.strip() for name, text in specified.items()}

@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
     canonical_compaction,
-    changed_compaction,
-    stated_compaction,
+    merged_compaction,
+    specified_compaction,
     unknown_compaction,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
 
 # The first release whose Overlord serves the API; that of the Coordinator is deprecated since.
 BY_OVERLORD = (33,)
@@ -35,8 +35,8 @@ OVERLORDS = ("druid", "indexer", "v1", "compaction")
 
 def all_compaction(client: DruidClient) -> dict[str, Any]:
     """Return the configurations by datasource, in canonical form, in one request."""
-    listed = path(*OVERLORDS, "config", "datasources") if client.supports(*BY_OVERLORD) else path(*COORDINATORS)
-    found = client.get(listed).get("compactionConfigs") or []
+    list_path = path(*OVERLORDS, "config", "datasources") if client.supports(*BY_OVERLORD) else path(*COORDINATORS)
+    found = client.get(list_path).get("compactionConfigs") or []
     return {each["dataSource"]: canonical_compaction(each) for each in found}
 
 
@@ -57,14 +57,14 @@ class Compaction(Document):
     ) -> None:
         super().__init__(client, f"compaction of datasource {datasource!r}", audit)
         self._datasource = datasource
-        self._desired = None if desired is None else stated_compaction(datasource, desired)
+        self._desired = None if desired is None else specified_compaction(datasource, desired)
         self._configs = configs or {}
 
     def read(self) -> dict[str, Any] | None:
         """Return the configuration. The list of all leaves out, without a word, what the user may not see."""
-        return self._configs.get(self._datasource) or self._now()
+        return self._configs.get(self._datasource) or self._fetch()
 
-    def _now(self) -> dict[str, Any] | None:
+    def _fetch(self) -> dict[str, Any] | None:
         try:
             return dict(canonical_compaction(self._client.get(self._path)))
         except NotFound:
@@ -73,8 +73,8 @@ class Compaction(Document):
     def _unknown(self, before: Any) -> Iterable[Path]:
         return unknown_compaction(before, self._desired)
 
-    def _changed(self, before: Any) -> dict[str, Any] | None:
-        return changed_compaction(before, self._desired)
+    def _merged(self, before: Any) -> dict[str, Any] | None:
+        return merged_compaction(before, self._desired)
 
     def _send(self, before: Any, after: Any) -> None:
         if after is None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import BY_OVERLORD, COORDINATORS
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
@@ -34,9 +34,9 @@ class CompactionConfig(DynamicConfig):
     def __init__(self, client: DruidClient, desired: Mapping[str, Any], audit: Audit | None = None) -> None:
         super().__init__(client, COMPACTION, desired, audit)
 
-    def _now(self) -> dict[str, Any]:
+    def _fetch(self) -> dict[str, Any]:
         if self._client.supports(*BY_OVERLORD):
-            return super()._now()
+            return super()._fetch()
         found = self._client.get(path(*COORDINATORS))
         return {name: value for name, value in found.items() if name in _SLOTS}
 

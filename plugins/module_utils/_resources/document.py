@@ -10,17 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import (
-    DruidError,
-    ServerError,
-    Unreachable,
-    Unsettled,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing, dropped
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
+    differing_fields,
+    dropped_fields,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
 
 
 class Document(ABC):
@@ -38,42 +37,44 @@ class Document(ABC):
 
     def read(self) -> Any:
         """Return what is there, in canonical form; None if it is not."""
-        return self._now()
+        return self._fetch()
 
     def merge(self, before: Any) -> Any:
-        """Return what there shall be; BadInput if that cannot be."""
+        """Return what there shall be; InvalidInput if that cannot be."""
         self.warn_unknown(".".join(place) for place in self._unknown(before))
-        return self._changed(before)
+        return self._merged(before)
 
     def write(self, before: Any, after: Any) -> Any:
-        """Make it so, and return what is there now; Unsettled if that is neither what was nor what shall be."""
+        """Make it so, and return what is there now; UncertainState if that is neither what was nor what shall be."""
         try:
             self._send(before, after)
         except (ServerError, Unreachable) as error:
             if isinstance(error, Unreachable) and not error.sent:
                 raise
-            return self._settled(before, error)
-        now = self._now()
+            return self._confirm(before, error)
+        now = self._fetch()
         if (now is None) != (after is None):
-            raise Unsettled(f"Druid has accepted the change of {self._name}, and it is {_state(now)}. See its log.")
+            raise UncertainState(
+                f"Druid has accepted the change of {self._name}, and it is {_state(now)}. See its log."
+            )
         self.compare(after, now)
         return now
 
     def compare(self, after: Any, now: Any) -> None:
         """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
-        self.warn_unknown(dropped(after, now))
-        self._warn_of_other_values(now)
+        self.warn_unknown(dropped_fields(after, now))
+        self._warn_of_normalization(now)
 
     def warn_unknown(self, places: Iterable[str]) -> None:
         """Tell of fields that this version of Druid does not know."""
         for place in places:
             version = self._client.version_text
-            self._tell(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
+            self._warn(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
 
     # What is different for each of them.
 
     @abstractmethod
-    def _now(self) -> Any:
+    def _fetch(self) -> Any:
         """Ask Druid what is there."""
 
     @abstractmethod
@@ -81,7 +82,7 @@ class Document(ABC):
         """Return the places of the fields that Druid does not know, as far as ``before`` tells."""
 
     @abstractmethod
-    def _changed(self, before: Any) -> Any:
+    def _merged(self, before: Any) -> Any:
         """Decide what there shall be. Pure."""
 
     @abstractmethod
@@ -90,25 +91,25 @@ class Document(ABC):
 
     # Afterwards.
 
-    def _settled(self, before: Any, error: ServerError | Unreachable) -> Any:
+    def _confirm(self, before: Any, error: ServerError | Unreachable) -> Any:
         """Return what is there if the change was made nonetheless; otherwise tell what is."""
         try:
-            now = self._now()
+            now = self._fetch()
         except DruidError as second:
-            raise Unsettled(f"{error} What is there now could not be read: {second}") from error
+            raise UncertainState(f"{error} What is there now could not be read: {second}") from error
         if are_same(now, before):
             raise DruidError(f"{error} Read back: {self._name} is as it was.") from error
-        if not are_same(self._changed(now), now):
-            raise Unsettled(f"{error} Read back: {self._name} is {_state(now)}.") from error
-        self._tell(f"The change was made, although Druid did not say so: {error}")
+        if not are_same(self._merged(now), now):
+            raise UncertainState(f"{error} Read back: {self._name} is {_state(now)}.") from error
+        self._warn(f"The change was made, although Druid did not say so: {error}")
         return now
 
-    def _warn_of_other_values(self, now: Any) -> None:
+    def _warn_of_normalization(self, now: Any) -> None:
         """Druid has taken what was wanted and made something else of it: every run would change it again."""
-        for place in differing(now, self._changed(now)) if now is not None else ():
-            self._tell(f"Druid keeps another value of {place} than is stated. State it as Druid does.")
+        for place in differing_fields(now, self._merged(now)) if now is not None else ():
+            self._warn(f"Druid keeps another value of {place} than is stated. State it as Druid does.")
 
-    def _tell(self, text: str) -> None:
+    def _warn(self, text: str) -> None:
         if (warning := f"{self._name[0].upper()}{self._name[1:]}: {text}") not in self.warnings:
             self.warnings.append(warning)
 

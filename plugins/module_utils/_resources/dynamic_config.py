@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import HIDDEN, BadInput, NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
     Kind,
     canonical_config,
-    changed_config,
+    merged_config,
     unknown_config,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
 
 
 class DynamicConfig(Document):
@@ -36,19 +37,19 @@ class DynamicConfig(Document):
         """What is laid over it, in canonical form."""
         return self._desired
 
-    def _now(self) -> dict[str, Any]:
+    def _fetch(self) -> dict[str, Any]:
         if self._kind.since and not self._client.supports(self._kind.since):
-            raise BadInput(self._kind.id, HIDDEN, self._missing())
+            raise InvalidInput(self._kind.id, HIDDEN, self._missing())
         try:
             return canonical_config(self._kind, self._client.get(self._kind.path) or {})
         except NotFound:
-            raise BadInput(self._kind.id, HIDDEN, self._missing()) from None
+            raise InvalidInput(self._kind.id, HIDDEN, self._missing()) from None
 
     def _unknown(self, before: Any) -> Iterable[Path]:
         return unknown_config(self._kind, before, self._desired)
 
-    def _changed(self, before: Any) -> dict[str, Any]:
-        return changed_config(self._kind, before, self._desired)
+    def _merged(self, before: Any) -> dict[str, Any]:
+        return merged_config(self._kind, before, self._desired)
 
     def _send(self, before: Any, after: Any) -> None:
         self._client.post(self._kind.path, self._body(before, after), idempotent=True, audit=self._audit)

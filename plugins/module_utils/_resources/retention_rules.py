@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path
-from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, changed_rules
-from ansible_collections.druidops.druid.plugins.module_utils._spec.whole_list import unknown_in
+from ansible_collections.druidops.druid.plugins.module_utils._spec.list_replace import unknown_in
+from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
 
 RULES = path("druid", "coordinator", "v1", "rules")
 
@@ -32,14 +32,14 @@ class RetentionRules(Document):
         self._datasource = datasource
         self._desired = canonical_rules(desired)
 
-    def _now(self) -> dict[str, Any]:
+    def _fetch(self) -> dict[str, Any]:
         return {"rules": canonical_rules(self._client.get(self._path) or [])}
 
     def _unknown(self, before: Any) -> Iterable[Path]:
         return ((f"rules[{index}]", name) for index, name in unknown_in(before["rules"], self._desired))
 
-    def _changed(self, before: Any) -> dict[str, Any]:
-        return {"rules": changed_rules(before["rules"], self._datasource, self._desired)}
+    def _merged(self, before: Any) -> dict[str, Any]:
+        return {"rules": merged_rules(before["rules"], self._datasource, self._desired)}
 
     def _send(self, before: Any, after: Any) -> None:
         self._client.post(self._path, after["rules"], idempotent=True, audit=self._audit)

@@ -10,25 +10,27 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ApiError,
-    DruidError,
     NotFound,
     ServerError,
     Unreachable,
-    Unsettled,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing, dropped
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
+    differing_fields,
+    dropped_fields,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import (
-    Wanted,
-    changed,
+    DesiredSupervisor,
     differ_in_suspension_only,
-    unknown,
+    merged_spec,
+    unknown_supervisor_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._wait import TimedOut, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
@@ -38,7 +40,7 @@ STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CRE
 # not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
 _START = 20.0
 # Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
-_STILL_AT_IT = 100.0
+_SETTLE_TIMEOUT = 100.0
 
 
 def supervisor_path(supervisor: str, *parts: str) -> str:
@@ -52,22 +54,22 @@ def terminate(client: DruidClient, supervisor: str) -> None:
     Where no answer comes a patient client tries it once more: not at once, since who comes back has to start first.
     """
     request = supervisor_path(supervisor, "terminate")
-    let_start(client, supervisor)
+    wait_until_started(client, supervisor)
     try:
         client.post(request)
     except (ServerError, Unreachable) as error:
-        if not (client.is_patient and error.is_passing):
+        if not (client.retries_enabled and error.is_transient):
             raise
-        let_start(client, supervisor)
+        wait_until_started(client, supervisor)
         client.post(request)
 
 
-def let_start(client: DruidClient, supervisor: str) -> None:
+def wait_until_started(client: DruidClient, supervisor: str) -> None:
     """Wait, for a bounded time, until a supervisor knows its tasks, so that it can tell them of its end.
 
     Unreachable when nobody answers. One whose status cannot be had is not waited for.
     """
-    with suppress(NotFound, ServerError, TimedOut):
+    with suppress(NotFound, ServerError, WaitTimeout):
         wait_until(
             lambda: detailed_state(client, supervisor),
             lambda state: state not in STARTING,
@@ -91,26 +93,26 @@ class Supervisor:
     A supervisor, and what is wanted of it.
 
     ``specs``: those of all supervisors, where they have been read together. ``warnings``: what a person should know.
-    ``patience``: seconds until a change of which no answer came is taken for not made.
+    ``settle_timeout``: seconds until a change of which no answer came is taken for not made.
     """
 
     def __init__(
         self,
         client: DruidClient,
-        wanted: Wanted,
+        target: DesiredSupervisor,
         specs: Mapping[str, Any] | None = None,
         *,
-        patience: float = _STILL_AT_IT,
+        settle_timeout: float = _SETTLE_TIMEOUT,
     ) -> None:
         self._client = client
-        self._wanted = wanted
+        self._target = target
         self._specs = specs
-        self._patience = patience
+        self._settle_timeout = settle_timeout
         self.warnings: list[str] = []
 
     def read(self) -> dict[str, Any] | None:
         """Return the specification as Druid has it, in canonical form."""
-        spec = (self._specs or {}).get(self._wanted.id)
+        spec = (self._specs or {}).get(self._target.id)
         if spec is None:
             # the list leaves out, without a word, what the user may not see
             spec = self._read_now()
@@ -118,39 +120,41 @@ class Supervisor:
 
     def merge(self, before: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return the specification that it shall have."""
-        self._warn(".".join(place) for place in unknown(before, self._wanted))
-        return changed(before, self._wanted)
+        self._warn_unknown(".".join(place) for place in unknown_supervisor_fields(before, self._target))
+        return merged_spec(before, self._target)
 
     def write(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any] | None:
         """Make, change or terminate it; after an error that leaves doubt the truth is read back."""
         if before is not None and not before.get("suspended"):
             # a change stops it, too
-            let_start(self._client, self._wanted.id)
+            wait_until_started(self._client, self._target.id)
         try:
             self._send(before, after)
         except (ServerError, Unreachable) as error:
             if isinstance(error, Unreachable) and not error.sent:
                 raise
-            self._settle(before, after, error)
+            self._confirm(before, after, error)
         now = self._read_now()
         if after is None and now is None:
             return None
         if after is None:
-            raise Unsettled(f"Supervisor {self._wanted.id!r} was terminated, and is still in the list.")
+            raise UncertainState(f"Supervisor {self._target.id!r} was terminated, and is still in the list.")
         if now is None:
-            raise Unsettled(f"Supervisor {self._wanted.id!r} was accepted, and is not there. See the Overlord's log.")
+            raise UncertainState(
+                f"Supervisor {self._target.id!r} was accepted, and is not there. See the Overlord's log."
+            )
         now = canonical(now)
         self.compare(after, now)
         return now
 
     def compare(self, after: dict[str, Any], now: dict[str, Any]) -> None:
         """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
-        self._warn(dropped(after, now))
-        self._warn_of_other_values(now)
+        self._warn_unknown(dropped_fields(after, now))
+        self._warn_of_normalization(now)
 
     def _send(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         if after is None:
-            self._client.post(supervisor_path(self._wanted.id, "terminate"))
+            self._client.post(supervisor_path(self._target.id, "terminate"))
         elif before is not None and differ_in_suspension_only(before, after):
             self._toggle("suspend" if after["suspended"] else "resume")
         else:
@@ -162,85 +166,87 @@ class Supervisor:
 
     def _toggle(self, operation: str) -> None:
         try:
-            self._client.post(supervisor_path(self._wanted.id, operation))
+            self._client.post(supervisor_path(self._target.id, operation))
         except ApiError as error:
             # 400: somebody else has suspended or resumed it since it was read
-            if error.status != 400 or "already" not in error.words:
+            if error.status != 400 or "already" not in error.message:
                 raise
 
-    def _settle(
+    def _confirm(
         self, before: dict[str, Any] | None, after: dict[str, Any] | None, error: ServerError | Unreachable
     ) -> None:
         """Return if the change was made nonetheless; otherwise tell what is there, and put back what has vanished."""
         try:
-            now = self._read_settled(after, error)
+            now = self._read_when_settled(after, error)
         except DruidError as second:
-            raise Unsettled(f"{error} What is there now could not be read: {second}") from error
-        if _is_as_wanted(now, after):
+            raise UncertainState(f"{error} What is there now could not be read: {second}") from error
+        if _is_desired(now, after):
             self.warnings.append(f"The change was made, although Druid did not say so: {error}")
             return
         if now is None and before is not None and after is not None:
-            self._put_back(before, error)
+            self._restore(before, error)
         if are_same(now, before):
-            raise DruidError(f"{error} Read back: supervisor {self._wanted.id!r} is as it was.") from error
+            raise DruidError(f"{error} Read back: supervisor {self._target.id!r} is as it was.") from error
         state = "is not there" if now is None else "has another spec"
-        raise Unsettled(f"{error} Read back: supervisor {self._wanted.id!r} {state}.") from error
+        raise UncertainState(f"{error} Read back: supervisor {self._target.id!r} {state}.") from error
 
-    def _read_settled(self, after: dict[str, Any] | None, error: ServerError | Unreachable) -> dict[str, Any] | None:
+    def _read_when_settled(
+        self, after: dict[str, Any] | None, error: ServerError | Unreachable
+    ) -> dict[str, Any] | None:
         """Return what is there once Druid is not at it any more, which it is not when it has said that it failed."""
 
         def read() -> dict[str, Any] | None:
             spec = self._read_now()
             return None if spec is None else canonical(spec)
 
-        has_said_so = isinstance(error, ServerError) and not error.is_passing
+        has_failed = isinstance(error, ServerError) and not error.is_transient
         try:
             return wait_until(
                 read,
-                lambda now: has_said_so or _is_as_wanted(now, after),
-                timeout=self._patience,
+                lambda now: has_failed or _is_desired(now, after),
+                timeout=self._settle_timeout,
                 awaited="the change",
             )
-        except TimedOut as timeout:
+        except WaitTimeout as timeout:
             return timeout.last
 
-    def _put_back(self, before: dict[str, Any], error: DruidError) -> None:
+    def _restore(self, before: dict[str, Any], error: DruidError) -> None:
         """Druid stops a supervisor before it makes its successor: when that fails there is none."""
-        lost = f"{error} The supervisor {self._wanted.id!r} vanished with this update"
-        kept = f"Druid keeps its spec: GET {supervisor_path(self._wanted.id, 'history')}."
+        lost = f"{error} The supervisor {self._target.id!r} vanished with this update"
+        kept = f"Druid keeps its spec: GET {supervisor_path(self._target.id, 'history')}."
         try:
             self._post(before)
         except DruidError as second:
-            raise Unsettled(f"{lost}, and could not be put back: {second} {kept}") from error
-        raise Unsettled(f"{lost}; it was put back as it was before.") from error
+            raise UncertainState(f"{lost}, and could not be put back: {second} {kept}") from error
+        raise UncertainState(f"{lost}; it was put back as it was before.") from error
 
     def _read_now(self) -> Any:
         """Return the specification; None only if the list, too, says that it is not there."""
         try:
-            return self._client.get(supervisor_path(self._wanted.id))
+            return self._client.get(supervisor_path(self._target.id))
         except NotFound:
-            if self._wanted.id not in self._client.get(SUPERVISORS):
+            if self._target.id not in self._client.get(SUPERVISORS):
                 return None
         # a leader that has just started knows the list first
-        return self._client.get(supervisor_path(self._wanted.id))
+        return self._client.get(supervisor_path(self._target.id))
 
-    def _warn(self, places: Iterable[str]) -> None:
+    def _warn_unknown(self, places: Iterable[str]) -> None:
         for place in places:
             version = self._client.version_text
-            self._tell(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
+            self._warn(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
 
-    def _warn_of_other_values(self, now: dict[str, Any]) -> None:
+    def _warn_of_normalization(self, now: dict[str, Any]) -> None:
         """Druid has taken what was wanted and made something else of it: every run would change it again."""
-        again = changed(now, self._wanted)
-        for place in [] if again is None else differing(now, again):
-            self._tell(f"Druid keeps another value of {place} than is stated. State it as Druid does, see spec.")
+        again = merged_spec(now, self._target)
+        for place in [] if again is None else differing_fields(now, again):
+            self._warn(f"Druid keeps another value of {place} than is stated. State it as Druid does, see spec.")
 
-    def _tell(self, text: str) -> None:
-        if (warning := f"Supervisor {self._wanted.id}: {text}") not in self.warnings:
+    def _warn(self, text: str) -> None:
+        if (warning := f"Supervisor {self._target.id}: {text}") not in self.warnings:
             self.warnings.append(warning)
 
 
-def _is_as_wanted(now: dict[str, Any] | None, after: dict[str, Any] | None) -> bool:
+def _is_desired(now: dict[str, Any] | None, after: dict[str, Any] | None) -> bool:
     if now is None or after is None:
         return now is after
     return are_same(merge(now, after), now)

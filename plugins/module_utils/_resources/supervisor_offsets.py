@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, NotConnected, NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     STARTING,
     detailed_state,
-    let_start,
     supervisor_path,
+    wait_until_started,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_name
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, NotConnected
 
 _HAS_RESET_OFFSETS = (28,)
 # What a supervisor is asked for now comes after what it is at, and not at all once it is stopped.
@@ -37,7 +38,7 @@ def reset_before_resuming(client: DruidClient, supervisor: str) -> None:
     whose Overlord had just been started again, and whose Kafka did not answer at first). One with a ``topicPattern``
     asks for its topics all the time: that Kafka has gone is not seen until it has failed three times.
     """
-    let_start(client, supervisor)
+    wait_until_started(client, supervisor)
     _require_connection(client, supervisor)
     reset(client, supervisor)
     # one that starts by now is a successor, which does not know of it
@@ -61,7 +62,7 @@ def _require_connection(client: DruidClient, supervisor: str) -> None:
 def reset_offsets(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> None:
     """Set the offsets of some partitions (partition to offset); Druid does it some time after it has answered."""
     if not client.supports(*_HAS_RESET_OFFSETS):
-        raise BadInput("reset_offsets", dict(offsets), f"Druid has it from 28 on, this is {client.version_text}")
+        raise InvalidInput("reset_offsets", dict(offsets), f"Druid has it from 28 on, this is {client.version_text}")
     client.post(supervisor_path(supervisor, "resetOffsets"), offsets_body(spec, offsets))
 
 
@@ -69,6 +70,6 @@ def offsets_body(spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> dict[st
     """Return the body of ``/resetOffsets`` for a supervisor with this specification."""
     stream = stream_name(spec)
     if not stream:
-        raise BadInput("reset_offsets", dict(offsets), "the supervisor reads no single topic or stream; use reset")
+        raise InvalidInput("reset_offsets", dict(offsets), "the supervisor reads no single topic or stream; use reset")
     partitions = {"type": "end", "stream": stream, "partitionOffsetMap": dict(offsets)}
     return {"type": spec["type"], "partitions": partitions}

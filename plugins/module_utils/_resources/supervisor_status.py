@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import NotFound, ServerError, Unreachable, bounded
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 
 # JMESPath over the status: what is awaited of a supervisor that reads a stream, and of one that is suspended.
-_RUNS = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailedState)"
+_IS_RUNNING = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailedState)"
 # tasks that publish what they have read may go on for minutes
-_RESTS = "payload.suspended && !(payload.activeTasks)"
+_IS_SUSPENDED = "payload.suspended && !(payload.activeTasks)"
 # Of other types each version tells something else; that the supervisor has a status is what they share.
-_IS_THERE = "id"
-MOST_ERRORS = 3
-LONGEST_ERROR = 500
+_EXISTS = "id"
+MAX_ERRORS = 3
+MAX_ERROR_LENGTH = 500
 
 
-def awaited(spec: Mapping[str, Any]) -> str:
+def wait_expression(spec: Mapping[str, Any]) -> str:
     """Return the JMESPath expression that is true of the status of a supervisor that does what its spec says."""
     if stream_of(spec) is None:
-        return _IS_THERE
-    return _RESTS if spec.get("suspended") else _RUNS
+        return _EXISTS
+    return _IS_SUSPENDED if spec.get("suspended") else _IS_RUNNING
 
 
 def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:
@@ -51,19 +52,21 @@ def summary(status: Mapping[str, Any]) -> str:
     """Return in a few words how the supervisor is, for the message that ends a waiting in vain."""
     if "error" in status:
         return f"nobody could say how it is: {status['error']}"
-    payload = bounded_errors(status.get("payload") or {})
+    payload = truncate_errors(status.get("payload") or {})
     state = payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("status") or "unknown"
     errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or []]
     return f"its state is {state}" + "".join(f"; {error}" for error in errors)
 
 
-def bounded_errors(payload: Mapping[str, Any]) -> dict[str, Any]:
+def truncate_errors(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the payload of a status with its latest errors, few and short: Druid can be told to keep many, in full."""
     errors = payload.get("recentErrors")
     if not isinstance(errors, list):
         return dict(payload)
-    return {**payload, "recentErrors": [_bounded_error(each) for each in errors[-MOST_ERRORS:]]}
+    return {**payload, "recentErrors": [_truncated_error(each) for each in errors[-MAX_ERRORS:]]}
 
 
-def _bounded_error(error: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: bounded(value, LONGEST_ERROR) if isinstance(value, str) else value for name, value in error.items()}
+def _truncated_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: truncate(value, MAX_ERROR_LENGTH) if isinstance(value, str) else value for name, value in error.items()
+    }

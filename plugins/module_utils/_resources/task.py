@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, NotFound, ServerError, Unreachable
-from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
+    ApiError,
+    NotFound,
+    ServerError,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
 
 _NATIVE = path("druid", "indexer", "v1", "task")
 _SQL = path("druid", "v2", "sql", "task")
 # The words of Druid up to 26, up to 29, and from 30 on.
-_TAKEN = ("already exists", "entryAlreadyExists")
+_ID_TAKEN = ("already exists", "entryAlreadyExists")
 
 
 def task_path(task: str, *parts: str) -> str:
@@ -48,7 +53,7 @@ def submit(client: DruidClient, job: Job, attempt: int) -> None:
         if status_of(client, job.task_id(attempt)) is None:
             raise
     except ApiError as error:
-        if not any(words in error.words for words in _TAKEN):
+        if not any(message in error.message for message in _ID_TAKEN):
             raise
 
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension import canonical_dimensions
-from ansible_collections.druidops.druid.plugins.module_utils._spec.filter import canonical_filters
-from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import merge
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at
-from ansible_collections.druidops.druid.plugins.module_utils._spec.taken_away import without_taken_away
-from ansible_collections.druidops.druid.plugins.module_utils._spec.unknown import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.data_schema import (
+    canonical_dimensions,
+    canonical_filters,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import drop_null_fields, merge
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     Complete,
     unknown_fields,
     without_fields,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats import canonical_granularity
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, changed_at
 
 # What Druid does to the values of a field.
 FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
@@ -51,25 +52,25 @@ def canonical_compaction(config: Any) -> Any:
     return config
 
 
-def stated_compaction(datasource: str | None, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a person states, in canonical form and with its datasource; BadInput if that is not clear."""
+def specified_compaction(datasource: str | None, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person states, in canonical form and with its datasource; InvalidInput if that is not clear."""
     named = config.get("dataSource")
     if datasource is not None and named not in (None, datasource):
-        raise BadInput("datasource", datasource, f"the config names another one, {named!r}; state one of them")
+        raise InvalidInput("datasource", datasource, f"the config names another one, {named!r}; state one of them")
     if not isinstance(datasource or named, str):
-        raise BadInput("datasource", datasource or named, "name the datasource that is to be compacted")
+        raise InvalidInput("datasource", datasource or named, "name the datasource that is to be compacted")
     filled = {name: value for name, value in _DEFAULTS.items() if name in config and config[name] is None}
     return {**canonical_compaction(config), **filled, "dataSource": datasource or named}
 
 
-def changed_compaction(before: Mapping[str, Any] | None, desired: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def merged_compaction(before: Mapping[str, Any] | None, desired: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return what the configuration shall be, None if it shall not be."""
     if desired is None:
         return None
     if before is None:
         return {name: value for name, value in desired.items() if value is not None}
     known = without_fields(desired, unknown_compaction(before, desired))
-    return dict(without_taken_away(before, known, merge(before, known)))
+    return dict(drop_null_fields(before, known, merge(before, known)))
 
 
 def unknown_compaction(before: Any, desired: Any) -> Iterator[Path]:

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import merge
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at, value_at
-from ansible_collections.druidops.druid.plugins.module_utils._spec.taken_away import without_taken_away
-from ansible_collections.druidops.druid.plugins.module_utils._spec.unknown import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.list_replace import (
+    replace_list,
+    without_unknown_fields,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import drop_null_fields, merge
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     Complete,
     unknown_fields,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.whole_list import replaced, without_unknown
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, changed_at, value_at
 
 _AT_TOP: Complete = {(): frozenset()}
 
@@ -145,15 +147,15 @@ def canonical_config(kind: Kind, config: Mapping[str, Any]) -> dict[str, Any]:
     return dict(document)
 
 
-def changed_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the configuration shall be; BadInput where a field cannot be brought back to its default."""
-    stated = without_fields(desired, unknown_config(kind, before, desired))
-    after = dict(without_taken_away(before, stated, merge(before, stated)))
+def merged_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the configuration shall be; InvalidInput where a field cannot be brought back to its default."""
+    specified = without_fields(desired, unknown_config(kind, before, desired))
+    after = dict(drop_null_fields(before, specified, merge(before, specified)))
     if not kind.is_replaced:
-        nulls = [name for name, value in stated.items() if value is None and before.get(name) is not None]
-        after.update({name: _emptied(name, before[name]) for name in nulls})
+        nulls = [name for name, value in specified.items() if value is None and before.get(name) is not None]
+        after.update({name: _empty_value(name, before[name]) for name in nulls})
     for place in kind.exact:
-        after = _with_exactly(place, before, stated, after)
+        after = _with_list_replaced(place, before, specified, after)
     return after
 
 
@@ -163,15 +165,19 @@ def unknown_config(kind: Kind, before: Mapping[str, Any], desired: Any) -> Itera
     return unknown_fields(before, desired, kind.complete) if before else iter(())
 
 
-def _with_exactly(place: Path, before: Any, stated: Any, after: dict[str, Any]) -> dict[str, Any]:
-    was, wanted = value_at(before, place), value_at(stated, place)
-    if not (isinstance(was, list) and isinstance(wanted, list)):
+def _with_list_replaced(place: Path, before: Any, specified: Any, after: dict[str, Any]) -> dict[str, Any]:
+    current, desired = value_at(before, place), value_at(specified, place)
+    if not (isinstance(current, list) and isinstance(desired, list)):
         return after
-    return dict(changed_at(after, place, lambda _merged: replaced(was, without_unknown(was, wanted))))
+    return dict(
+        changed_at(after, place, lambda _merged: replace_list(current, without_unknown_fields(current, desired)))
+    )
 
 
-def _emptied(name: str, value: Any) -> Any:
+def _empty_value(name: str, value: Any) -> Any:
     """Return what brings a field to its default, where that is to be empty: null itself keeps what is there."""
     if isinstance(value, list | Mapping):
         return type(value)()
-    raise BadInput(name, None, f"Druid has no way back to the default of this field, now {value!r}; state the value")
+    raise InvalidInput(
+        name, None, f"Druid has no way back to the default of this field, now {value!r}; state the value"
+    )

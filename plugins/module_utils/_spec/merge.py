@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What there will be: the specification that a user states, laid over the one that Druid has."""
+"""What there will be: the specification of a user merged into the one that Druid has. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def merge(before: Any, desired: Any) -> Any:
         return _merge_mappings(before, desired)
     if isinstance(before, list) and isinstance(desired, list):
         return _merge_lists(before, desired)
-    if _read_alike(before, desired):
+    if _are_equivalent(before, desired):
         return before
     return _as_number(desired) if isinstance(before, int | float) else desired
 
@@ -60,37 +60,37 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any]) -> di
 def _merge_verbatim(before: Any, desired: Any) -> Any:
     if not (isinstance(before, Mapping) and isinstance(desired, Mapping)):
         return desired
-    stated = {name: value for name, value in desired.items() if name in before or value is not None}
-    return {**before, **stated}
+    specified = {name: value for name, value in desired.items() if name in before or value is not None}
+    return {**before, **specified}
 
 
 def _merge_lists(before: list[Any], desired: list[Any]) -> list[Any]:
-    known, wanted = _names(before), _names(desired)
-    if known is not None and wanted is not None:
-        by_name = dict(zip(known, before, strict=True))
-        return [merge(by_name.get(name), element) for name, element in zip(wanted, desired, strict=True)]
+    existing_names, desired_names = _names(before), _names(desired)
+    if existing_names is not None and desired_names is not None:
+        by_name = dict(zip(existing_names, before, strict=True))
+        return [merge(by_name.get(name), element) for name, element in zip(desired_names, desired, strict=True)]
     if any(isinstance(element, Mapping) for element in desired):
-        return _recognised(before, desired)
+        return _match_existing(before, desired)
     return [merge(old, element) for old, element in zip_longest(before[: len(desired)], desired)]
 
 
-def _recognised(before: list[Any], desired: list[Any]) -> list[Any]:
+def _match_existing(before: list[Any], desired: list[Any]) -> list[Any]:
     """Return the desired elements, each as Druid has it if it has it: a new one takes nothing from another one."""
-    left, found = list(before), []
+    remaining, found = list(before), []
     for element in desired:
-        same = next((index for index, old in enumerate(left) if are_same(merge(old, element), old)), None)
-        found.append(element if same is None else left.pop(same))
+        same = next((index for index, old in enumerate(remaining) if are_same(merge(old, element), old)), None)
+        found.append(element if same is None else remaining.pop(same))
     return found
 
 
 def _names(elements: list[Any]) -> list[str] | None:
     """Return the names of the elements, such as dimensions; None if they do not tell them apart."""
-    stated = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
-    names = [name for name in stated if isinstance(name, str)]
+    specified = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
+    names = [name for name in specified if isinstance(name, str)]
     return names if len(set(names)) == len(elements) else None
 
 
-def _read_alike(before: Any, desired: Any) -> bool:
+def _are_equivalent(before: Any, desired: Any) -> bool:
     """True if Druid reads both as the same value: numbers and booleans may be stated as text, and text as a number."""
     if isinstance(before, str) or before is None or isinstance(before, Mapping | list):
         return before == (json.dumps(desired) if isinstance(desired, int | float) else desired)
@@ -107,3 +107,18 @@ def _as_number(value: Any) -> Any:
     except (ValueError, RecursionError):
         return value
     return parsed if isinstance(parsed, int | float) else value
+
+
+def drop_null_fields(before: Any, desired: Any, after: Any) -> Any:
+    """
+    Return ``after``, which is ``desired`` laid over ``before``, without the fields that ``desired`` takes away.
+
+    One that was null stays so: that is how Druid gives back a field that it knows and that has no value.
+    """
+    if not (isinstance(before, Mapping) and isinstance(desired, Mapping) and isinstance(after, Mapping)):
+        return after
+    return {
+        name: drop_null_fields(before.get(name), desired.get(name), value)
+        for name, value in after.items()
+        if not (name in desired and desired[name] is None and before.get(name) is not None)
+    }

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
-from ansible_collections.druidops.druid.plugins.module_utils._spec.interval import canonical_interval
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import changed_at
-from ansible_collections.druidops.druid.plugins.module_utils._spec.scalar import boolean, whole_number
-from ansible_collections.druidops.druid.plugins.module_utils._spec.whole_list import replaced, without_unknown
+from ansible_collections.druidops.druid.plugins.module_utils._spec.list_replace import (
+    replace_list,
+    without_unknown_fields,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats import canonical_interval
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_boolean, parse_whole_number
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import changed_at
 
 # The rules of every datasource that has none that fit.
 DEFAULT = "_default"
@@ -31,24 +34,24 @@ def canonical_rules(rules: list[Any]) -> list[Any]:
     return [_canonical(rule) if isinstance(rule, Mapping) else rule for rule in rules]
 
 
-def changed_rules(before: list[Any], datasource: str, desired: list[Any]) -> list[Any]:
-    """Return the rules that there shall be, both lists in canonical form; BadInput if Druid cannot be without them."""
+def merged_rules(before: list[Any], datasource: str, desired: list[Any]) -> list[Any]:
+    """Return the rules that there shall be, all in canonical form; InvalidInput if Druid cannot be without them."""
     if datasource == DEFAULT and not desired:
         remedy = "the rules of the cluster cannot be empty; to load everything, state one of type loadForever"
-        raise BadInput("rules", [], remedy)
-    return replaced(before, without_unknown(before, desired))
+        raise InvalidInput("rules", [], remedy)
+    return replace_list(before, without_unknown_fields(before, desired))
 
 
 def _canonical(rule: Mapping[str, Any]) -> Rule:
-    stated: Rule = {name: value for name, value in rule.items() if value is not None}
-    kind = str(stated.get("type"))
+    specified: Rule = {name: value for name, value in rule.items() if value is not None}
+    kind = str(specified.get("type"))
     if kind.startswith("load"):
-        stated["useDefaultTierForNull"] = boolean(stated.get("useDefaultTierForNull", True))
-        stated.setdefault("tieredReplicants", _TIERS if stated["useDefaultTierForNull"] is True else {})
+        specified["useDefaultTierForNull"] = parse_boolean(specified.get("useDefaultTierForNull", True))
+        specified.setdefault("tieredReplicants", _TIERS if specified["useDefaultTierForNull"] is True else {})
     if kind.endswith(_BY_PERIOD) and kind != _WITHOUT_FUTURE:
-        stated["includeFuture"] = boolean(stated.get("includeFuture", True))
-    return {**changed_at(changed_at(stated, ("interval",), canonical_interval), ("tieredReplicants",), _replicants)}
+        specified["includeFuture"] = parse_boolean(specified.get("includeFuture", True))
+    return {**changed_at(changed_at(specified, ("interval",), canonical_interval), ("tieredReplicants",), _replicants)}
 
 
 def _replicants(tiers: Any) -> Any:
-    return {tier: whole_number(number) for tier, number in tiers.items()} if isinstance(tiers, Mapping) else tiers
+    return {tier: parse_whole_number(number) for tier, number in tiers.items()} if isinstance(tiers, Mapping) else tiers

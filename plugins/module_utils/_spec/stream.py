@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, value_at
 
 _IO: Path = ("spec", "ioConfig")
 

@@ -10,17 +10,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import FIELDS as COMPACTION_FIELDS
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dimension import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.data_schema import (
     canonical_dimensions,
+    canonical_filters,
     canonical_flatten_fields,
-    stated_exclusions,
+    specified_exclusions,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.duration import in_seconds
-from ansible_collections.druidops.druid.plugins.module_utils._spec.filter import canonical_filters
-from ansible_collections.druidops.druid.plugins.module_utils._spec.granularity import canonical_granularity
-from ansible_collections.druidops.druid.plugins.module_utils._spec.instant import canonical_instant
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, changed_at, value_at, without
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import Stream, stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats import (
+    canonical_duration,
+    canonical_granularity,
+    canonical_timestamp,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, changed_at, value_at, without
 
 _PARTS = ("dataSchema", "ioConfig", "tuningConfig")
 
@@ -41,12 +43,12 @@ _DATA_SCHEMA: Path = ("spec", "dataSchema")
 
 # What Druid does to the values of a field, wherever it is found.
 _STREAM_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
-    *((path, in_seconds) for path in _DURATIONS),
+    *((path, canonical_duration) for path in _DURATIONS),
     *(((*_DATA_SCHEMA, "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
     ((*_DATA_SCHEMA, "dimensionsSpec", "dimensions"), canonical_dimensions),
     ((*_DATA_SCHEMA, "transformSpec"), canonical_filters),
     ((*_DATA_SCHEMA, "metricsSpec"), canonical_filters),
-    (("spec", "ioConfig", "lateMessageRejectionStartDateTime"), canonical_instant),
+    (("spec", "ioConfig", "lateMessageRejectionStartDateTime"), canonical_timestamp),
     (("spec", "ioConfig", "inputFormat", "flattenSpec", "fields"), canonical_flatten_fields),
     (("spec", "ioConfig", "inputFormat", "valueFormat", "flattenSpec", "fields"), canonical_flatten_fields),
     (("spec", "tuningConfig", "numPersistThreads"), lambda number: _bounded(number, at_least=1)),
@@ -74,7 +76,7 @@ def _canonical_stream(stream: Stream, spec: Mapping[str, Any]) -> dict[str, Any]
     for path in stream.dropped:
         document = without(document, path)
     return _with_fields(
-        document, ((_DATA_SCHEMA, _with_stated_exclusions), (("spec", "tuningConfig"), _with_strict_parsing))
+        document, ((_DATA_SCHEMA, _with_specified_exclusions), (("spec", "tuningConfig"), _with_strict_parsing))
     )
 
 
@@ -92,11 +94,11 @@ def _with_fields(document: Any, fields: tuple[tuple[Path, Callable[[Any], Any]],
     return dict(document)
 
 
-def _with_stated_exclusions(data_schema: Any) -> Any:
-    stated = stated_exclusions(data_schema) if isinstance(data_schema, Mapping) else None
-    if stated is None:
+def _with_specified_exclusions(data_schema: Any) -> Any:
+    specified = specified_exclusions(data_schema) if isinstance(data_schema, Mapping) else None
+    if specified is None:
         return data_schema
-    return changed_at(data_schema, ("dimensionsSpec", "dimensionExclusions"), lambda _exclusions: stated)
+    return changed_at(data_schema, ("dimensionsSpec", "dimensionExclusions"), lambda _exclusions: specified)
 
 
 def _with_strict_parsing(tuning: Any) -> Any:

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import Path, value_at, without
-from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import STREAMS, stream_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.unknown import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     Complete,
     unknown_fields,
     without_fields,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import STREAMS, stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, value_at, without
 
 _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
 _TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
@@ -45,7 +45,7 @@ _COMPLETE: Complete = {
 _INCOMPLETE = {"kinesis": {("spec", "ioConfig"), ("spec", "tuningConfig")}}
 _TUNING: Path = ("spec", "tuningConfig")
 # Fields whose value Druid derives from another one unless they are stated: this one, and that other.
-_FOLLOWERS: tuple[tuple[str, str], ...] = (
+_DERIVED_FIELDS: tuple[tuple[str, str], ...] = (
     ("maxParseExceptions", "reportParseExceptions"),
     ("maxSavedParseExceptions", "reportParseExceptions"),
     ("indexSpecForIntermediatePersists", "indexSpec"),
@@ -58,7 +58,7 @@ _NEW_STREAM = (
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DesiredSupervisor:
     """What a person wants of one supervisor. ``spec``: in canonical form; ``suspended``: None leaves it as it is."""
 
     id: str
@@ -67,18 +67,18 @@ class Wanted:
     is_present: bool = True
 
 
-def changed(before: Mapping[str, Any] | None, wanted: Wanted) -> dict[str, Any] | None:
-    """Return what the supervisor shall be, None if it shall not be; BadInput if it cannot be."""
-    if not wanted.is_present:
+def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> dict[str, Any] | None:
+    """Return what the supervisor shall be, None if it shall not be; InvalidInput if it cannot be."""
+    if not target.is_present:
         return None
     if before is None:
-        return _created(wanted)
-    desired = _without_unknown(before, wanted)
+        return _created(target)
+    desired = _without_unknown(before, target)
     if _is_auto_scaled(merge(before, desired)):
         # the number of tasks is the autoscaler's now; stating it again would take its decision back
         desired = without(desired, _TASK_COUNT)
-    after = _with_suspension(_without_followers(before, desired, merge(before, desired)), wanted)
-    _refuse_another_stream(before, after)
+    after = _with_suspension(_without_derived(before, desired, merge(before, desired)), target)
+    _reject_other_stream(before, after)
     return after
 
 
@@ -87,38 +87,38 @@ def differ_in_suspension_only(before: Mapping[str, Any], after: Mapping[str, Any
     return are_same({**before, "suspended": None}, {**after, "suspended": None})
 
 
-def unknown(before: Mapping[str, Any] | None, wanted: Wanted) -> Iterator[Path]:
-    """Yield where ``wanted`` has fields that this version of Druid does not know, as far as ``before`` tells."""
+def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> Iterator[Path]:
+    """Yield where ``target`` has fields that this version of Druid does not know, as far as ``before`` tells."""
     kind = str(value_at(before, ("type",)))
     incomplete = _INCOMPLETE.get(kind, set())
     complete = {place: names for place, names in _COMPLETE.items() if place not in incomplete}
-    return unknown_fields(before, wanted.spec, complete) if kind in STREAMS else iter(())
+    return unknown_fields(before, target.spec, complete) if kind in STREAMS else iter(())
 
 
-def _created(wanted: Wanted) -> dict[str, Any]:
-    if wanted.spec is None:
-        raise BadInput("id", wanted.id, "there is no such supervisor; state its spec to make it")
-    return _with_suspension({"suspended": False, **wanted.spec}, wanted)
+def _created(target: DesiredSupervisor) -> dict[str, Any]:
+    if target.spec is None:
+        raise InvalidInput("id", target.id, "there is no such supervisor; state its spec to make it")
+    return _with_suspension({"suspended": False, **target.spec}, target)
 
 
-def _with_suspension(spec: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
-    return {**spec} if wanted.suspended is None else {**spec, "suspended": wanted.suspended}
+def _with_suspension(spec: Mapping[str, Any], target: DesiredSupervisor) -> dict[str, Any]:
+    return {**spec} if target.suspended is None else {**spec, "suspended": target.suspended}
 
 
-def _without_unknown(before: Mapping[str, Any], wanted: Wanted) -> Any:
+def _without_unknown(before: Mapping[str, Any], target: DesiredSupervisor) -> Any:
     """Leave out what Druid would drop: with it a second run could never find the supervisor as it is wanted."""
-    return without_fields(wanted.spec or {}, unknown(before, wanted))
+    return without_fields(target.spec or {}, unknown_supervisor_fields(before, target))
 
 
-def _without_followers(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:
+def _without_derived(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:
     """Leave out what Druid had derived from a field that changes now, so that it is derived anew."""
-    old, stated, new = (value_at(each, _TUNING) or {} for each in (before, desired, after))
-    if not all(isinstance(each, Mapping) for each in (old, stated, new)):
+    old, specified, new = (value_at(each, _TUNING) or {} for each in (before, desired, after))
+    if not all(isinstance(each, Mapping) for each in (old, specified, new)):
         # what is no tuning at all is for Druid to refuse
         return after
-    for follower, leader in _FOLLOWERS:
-        if follower not in stated and not are_same(old.get(leader), new.get(leader)):
-            after = without(after, (*_TUNING, follower))
+    for derived, source in _DERIVED_FIELDS:
+        if derived not in specified and not are_same(old.get(source), new.get(source)):
+            after = without(after, (*_TUNING, derived))
     return after
 
 
@@ -126,10 +126,10 @@ def _is_auto_scaled(spec: Mapping[str, Any]) -> bool:
     return value_at(spec, _AUTO_SCALED) in (True, "true")
 
 
-def _refuse_another_stream(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def _reject_other_stream(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     stream = stream_of(before)
     names = (stream.name, *stream.patterns) if stream else ()
     for path in (("type",), *names):
-        was, shall_be = value_at(before, path), value_at(after, path)
-        if was != shall_be:
-            raise BadInput(".".join(path), shall_be, f"the supervisor reads {was!r}; {_NEW_STREAM}")
+        current, desired_value = value_at(before, path), value_at(after, path)
+        if current != desired_value:
+            raise InvalidInput(".".join(path), desired_value, f"the supervisor reads {current!r}; {_NEW_STREAM}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.paths import value_at
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import value_at
 
 _NATIVE = ("ingestionStatsAndErrors", "payload")
 _SQL = ("multiStageQuery", "payload")
@@ -43,8 +43,10 @@ def _stage(stages: Any) -> str | None:
     """Return the last stage of a query that has begun, such as ``stage 2 of 3, RUNNING``."""
     if not isinstance(stages, list):
         return None
-    begun = [(number, each["phase"]) for number, each in enumerate(stages, 1) if each.get("phase") not in (None, "NEW")]
-    return f"stage {begun[-1][0]} of {len(stages)}, {begun[-1][1]}" if begun else None
+    started = [
+        (number, each["phase"]) for number, each in enumerate(stages, 1) if each.get("phase") not in (None, "NEW")
+    ]
+    return f"stage {started[-1][0]} of {len(stages)}, {started[-1][1]}" if started else None
 
 
 def _native_rows(report: Mapping[str, Any]) -> int | None:
@@ -61,9 +63,9 @@ def _sql_rows(report: Mapping[str, Any]) -> int | None:
     if not isinstance(counters, Mapping):
         return None
     workers = [worker for stage in counters.values() for worker in stage.values()]
-    made = [worker["segmentGenerationProgress"] for worker in workers if "segmentGenerationProgress" in worker]
-    if made:
-        return sum(each.get("rowsProcessed") or 0 for each in made)
+    generated = [worker["segmentGenerationProgress"] for worker in workers if "segmentGenerationProgress" in worker]
+    if generated:
+        return sum(each.get("rowsProcessed") or 0 for each in generated)
     return sum(rows for worker in (counters.get("0") or {}).values() for rows in _input_rows(worker))
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import MISSING, Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
@@ -174,11 +174,11 @@ def _connection(found: Access, patience: Patience, directory: Path) -> Connectio
             retry_timeout=patience.retry_timeout,
             write_timeout=patience.write_timeout,
         )
-    except BadInput as error:
+    except InvalidInput as error:
         raise NoAccess(reasons.INVALID_SPEC, _told(error)) from error
 
 
-def _told(error: BadInput) -> str:
+def _told(error: InvalidInput) -> str:
     if error.name in ("ca_path", "client_cert", "client_key"):
         # its own words name the file, which has another name in every pass
         return f"{trouble.field(error.name)}: {error.remedy}"

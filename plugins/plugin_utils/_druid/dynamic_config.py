@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, converge
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change, converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
     BROKER,
@@ -22,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     Kind,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble

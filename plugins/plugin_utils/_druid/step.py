@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, Resource
-from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change, Resource
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked_pair
 
 
 @dataclass(frozen=True)

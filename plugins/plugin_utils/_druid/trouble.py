@@ -9,22 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import (
-    BadAnswer,
-    BadInput,
-    DruidError,
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     Forbidden,
+    InvalidResponse,
     ServerError,
     Unauthorized,
     Unreachable,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 
 _REASONS: tuple[tuple[type[DruidError], str], ...] = (
-    (BadInput, reasons.INVALID_SPEC),
+    (InvalidInput, reasons.INVALID_SPEC),
     (Unreachable, reasons.DRUID_UNREACHABLE),
-    (BadAnswer, reasons.DRUID_UNREACHABLE),
+    (InvalidResponse, reasons.DRUID_UNREACHABLE),
     (Unauthorized, reasons.UNAUTHORIZED),
     (Forbidden, reasons.UNAUTHORIZED),
     (ServerError, reasons.DRUID_UNREACHABLE),

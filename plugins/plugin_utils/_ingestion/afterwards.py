@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ask import see
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource import kept

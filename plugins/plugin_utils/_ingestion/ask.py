@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._converge import converge
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import status_of as how_it_is
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id import OWN_IDS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervision
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt

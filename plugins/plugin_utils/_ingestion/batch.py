@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job, native_job, query_job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job, native_job, query_job
 from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion
@@ -34,7 +34,7 @@ class Attempt:
 
 
 def job(ingestion: Ingestion) -> Job:
-    """Return the job; its id is that of this resource and this specification alone. BadInput if it cannot be one."""
+    """Return the job; its id is that of this resource and specification alone. InvalidInput if it cannot be one."""
     document = ingestion.document
     if ingestion.type != SQL:
         return native_job(document, document.get("id") or _id(ingestion))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Resource, converge
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Resource, converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
-from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion

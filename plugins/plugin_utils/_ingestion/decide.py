@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import place
@@ -169,4 +169,4 @@ def _drifted(steps: Iterator[Converge]) -> Iterator[Finding]:
 def _places(before: Any, after: Any) -> list[str]:
     """Return the fields that differ, those included that are on one side only."""
     on_one_side = {*before} ^ {*after} if isinstance(before, Mapping) and isinstance(after, Mapping) else set()
-    return sorted({*differing(before, after), *on_one_side})
+    return sorted({*differing_fields(before, after), *on_one_side})

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import let_start
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import wait_until_started
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
     NoAccess,
@@ -105,7 +105,7 @@ def _let_start(api: KubernetesApi, client: DruidClient, supervisors: Iterable[st
         return
     decide_on_the_server(api)
     for each in supervisors:
-        let_start(client, each)
+        wait_until_started(client, each)
 
 
 def _stuck(resource: Manifest, problem: Finding, found: Observed) -> Pass:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import status_of
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 
 _TASKS = path("druid", "indexer", "v1", "tasks")
 

@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import SPEC_KEY

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._address import server
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._http.address import server_url
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 
 
@@ -24,7 +24,7 @@ def place(ingestion: Ingestion) -> str:
 def in_one_form(url: Any) -> Any:
     """Return an address the same however it is written; what is none as it is."""
     try:
-        return server(url) if isinstance(url, str) else url
-    except BadInput:
+        return server_url(url) if isinstance(url, str) else url
+    except InvalidInput:
         # there is nobody, and nobody else can be there
         return url

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import step
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record

@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils import _spec_masking
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
@@ -85,7 +85,7 @@ def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> R
 def _masker(done: Pass) -> status.Masked:
     """Return what masks the secrets of the specification, of the Secrets that were read, and of what Druid has."""
     change = done.seen.change if isinstance(done.seen, SeenSupervisor) else Change(None, None)
-    of_specs = _spec_masking.masker_of([*_documents(done.resource), change.before, change.after])
+    of_specs = spec_masking.masker_of([*_documents(done.resource), change.before, change.after])
     of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
 
     def masked(text: str) -> str:
@@ -150,5 +150,5 @@ def _diffs(steps: Iterable[Step]) -> Iterable[dict[str, Any]]:
             before, after = step.masked
             yield {"before": before or "", "after": after or "", "before_header": step.what, "after_header": step.what}
         elif isinstance(step, Submit):
-            body = _spec_masking.masked(step.job.submission(step.attempt))
+            body = spec_masking.masked(step.job.submission(step.attempt))
             yield {"before": "", "after": body, "before_header": step.title, "after_header": step.title}

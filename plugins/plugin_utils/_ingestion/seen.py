@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change, Resource
-from ansible_collections.druidops.druid.plugins.module_utils._spec.job import Job
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change, Resource
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
 
 
@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch im
 class SeenSupervisor:
     """A supervisor: what is wanted of it, what would change, and its status (``payload`` of Druid's answer)."""
 
-    wanted: Wanted
+    wanted: DesiredSupervisor
     resource: Resource
     change: Change
     payload: Mapping[str, Any] = field(default_factory=dict)

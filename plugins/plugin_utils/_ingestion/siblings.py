@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.place import in_one_form
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
@@ -43,7 +43,7 @@ def state_an_id(siblings: Iterable[Manifest]) -> bool:
 def _states_an_id(ingestion: Ingestion) -> bool:
     try:
         return asks_for_an_id(ingestion)
-    except (BadInput, ValueError):
+    except (InvalidInput, ValueError):
         return False
 
 
@@ -71,7 +71,7 @@ def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
         return None
     try:
         return identity(ingestion, has_own_ids=has_own_ids)
-    except (BadInput, ValueError):
+    except (InvalidInput, ValueError):
         return None
 
 

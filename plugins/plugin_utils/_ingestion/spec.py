@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._depth import TOO_DEEP, is_too_deep
+from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import TOO_DEEP, is_too_deep
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 
 # The type of a resource, and that of the specification in Druid's API.

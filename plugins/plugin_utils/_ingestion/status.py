@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import bounded_errors
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import truncate_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, settle, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, reasons
@@ -128,7 +128,7 @@ def _of_druid(seen: Seen | None) -> dict[str, Any]:
         code = str(told.get("statusCode") or seen.attempt.task.status)
         detail = str(told.get("runnerStatusCode") or code) if code == batch.RUNNING else code
         return {"taskId": seen.id, "state": code, "detailedState": detail}
-    payload = bounded_errors(seen.payload)
+    payload = truncate_errors(seen.payload)
     detail = str(payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("state") or "")
     lag = payload.get("aggregateLag")
     errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or ()]

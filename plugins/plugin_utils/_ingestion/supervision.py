@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import supervisor_id, with_id
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical, with_parts_inside
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_id import supervisor_id, with_id
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 
@@ -26,12 +26,14 @@ def asks_for_an_id(ingestion: Ingestion) -> bool:
     )
 
 
-def wanted(ingestion: Ingestion, record: Record, *, has_own_ids: bool) -> Wanted:
-    """Return what is wanted of the supervisor; BadInput if it cannot be. What is stated no longer is taken away."""
+def wanted(ingestion: Ingestion, record: Record, *, has_own_ids: bool) -> DesiredSupervisor:
+    """Return what is wanted of the supervisor; InvalidInput if it cannot be. What is stated no longer is taken away."""
     spec = canonical(_typed(ingestion))
     supervisor = supervisor_id(spec, None, has_own_ids=has_own_ids)
     desired = with_id(with_dropped(_last(record, ingestion), spec), supervisor, has_own_ids=has_own_ids)
-    return Wanted(supervisor, desired, ingestion.suspend if ingestion.suspend is not None else spec.get("suspended"))
+    return DesiredSupervisor(
+        supervisor, desired, ingestion.suspend if ingestion.suspend is not None else spec.get("suspended")
+    )
 
 
 def identity(ingestion: Ingestion, *, has_own_ids: bool) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._errors import LONGEST_VALUE, bounded
-from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.dropped import differing
-from ansible_collections.druidops.druid.plugins.module_utils._spec_masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import MAX_VALUE_LENGTH, truncate
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
@@ -38,7 +38,7 @@ def _warnings(ingestion: Ingestion) -> Iterator[str]:
     if ingestion.is_stated_twice:
         yield "spec.ingestion has both nativeSpec and spec: nativeSpec counts. Remove spec."
     document = _without_environment(ingestion.document)
-    secrets = sorted(differing(document, masked(document)))
+    secrets = sorted(differing_fields(document, masked(document)))
     if secrets:
         yield (
             f"spec.{_place(ingestion)}: secrets are there in the clear ({', '.join(secrets)}), for all who may read "
@@ -105,7 +105,7 @@ def _of_query(document: dict[str, Any]) -> Iterator[str]:
 
 def _no_text(field: str, identifier: Any) -> Iterator[str]:
     if identifier is not None and not isinstance(identifier, str):
-        shown = bounded(repr(masked(identifier)), LONGEST_VALUE)
+        shown = truncate(repr(masked(identifier)), MAX_VALUE_LENGTH)
         yield (
             f"ingestion.nativeSpec.{field} ({shown}): an id has to be a text. Put it in quotes, or leave it out: then "
             "each spec has one of its own."

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils import _transport
+from ansible_collections.druidops.druid.plugins.module_utils._http import transport
 from ansible_collections.druidops.druid.plugins.plugin_utils import _kubernetes
 from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
@@ -45,7 +45,7 @@ def killed_after(requests: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
 
     with monkeypatch.context() as patch:
         patch.setattr(_kubernetes.KubernetesApi, "_request", counted(_kubernetes.KubernetesApi._request))
-        patch.setattr(_transport.Transport, "exchange", counted(_transport.Transport.exchange))
+        patch.setattr(transport.Transport, "exchange", counted(transport.Transport.exchange))
         yield sent
 
 

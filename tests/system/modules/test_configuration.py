@@ -11,24 +11,29 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._ensure import compaction as ensure
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.compaction_info import compaction as compacted
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.dynamic_config import (
-    configs,
+from ansible_collections.druidops.druid.plugins.module_utils._operations import compaction as ensure
+from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import compaction_info as compacted
+from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import (
+    dynamic_config_info,
     ensure_brokers,
     ensure_cluster_compaction,
     ensure_coordinator,
     ensure_overlord,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.retention_rules import (
+from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import (
     ensure_rules,
-    retention_rules,
+    retention_rules_info,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, DruidError, Incomplete, Unsettled
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction, all_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COORDINATOR
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    DruidError,
+    InvalidInput,
+    PartialFailure,
+    UncertainState,
+)
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import Share, druid, druid_27, druid_33, share_druid
@@ -178,7 +183,7 @@ def test_what_is_there_cannot_be_read_is_said(newest: Direct, name: str) -> None
     before = rules.read()
     newest.proxy.fail_next(SERVER_ERROR_PAGE, method="GET")
 
-    with pytest.raises(Unsettled, match=r"What is there now could not be read: GET .* was answered with 500"):
+    with pytest.raises(UncertainState, match=r"What is there now could not be read: GET .* was answered with 500"):
         rules.write(before, rules.merge(before))
 
 
@@ -225,7 +230,7 @@ def test_many_datasources_are_read_at_once_and_one_that_fails_stops_no_other(dir
     broken = {"datasource": f"{name}_2", "config": {"granularitySpec": {"segmentGranularity": "sometimes"}}}
     absent = {"datasource": f"{name}_3", "state": "absent"}
     with pytest.raises(
-        Incomplete, match=rf"^datasources\[0\]: POST .* datasources\[3\]: datasource \('{name}'\): "
+        PartialFailure, match=rf"^datasources\[0\]: POST .* datasources\[3\]: datasource \('{name}'\): "
     ) as no:
         compaction(direct, datasources=[broken, {"datasource": name}, absent, {"config": {"dataSource": name}}])
     assert [(each["id"], each["changed"]) for each in no.value.result["compaction"]] == [
@@ -275,11 +280,11 @@ def test_somebody_else_may_have_removed_it_meanwhile(direct: Direct, name: str) 
 
 
 def test_the_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
-    with pytest.raises(BadInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty"):
+    with pytest.raises(InvalidInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty"):
         done(direct, ensure_rules, datasource="_default", rules=[])
 
     assert direct.writes == []
-    (told,) = retention_rules(direct.client, {"datasource": "_default"})
+    (told,) = retention_rules_info(direct.client, {"datasource": "_default"})
     assert [rule["type"] for rule in told["rules"]] == ["loadForever"]
 
 
@@ -299,12 +304,12 @@ def test_what_this_druid_does_not_have_is_refused(druid_33: Druid) -> None:
     brokers = r"^broker: Druid 33\.0\.0 has no dynamic configuration of the Brokers; it has one from 37 on"
     runner = r"^kubernetes_task_runner: this Druid 33\.0\.0 has no Kubernetes task runner; load its extension first"
     with direct_on(druid_33) as direct:
-        with pytest.raises(Incomplete, match=brokers):
+        with pytest.raises(PartialFailure, match=brokers):
             done(direct, ensure_brokers, config={"queryBlocklist": []})
-        with pytest.raises(Incomplete, match=runner):
+        with pytest.raises(PartialFailure, match=runner):
             done(direct, ensure_overlord, kubernetes_task_runner={"capacity": 3})
         assert direct.writes == []
-        assert [each["id"] for each in configs(direct.client)] == ["coordinator", "overlord", "compaction"]
+        assert [each["id"] for each in dynamic_config_info(direct.client)] == ["coordinator", "overlord", "compaction"]
 
 
 def test_the_task_runner_on_kubernetes(druid_33: Druid) -> None:
@@ -324,9 +329,9 @@ def test_the_task_runner_on_kubernetes(druid_33: Druid) -> None:
         assert found["podTemplateSelectStrategy"]["selectors"] == [
             {"selectionKey": "small", "type": ["compact"], "context.tags": None, "dataSource": None}
         ]
-        with pytest.raises(Incomplete, match=r"capacity \(None\): Druid has no way back to the default"):
+        with pytest.raises(PartialFailure, match=r"capacity \(None\): Druid has no way back to the default"):
             done(direct, ensure_overlord, kubernetes_task_runner={"capacity": None})
-        kinds = [each["id"] for each in configs(direct.client)]
+        kinds = [each["id"] for each in dynamic_config_info(direct.client)]
         assert kinds == ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"]
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._errors import Forbidden, Unauthorized, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Forbidden, Unauthorized, Unreachable
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor_info import supervisors
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.task_info import tasks
+from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
+from ansible_collections.druidops.druid.plugins.module_utils._operations.task import task_info
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES
 from testbed.druid.druid import Druid
@@ -54,7 +54,7 @@ def name(direct: Direct) -> Iterator[str]:
 
 @pytest.mark.parametrize("by", ["id", "datasource"])
 def test_supervisors(direct: Direct, name: str, by: str) -> None:
-    (found,) = supervisors(direct.client, {**ALL_SUPERVISORS, by: name, "history": 5})
+    (found,) = supervisor_info(direct.client, {**ALL_SUPERVISORS, by: name, "history": 5})
 
     assert (found["id"], found["type"], found["datasource"], found["suspended"]) == (name, "kafka", name, True)
     assert (found["lag"], found["status"]["suspended"]) == (0, True)
@@ -64,10 +64,10 @@ def test_supervisors(direct: Direct, name: str, by: str) -> None:
 
 
 def test_supervisors_by_state(direct: Direct, name: str) -> None:
-    (known,) = supervisors(direct.client, {**ALL_SUPERVISORS, "id": name, "status": False})
+    (known,) = supervisor_info(direct.client, {**ALL_SUPERVISORS, "id": name, "status": False})
 
-    there = supervisors(direct.client, {**ALL_SUPERVISORS, "state": known["detailed_state"], "status": False})
-    elsewhere = supervisors(direct.client, {**ALL_SUPERVISORS, "state": "UNHEALTHY_TASKS", "status": False})
+    there = supervisor_info(direct.client, {**ALL_SUPERVISORS, "state": known["detailed_state"], "status": False})
+    elsewhere = supervisor_info(direct.client, {**ALL_SUPERVISORS, "state": "UNHEALTHY_TASKS", "status": False})
 
     assert name in [each["id"] for each in there]
     assert name not in [each["id"] for each in elsewhere]
@@ -75,18 +75,18 @@ def test_supervisors_by_state(direct: Direct, name: str) -> None:
 
 
 def test_none_of_that_name(direct: Direct) -> None:
-    assert supervisors(direct.client, {**ALL_SUPERVISORS, "id": "nobody"}) == []
-    assert tasks(direct.client, {**ALL_TASKS, "id": "nobody"}) == []
+    assert supervisor_info(direct.client, {**ALL_SUPERVISORS, "id": "nobody"}) == []
+    assert task_info(direct.client, {**ALL_TASKS, "id": "nobody"}) == []
 
 
 def test_tasks(direct: Direct) -> None:
     name = f"i{secrets.token_hex(4)}"
     done = direct.task(spec={"type": "noop", "dataSource": name, "runTime": 1}, wait=True)
 
-    (by_id,) = tasks(direct.client, {**ALL_TASKS, "id": done["id"], "spec": True, "report": True})
-    (by_source,) = tasks(direct.client, {**ALL_TASKS, "datasource": name, "state": "complete", "type": "noop"})
+    (by_id,) = task_info(direct.client, {**ALL_TASKS, "id": done["id"], "spec": True, "report": True})
+    (by_source,) = task_info(direct.client, {**ALL_TASKS, "datasource": name, "state": "complete", "type": "noop"})
 
     assert (by_id["statusCode"], by_id["spec"]["runTime"]) == ("SUCCESS", 1)
     assert "report" in by_id
     assert by_source["id"] == done["id"]
-    assert tasks(direct.client, {**ALL_TASKS, "datasource": name, "state": "running"}) == []
+    assert task_info(direct.client, {**ALL_TASKS, "datasource": name, "state": "running"}) == []

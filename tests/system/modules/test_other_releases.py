@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor_info import supervisors
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError, Incomplete, ServerError
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError
+from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, Supervisor
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io
 from testbed.druid.druid import Druid
@@ -97,16 +98,16 @@ def test_another_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict
         together = direct.supervisor(supervisors=list(calls))
         assert (together["changed"], direct.writes) == (False, [])
         asked = {"id": None, "datasource": name, "state": None, "status": False, "history": 0}
-        assert [each["id"] for each in supervisors(direct.client, asked)] == [name, f"{name}_2", f"{name}_3"]
+        assert [each["id"] for each in supervisor_info(direct.client, asked)] == [name, f"{name}_2", f"{name}_3"]
 
         assert direct.supervisor(spec=calls[1]["spec"], state="absent")["changed"]
         assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}_2/terminate"]
-        assert [each["id"] for each in supervisors(direct.client, asked)] == [name, f"{name}_3"]
+        assert [each["id"] for each in supervisor_info(direct.client, asked)] == [name, f"{name}_3"]
 
 
 def test_before_34_another_id_is_refused(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     with direct_on_release(druid_33, "28.0.0") as direct:
-        with pytest.raises(Incomplete, match=r"before Druid 34 it is that of the datasource; leave it out"):
+        with pytest.raises(PartialFailure, match=r"before Druid 34 it is that of the datasource; leave it out"):
             direct.supervisor(spec=spec, id=f"{name}_2")
         assert direct.writes == []
 
@@ -117,7 +118,9 @@ def test_another_topic_is_explained_before_anything_is_sent(
 ) -> None:
     with direct_on_release(druid_33, release) as direct:
         direct.supervisor(spec=spec)
-        with pytest.raises(Incomplete, match=r"topic \('other'\): the supervisor reads .* Suspend it and wait until"):
+        with pytest.raises(
+            PartialFailure, match=r"topic \('other'\): the supervisor reads .* Suspend it and wait until"
+        ):
             direct.supervisor(spec=with_io(spec, topic="other"))
         assert direct.writes == []
         assert not direct.supervisor(spec=spec)["changed"]
@@ -128,7 +131,7 @@ def test_druids_own_refusal_of_another_topic_is_told(druid_33: Druid, name: str,
     words = r"500 .*input source stream from \[\w+\] to \[other\] is not supported for a running supervisor"
     with direct_on_release(druid_33, "37.0.0") as direct:
         direct.supervisor(spec=spec)
-        supervisor = Supervisor(direct.client, Wanted(name))
+        supervisor = Supervisor(direct.client, DesiredSupervisor(name))
         before = supervisor.read()
         assert before is not None
         with pytest.raises(ServerError, match=words):

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import Incomplete
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MOST_ERRORS
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MAX_ERRORS
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.support.overlord_death import (
@@ -100,7 +100,7 @@ class Calls:
 def _outcome(stream: Stream, wanted: Call) -> dict[str, Any]:
     try:
         return {**stream.direct.supervisor(**wanted), "problem": ""}
-    except Incomplete as failed:
+    except PartialFailure as failed:
         return {**failed.result, "problem": str(failed)}
 
 
@@ -253,7 +253,7 @@ def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
     lost = changed.direct.supervisor(id=changed.name, wait=True, wait_for="payload.healthy == `false`")
     payload = lost["supervisors"][0]["status"]["payload"]
     assert payload["detailedState"] == "UNABLE_TO_CONNECT_TO_STREAM"
-    assert 0 < len(payload["recentErrors"]) <= MOST_ERRORS
+    assert 0 < len(payload["recentErrors"]) <= MAX_ERRORS
     suspended.direct.supervisor(id=suspended.name, wait=True)
 
     druid_apart.revive("kafka")

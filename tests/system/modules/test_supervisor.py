@@ -10,11 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._ensure import supervisor as ensure_supervisor
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput, Incomplete, Unsettled
+from ansible_collections.druidops.druid.plugins.module_utils._operations import supervisor as ensure_supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    InvalidInput,
+    PartialFailure,
+    UncertainState,
+)
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
@@ -81,7 +85,7 @@ def test_another_topic_is_explained_not_done(direct: Direct, spec: dict[str, Any
     direct.supervisor(spec=spec)
 
     with pytest.raises(
-        Incomplete, match=r"topic \('other'\): the supervisor reads .*; the offsets of one stream"
+        PartialFailure, match=r"topic \('other'\): the supervisor reads .*; the offsets of one stream"
     ) as no:
         direct.supervisor(spec=with_io(spec, topic="other"))
 
@@ -122,7 +126,7 @@ def test_many_are_read_at_once_and_one_that_fails_stops_no_other(
     broken = with_io({**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": f"{name}_broken"}}}, topic=None)
     gone = {"id": f"{name}_gone", "state": "absent"}
 
-    with pytest.raises(Incomplete) as failed:
+    with pytest.raises(PartialFailure) as failed:
         direct.supervisor(supervisors=[{"spec": broken}, gone, {"spec": spec}])
 
     assert str(failed.value).startswith("supervisors[0]: ")
@@ -136,7 +140,7 @@ def test_a_failure_that_changes_nothing_says_so(direct: Direct, spec: dict[str, 
     direct.supervisor(spec=spec)
     direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
 
-    with pytest.raises(Incomplete, match=r"500 .*made to fail.* Read back: supervisor '\w+' is as it was\."):
+    with pytest.raises(PartialFailure, match=r"500 .*made to fail.* Read back: supervisor '\w+' is as it was\."):
         direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
 
     assert not direct.supervisor(spec=spec)["changed"]
@@ -170,13 +174,13 @@ def test_a_termination_whose_answer_is_lost_is_found_to_be_made(
 def test_what_vanished_by_a_failed_update_is_put_back(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     """Druid stops the old one first: when it cannot make the new one, there is none. Here we take it away ourselves."""
     direct.supervisor(spec=spec)
-    supervisor = Supervisor(direct.client, Wanted(name, canonical(with_io(spec, taskDuration="PT2H"))))
+    supervisor = Supervisor(direct.client, DesiredSupervisor(name, canonical(with_io(spec, taskDuration="PT2H"))))
     before = supervisor.read()
     after = supervisor.merge(before)
     direct.druid.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
     direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
 
-    with pytest.raises(Unsettled, match=r"vanished with this update; it was put back as it was before"):
+    with pytest.raises(UncertainState, match=r"vanished with this update; it was put back as it was before"):
         supervisor.write(before, after)
 
     assert supervisor.read() == before
@@ -193,7 +197,7 @@ def test_what_is_lost_is_in_the_result(direct: Direct, name: str, spec: dict[str
         self._post(spec)
 
     monkeypatch.setattr(Supervisor, "_send", lose)
-    with pytest.raises(Incomplete, match=r"could not be put back: .*/history") as failed:
+    with pytest.raises(PartialFailure, match=r"could not be put back: .*/history") as failed:
         direct.supervisor(spec=with_io(spec, taskDuration="PT2H"))
 
     assert direct.proxy.unmet == 0
@@ -225,7 +229,7 @@ def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: 
     assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/reset"]
     assert direct.supervisor(id=name, reset_offsets={"0": 5})["changed"]
     assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/resetOffsets"]
-    with pytest.raises(BadInput, match="offsets are reset of a supervisor that is there"):
+    with pytest.raises(InvalidInput, match="offsets are reset of a supervisor that is there"):
         direct.supervisor(id=name, reset=True, state="absent")
     assert direct.writes == []
 
@@ -238,12 +242,12 @@ def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, An
     status, at_last = f"/druid/indexer/v1/supervisor/{name}/status", "UNABLE_TO_CONNECT_TO_STREAM"
     # Druid says so after several attempts
     eventually(lambda: direct.client.get(status)["payload"]["detailedState"] == at_last)
-    with pytest.raises(Incomplete, match=rf"Waited 1 s for .* At last its state is {at_last}"):
+    with pytest.raises(PartialFailure, match=rf"Waited 1 s for .* At last its state is {at_last}"):
         direct.supervisor(spec=dead, wait=True, wait_timeout=1)
 
 
 def test_a_batch_on_a_schedule_needs_an_id(direct: Direct) -> None:
-    with pytest.raises(Incomplete, match=r"id \(None\): a supervisor of type scheduled_batch needs one"):
+    with pytest.raises(PartialFailure, match=r"id \(None\): a supervisor of type scheduled_batch needs one"):
         direct.supervisor(spec={"type": "scheduled_batch", "spec": {}, "schedulerConfig": {}})
 
     assert direct.proxy.exchanges == []

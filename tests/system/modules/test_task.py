@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import ApiError, Incomplete
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_27, share_druid
@@ -65,13 +66,13 @@ def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: 
     spec = batch(name, {"type": "inline", "data": "no JSON"})
     spec["spec"]["tuningConfig"]["maxParseExceptions"] = 0
 
-    with pytest.raises(Incomplete, match=r"Task '\w+' failed: .*parse exceptions.* With retry: true") as failed:
+    with pytest.raises(PartialFailure, match=r"Task '\w+' failed: .*parse exceptions.* With retry: true") as failed:
         direct.task(spec=spec, wait=True)
     first = failed.value.result["id"]
-    with pytest.raises(Incomplete):
+    with pytest.raises(PartialFailure):
         direct.task(spec=spec, wait=True)
     assert direct.writes == []
-    with pytest.raises(Incomplete) as failed:
+    with pytest.raises(PartialFailure) as failed:
         direct.task(spec=spec, wait=True, retry=True)
 
     assert (failed.value.result["id"], failed.value.result["attempt"]) == (f"{first}_2", 2)
@@ -81,7 +82,7 @@ def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: 
 def test_waiting_in_vain_tells_how_far_it_is(direct: Direct, name: str) -> None:
     spec = {"type": "noop", "dataSource": name, "runTime": 600000}
 
-    with pytest.raises(Incomplete, match=r"Waited 1 s for the end of task .* It runs on; no rows, \w+\."):
+    with pytest.raises(PartialFailure, match=r"Waited 1 s for the end of task .* It runs on; no rows, \w+\."):
         direct.task(spec=spec, wait=True, wait_timeout=1)
 
     assert direct.task(spec=spec, state="absent")["changed"]

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.supervisor import ensure
-from ansible_collections.druidops.druid.plugins.module_utils._ensure.task import ensure_query, ensure_task
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_query, ensure_task
 from testbed.druid.druid import Druid
 from testbed.proxy import Upstream
 from testbed.recording_proxy import RecordingProxy, recording_proxy
@@ -66,7 +66,7 @@ class Direct:
     def supervisor(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module supervisor."""
         self.proxy.forget()
-        return ensure(self.client, {**_SUPERVISOR, **params}, check_mode=check_mode)
+        return ensure_supervisor(self.client, {**_SUPERVISOR, **params}, check_mode=check_mode)
 
     def task(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module task."""

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.doc_fragments import connection, job
-from ansible_collections.druidops.druid.plugins.module_utils._job_arguments import JOB
-from ansible_collections.druidops.druid.plugins.module_utils._module import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION, JOB
 
 ROOT = Path(__file__).resolve().parents[3]
 FACTS = ("type", "elements", "choices", "default", "required", "aliases")
@@ -25,7 +24,7 @@ DOCUMENTED_OF_JOBS: dict[str, Any] = yaml.safe_load(job.ModuleDocFragment.DOCUME
 def modules() -> list[Path]:
     """The modules that speak HTTP with Druid."""
     files = sorted((ROOT / "plugins" / "modules").glob("*.py"))
-    return [file for file in files if "module_utils._module import" in file.read_text(encoding="utf-8")]
+    return [file for file in files if "module_utils._operations.module import" in file.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize(("documented", "spec"), [(DOCUMENTED, CONNECTION), (DOCUMENTED_OF_JOBS, JOB)])

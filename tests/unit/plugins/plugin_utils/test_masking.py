@@ -10,10 +10,10 @@ import base64
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._masking import CHANGED
-from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import CHANGED
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair, masker_of
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import (
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     EVERY,
     SECRET,

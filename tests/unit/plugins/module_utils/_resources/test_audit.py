@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import audit
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 
 def test_what_is_stated_travels_in_headers() -> None:
@@ -18,5 +18,7 @@ def test_what_is_stated_travels_in_headers() -> None:
 
 @pytest.mark.parametrize("text", ["größer", "two\nlines", "\x00"])
 def test_what_no_header_can_say_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match=r"^comment \(.*\): it travels in a header of HTTP: use printable characters"):
+    with pytest.raises(
+        InvalidInput, match=r"^comment \(.*\): it travels in a header of HTTP: use printable characters"
+    ):
         audit("me", text)

@@ -9,27 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import (
-    NotConnected,
-    NotFound,
-    ServerError,
-    Unreachable,
-)
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import let_start, terminate
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate, wait_until_started
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NotConnected
 
 STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"
 GONE = NotFound(404, "", "GET", STATUS)
 BUSY = ServerError(503, "", "POST", TERMINATE)
 BROKEN = ServerError(500, "", "POST", TERMINATE)
-NOBODY = Unreachable("POST", TERMINATE, "refused", is_passing=True)
+NOBODY = Unreachable("POST", TERMINATE, "refused", is_transient=True)
 
 
 class Druid:
     """A client that gets these answers: states of a supervisor, or errors; and then those to what is posted."""
 
-    def __init__(self, states: list[Any], posted: list[Any] | None = None, is_patient: bool = True) -> None:
-        self.is_patient = is_patient
+    def __init__(self, states: list[Any], posted: list[Any] | None = None, retries_enabled: bool = True) -> None:
+        self.retries_enabled = retries_enabled
         self.answers = {"GET": states, "POST": posted or [None]}
         self.sent: list[str] = []
 
@@ -50,7 +46,7 @@ class Druid:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._wait.INTERVAL", 0)
+    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._resources.wait.INTERVAL", 0)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +65,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_is_looked_at_until_it_has_started(states: list[Any], looks: int) -> None:
     druid = Druid(states)
-    let_start(druid, "s")  # type: ignore[arg-type]
+    wait_until_started(druid, "s")  # type: ignore[arg-type]
     assert druid.sent == ["GET status"] * looks
 
 
@@ -87,7 +83,7 @@ def test_who_comes_back_is_given_the_time_to_start_again(error: Exception) -> No
 
 
 def test_who_has_no_patience_is_told_at_once() -> None:
-    druid = Druid(["RUNNING"], [BUSY], is_patient=False)
+    druid = Druid(["RUNNING"], [BUSY], retries_enabled=False)
     with pytest.raises(ServerError):
         terminate(druid, "s")  # type: ignore[arg-type]
 

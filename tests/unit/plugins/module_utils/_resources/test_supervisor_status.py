@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
-    awaited,
-    bounded_errors,
     summary,
+    truncate_errors,
+    wait_expression,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._wait import condition
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import condition
 
 RUNS, RESTS = {"type": "kafka", "suspended": False}, {"type": "kafka", "suspended": True}
 TASK = {"id": "index_kafka_a"}
@@ -36,13 +36,13 @@ TASK = {"id": "index_kafka_a"}
     ],
 )
 def test_awaited(spec: Any, status: Any, is_awaited: bool) -> None:
-    assert condition(awaited(spec))(status) is is_awaited
+    assert condition(wait_expression(spec))(status) is is_awaited
 
 
 def test_the_latest_errors_are_told_few_and_short() -> None:
     payload = {"detailedState": "LOST", "recentErrors": [{"message": f"{number}" * 600} for number in range(5)]}
 
-    errors = bounded_errors(payload)["recentErrors"]
+    errors = truncate_errors(payload)["recentErrors"]
 
     assert [each["message"][0] for each in errors] == ["2", "3", "4"]
     assert max(len(each["message"]) for each in errors) == 500

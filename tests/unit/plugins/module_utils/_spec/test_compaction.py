@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
     FIELDS,
     canonical_compaction,
-    changed_compaction,
-    stated_compaction,
+    merged_compaction,
+    specified_compaction,
     unknown_compaction,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,40 +57,42 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("desired", "different"), CASES.values(), ids=CASES)
 def test_changed(desired: dict[str, Any], different: dict[str, Any]) -> None:
-    assert are_same(changed_compaction(BEFORE, stated_compaction("a", desired)), {**BEFORE, **different})
+    assert are_same(merged_compaction(BEFORE, specified_compaction("a", desired)), {**BEFORE, **different})
 
 
 def test_null_takes_away() -> None:
-    after = changed_compaction(BEFORE, stated_compaction("a", {"tuningConfig": None}))
+    after = merged_compaction(BEFORE, specified_compaction("a", {"tuningConfig": None}))
 
     assert after == {name: value for name, value in BEFORE.items() if name != "tuningConfig"}
 
 
 def test_a_new_one_has_what_is_stated() -> None:
-    assert changed_compaction(None, stated_compaction("a", {"taskPriority": 1, "ioConfig": None})) == {
+    assert merged_compaction(None, specified_compaction("a", {"taskPriority": 1, "ioConfig": None})) == {
         "taskPriority": 1,
         "dataSource": "a",
     }
 
 
 def test_one_that_shall_not_be_is_none() -> None:
-    assert changed_compaction(BEFORE, None) is None
-    assert changed_compaction(None, None) is None
+    assert merged_compaction(BEFORE, None) is None
+    assert merged_compaction(None, None) is None
 
 
 def test_unknown_fields_are_named_by_their_places() -> None:
-    stated = stated_compaction("a", {"taskPriorty": 3, "tuningConfig": {"maxRowInMemory": 3}, "taskContext": {"x": 1}})
+    stated = specified_compaction(
+        "a", {"taskPriorty": 3, "tuningConfig": {"maxRowInMemory": 3}, "taskContext": {"x": 1}}
+    )
 
     assert list(unknown_compaction(BEFORE, stated)) == [("taskPriorty",), ("tuningConfig", "maxRowInMemory")]
     assert not list(unknown_compaction(None, stated))
 
 
 def test_the_datasource_is_named_once() -> None:
-    assert stated_compaction(None, {"dataSource": "a"})["dataSource"] == "a"
-    with pytest.raises(BadInput, match=r"datasource \('a'\): the config names another one, 'b'; state one of them"):
-        stated_compaction("a", {"dataSource": "b"})
-    with pytest.raises(BadInput, match=r"datasource \(None\): name the datasource that is to be compacted"):
-        stated_compaction(None, {})
+    assert specified_compaction(None, {"dataSource": "a"})["dataSource"] == "a"
+    with pytest.raises(InvalidInput, match=r"datasource \('a'\): the config names another one, 'b'; state one of them"):
+        specified_compaction("a", {"dataSource": "b"})
+    with pytest.raises(InvalidInput, match=r"datasource \(None\): name the datasource that is to be compacted"):
+        specified_compaction(None, {})
 
 
 names = st.sampled_from(["taskPriority", "tuningConfig", "taskContext", "a", "type"])
@@ -103,10 +105,10 @@ documents = st.dictionaries(names, values, max_size=4)
 
 @given(documents, documents)
 def test_one_that_is_as_it_is_wanted_stays(before: Any, desired: Any) -> None:
-    stated = stated_compaction("a", desired)
-    after = changed_compaction({**before, "dataSource": "a"}, stated)
+    stated = specified_compaction("a", desired)
+    after = merged_compaction({**before, "dataSource": "a"}, stated)
 
-    assert are_same(changed_compaction(after, stated), after)
+    assert are_same(merged_compaction(after, stated), after)
 
 
 @given(st.sampled_from([place for place, _change in FIELDS]), values)

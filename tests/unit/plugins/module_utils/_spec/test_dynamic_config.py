@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
     BROKER,
     COMPACTION,
@@ -18,10 +17,11 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     TASK_RUNNER,
     Kind,
     canonical_config,
-    changed_config,
+    merged_config,
     unknown_config,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -143,11 +143,11 @@ CASES: dict[str, tuple[Kind, Any, Any, Any]] = {
 def test_changed(kind: Kind, before: Any, desired: Any, different: Any) -> None:
     before, desired = canonical_config(kind, before), canonical_config(kind, desired)
 
-    assert are_same(changed_config(kind, before, desired), {**before, **different})
+    assert are_same(merged_config(kind, before, desired), {**before, **different})
 
 
 def test_null_brings_back_the_default_where_the_whole_is_replaced() -> None:
-    assert changed_config(OVERLORD, _AFFINE, {"selectStrategy": None}) == {"type": "default", "autoScaler": None}
+    assert merged_config(OVERLORD, _AFFINE, {"selectStrategy": None}) == {"type": "default", "autoScaler": None}
 
 
 @pytest.mark.parametrize(
@@ -155,15 +155,15 @@ def test_null_brings_back_the_default_where_the_whole_is_replaced() -> None:
 )
 def test_null_is_refused_where_there_is_no_way_back(kind: Kind, before: Any) -> None:
     words = r"maxSegmentsToMove \(None\): Druid has no way back to the default of this field, now 100; state the value"
-    with pytest.raises(BadInput, match=words):
-        changed_config(kind, before, {"maxSegmentsToMove": None})
+    with pytest.raises(InvalidInput, match=words):
+        merged_config(kind, before, {"maxSegmentsToMove": None})
 
 
 def test_one_that_was_never_set_says_nothing_of_its_fields() -> None:
     desired = {"selectStrategy": {"type": "fillCapacity"}, "autoScaler": None}
 
     assert not list(unknown_config(OVERLORD, {}, desired))
-    assert changed_config(OVERLORD, {}, desired) == {"selectStrategy": {"type": "fillCapacity"}}
+    assert merged_config(OVERLORD, {}, desired) == {"selectStrategy": {"type": "fillCapacity"}}
 
 
 def test_unknown_fields_are_named_by_their_places() -> None:
@@ -192,11 +192,11 @@ documents = st.dictionaries(names, values, max_size=4)
 def test_one_that_is_as_it_is_wanted_stays(kind: Kind, before: Any, desired: Any) -> None:
     before, desired = canonical_config(kind, before), canonical_config(kind, desired)
     try:
-        after = changed_config(kind, before, desired)
-    except BadInput:
+        after = merged_config(kind, before, desired)
+    except InvalidInput:
         assume(False)
     # one that has been set has fields: only of one that never was nothing is given back, and nothing is known of those
     assume(after or not before)
 
-    assert are_same(changed_config(kind, after, desired), after)
+    assert are_same(merged_config(kind, after, desired), after)
     assert canonical_config(kind, before) == before

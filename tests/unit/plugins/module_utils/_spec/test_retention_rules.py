@@ -9,12 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
-from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import (
-    canonical_rules,
-    changed_rules,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,35 +86,37 @@ def test_canonical(given: Any, expected: Any) -> None:
 def test_a_tier_that_is_not_stated_any_more_is_gone() -> None:
     fewer = canonical_rules([{"type": "loadForever", "tieredReplicants": {"hot": 1}}])
 
-    assert changed_rules(LOADED, "a", fewer) == fewer
+    assert merged_rules(LOADED, "a", fewer) == fewer
 
 
 def test_the_order_is_a_meaning() -> None:
     drop = {"type": "dropForever"}
 
-    assert changed_rules([*LOADED, drop], "a", [drop, *LOADED]) == [drop, *LOADED]
+    assert merged_rules([*LOADED, drop], "a", [drop, *LOADED]) == [drop, *LOADED]
 
 
 def test_what_a_newer_release_adds_to_a_rule_is_no_change() -> None:
     newer = [{**LOADED[0], "newer": 1}]
 
-    assert changed_rules(newer, "a", LOADED) == newer
+    assert merged_rules(newer, "a", LOADED) == newer
 
 
 def test_a_field_that_druid_would_drop_is_no_change() -> None:
-    assert changed_rules(LOADED, "a", [{**LOADED[0], "colour": "red"}]) == LOADED
+    assert merged_rules(LOADED, "a", [{**LOADED[0], "colour": "red"}]) == LOADED
 
 
 def test_an_empty_list_removes_them_but_not_those_of_the_cluster() -> None:
-    assert changed_rules(LOADED, "a", []) == []
-    with pytest.raises(BadInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty; .* loadForever$"):
-        changed_rules(LOADED, "_default", [])
+    assert merged_rules(LOADED, "a", []) == []
+    with pytest.raises(
+        InvalidInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty; .* loadForever$"
+    ):
+        merged_rules(LOADED, "_default", [])
 
 
 @given(_rules(), _rules(colour=st.just("red")))
 def test_rules_that_are_as_they_are_wanted_stay(before: Any, desired: Any) -> None:
     before, desired = canonical_rules(before), canonical_rules(desired)
-    after = changed_rules(before, "a", desired)
+    after = merged_rules(before, "a", desired)
 
-    assert are_same(changed_rules(after, "a", desired), after)
-    assert are_same(changed_rules(before, "a", before), before)
+    assert are_same(merged_rules(after, "a", desired), after)
+    assert are_same(merged_rules(before, "a", before), before)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import (
-    Wanted,
-    changed,
+    DesiredSupervisor,
     differ_in_suspension_only,
-    unknown,
+    merged_spec,
+    unknown_supervisor_fields,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 BEFORE: dict[str, Any] = {
     "type": "kafka",
@@ -35,11 +35,11 @@ BEFORE: dict[str, Any] = {
 
 
 def _after(spec: Any, suspended: bool | None = None) -> Any:
-    return changed(BEFORE, Wanted("a", {"type": "kafka", **spec}, suspended))
+    return merged_spec(BEFORE, DesiredSupervisor("a", {"type": "kafka", **spec}, suspended))
 
 
 def _created(spec: Any, suspended: bool | None = None) -> Any:
-    return changed(None, Wanted("a", {"type": "kafka", **spec}, suspended))
+    return merged_spec(None, DesiredSupervisor("a", {"type": "kafka", **spec}, suspended))
 
 
 def test_what_is_wanted_already_changes_nothing() -> None:
@@ -64,13 +64,13 @@ def test_a_new_one_runs_unless_it_is_stated() -> None:
 
 
 def test_one_that_is_not_there_is_not_made_of_nothing() -> None:
-    with pytest.raises(BadInput, match=r"id \('a'\): there is no such supervisor; state its spec to make it"):
-        changed(None, Wanted("a", None, True))
+    with pytest.raises(InvalidInput, match=r"id \('a'\): there is no such supervisor; state its spec to make it"):
+        merged_spec(None, DesiredSupervisor("a", None, True))
 
 
 def test_one_that_shall_not_be_is_none() -> None:
-    assert changed(BEFORE, Wanted("a", is_present=False)) is None
-    assert changed(None, Wanted("a", is_present=False)) is None
+    assert merged_spec(BEFORE, DesiredSupervisor("a", is_present=False)) is None
+    assert merged_spec(None, DesiredSupervisor("a", is_present=False)) is None
 
 
 @pytest.mark.parametrize("enabled", [True, "true"])
@@ -95,7 +95,9 @@ def test_the_number_of_tasks_is_the_persons_without_an_autoscaler() -> None:
     ],
 )
 def test_another_stream_is_refused_and_explained(spec: Any) -> None:
-    with pytest.raises(BadInput, match=r"the supervisor reads .*; the offsets of one stream mean nothing in another"):
+    with pytest.raises(
+        InvalidInput, match=r"the supervisor reads .*; the offsets of one stream mean nothing in another"
+    ):
         _after(spec)
 
 
@@ -124,15 +126,15 @@ UNKNOWN: dict[str, tuple[Any, set[tuple[str, ...]]]] = {
 
 @pytest.mark.parametrize(("spec", "places"), UNKNOWN.values(), ids=UNKNOWN)
 def test_unknown(spec: Any, places: set[tuple[str, ...]]) -> None:
-    assert set(unknown(BEFORE, Wanted("a", spec))) == places
+    assert set(unknown_supervisor_fields(BEFORE, DesiredSupervisor("a", spec))) == places
 
 
 def test_nothing_is_unknown_of_what_is_not_there_or_leaves_fields_out() -> None:
     kinesis = {"type": "kinesis", "spec": {"ioConfig": {"stream": "s"}}}
-    wanted = Wanted("a", {"type": "kinesis", "spec": {"ioConfig": {"endpoint": "e"}}})
+    wanted = DesiredSupervisor("a", {"type": "kinesis", "spec": {"ioConfig": {"endpoint": "e"}}})
 
-    assert not list(unknown(None, wanted))
-    assert not list(unknown(kinesis, wanted))
+    assert not list(unknown_supervisor_fields(None, wanted))
+    assert not list(unknown_supervisor_fields(kinesis, wanted))
 
 
 def test_an_unknown_field_does_not_change_the_supervisor() -> None:

@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import (
     MAX_CHANGES,

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._masking import Masker
-from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, events
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
@@ -21,7 +21,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.test_masking import ALONE, SECRET, with_secret
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
+    ALONE,
+    SECRET,
+    with_secret,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.test_masking import IN_MANIFESTS

@@ -7,22 +7,24 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import (
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ApiError,
-    BadAnswer,
-    BadInput,
-    DruidError,
     Forbidden,
+    InvalidResponse,
     ServerError,
     Unauthorized,
     Unreachable,
-    Unsettled,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    DruidError,
+    InvalidInput,
+    UncertainState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid.trouble import finding
 
 URL = "http://druid:8888/x"
 WHERE = ("POST", URL)
-CUT = Unreachable(*WHERE, "cut off", sent=True, is_passing=True)
+CUT = Unreachable(*WHERE, "cut off", sent=True, is_transient=True)
 
 
 def after(error: DruidError, cause: DruidError) -> DruidError:
@@ -36,14 +38,14 @@ def after(error: DruidError, cause: DruidError) -> DruidError:
     [
         (CUT, "DruidUnreachable"),
         (ServerError(500, "oops", *WHERE), "DruidUnreachable"),
-        (BadAnswer(200, "no JSON", *WHERE), "DruidUnreachable"),
+        (InvalidResponse(200, "no JSON", *WHERE), "DruidUnreachable"),
         (Unauthorized(401, "", *WHERE), "Unauthorized"),
         (Forbidden(403, "", *WHERE), "Unauthorized"),
         (ApiError(400, "no such type", *WHERE), "RefusedByDruid"),
-        (BadInput("spec", {}, "names no datasource"), "InvalidSpec"),
+        (InvalidInput("spec", {}, "names no datasource"), "InvalidSpec"),
         # what was read back then does not make it a refusal
         (after(DruidError("It is as it was."), CUT), "DruidUnreachable"),
-        (after(Unsettled("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
+        (after(UncertainState("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
         (after(DruidError("It is as it was."), ServerError(500, "Server Error", *WHERE)), "DruidUnreachable"),
         (after(DruidError("It is as it was."), ApiError(400, "no such type", *WHERE)), "RefusedByDruid"),
     ],

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
@@ -31,7 +31,7 @@ RESUMED, KEPT = Change(SUSPENDED, THERE), Record()
 
 
 def seen(change: Change, supervisor: str = "pages") -> SeenSupervisor:
-    return SeenSupervisor(Wanted(supervisor, {}), Nothing(), change)
+    return SeenSupervisor(DesiredSupervisor(supervisor, {}), Nothing(), change)
 
 
 def titles(described: Ingestion, record: Record, what: Seen, extras: tuple[Converge, ...] = ()) -> list[str]:

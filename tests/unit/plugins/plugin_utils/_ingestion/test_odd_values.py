@@ -11,16 +11,16 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._address import path
-from ansible_collections.druidops.druid.plugins.module_utils._errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
-    changed_compaction,
-    stated_compaction,
+    merged_compaction,
+    specified_compaction,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.datasource import datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, changed_rules
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import changed
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import merged_spec
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervision
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import described, state_an_id
@@ -124,8 +124,8 @@ def work_out_supervisor(described: Ingestion) -> None:
             with suppress(DruidError):
                 wanted = supervision.wanted(described, record, has_own_ids=has_own_ids)
                 path(wanted.id)
-                changed(None, wanted)
-                changed(canonical({"type": described.type, **usual}), wanted)
+                merged_spec(None, wanted)
+                merged_spec(canonical({"type": described.type, **usual}), wanted)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ def test_a_part_of_a_specification(kind: str, document: dict[str, Any]) -> None:
 def test_a_part_of_what_is_kept_of_the_datasource() -> None:
     for rule in (*ODD, *odd(RULE, 2)):
         problems(ingestion(ingestion={"rules": [rule]}))
-        changed_rules(canonical_rules([RULE]), "pages", canonical_rules([rule]))
+        merged_rules(canonical_rules([RULE]), "pages", canonical_rules([rule]))
     for config in odd(COMPACTION, 4):
         found = ingestion(ingestion={"compaction": config})
         with suppress(DruidError):
             if not problems(found):
-                wanted = stated_compaction(datasource_of(found.document), config)
-                changed_compaction(None, wanted)
-                changed_compaction(stated_compaction("pages", COMPACTION), wanted)
+                wanted = specified_compaction(datasource_of(found.document), config)
+                merged_compaction(None, wanted)
+                merged_compaction(specified_compaction("pages", COMPACTION), wanted)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._secret import MASK
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import report

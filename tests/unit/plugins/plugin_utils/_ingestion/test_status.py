@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._converge import Change
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import Wanted
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
@@ -32,7 +32,7 @@ THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
 def supervisor(*states: Any, **payload: Any) -> SeenSupervisor:
     """`states`: what Druid has, and what is wanted where that is something else."""
     before, after = (states[0], states[-1]) if states else (THERE, THERE)
-    return SeenSupervisor(Wanted("pages", {}), Nothing(), Change(before, after), payload)
+    return SeenSupervisor(DesiredSupervisor("pages", {}), Nothing(), Change(before, after), payload)
 
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> SeenBatch:

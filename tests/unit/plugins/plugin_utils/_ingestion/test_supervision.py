@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._errors import BadInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervision import (
     identity,
@@ -92,7 +92,7 @@ def test_which_supervisor_it_is(kind: str, document: dict[str, Any], own_ids: bo
     ids=["no datasource", "an id before Druid 34", "no id"],
 )
 def test_what_is_none(kind: str, document: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(InvalidInput):
         wanted(ingestion(kind, document), NOTHING, has_own_ids=False)
-    with pytest.raises(BadInput):
+    with pytest.raises(InvalidInput):
         identity(ingestion(kind, document), has_own_ids=False)

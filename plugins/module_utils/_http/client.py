@@ -1,0 +1,191 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""DruidClient: the only code that speaks HTTP with Druid. Which server is asked, in which order, and how often."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http import address
+from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
+from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
+    TRANSIENT_STATUSES,
+    InvalidResponse,
+    ServerError,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, Request, encode_body
+from ansible_collections.druidops.druid.plugins.module_utils._http.response import ResponseParser
+from ansible_collections.druidops.druid.plugins.module_utils._http.retry import RetryBudget
+from ansible_collections.druidops.druid.plugins.module_utils._http.router_proxy import Routers
+from ansible_collections.druidops.druid.plugins.module_utils._http.transport import MISSING, Response, Transport
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
+
+__all__ = ["MISSING", "Connection", "DruidClient", "path"]
+
+
+class DruidClient:
+    """Druid's HTTP API at a Router, a Coordinator or an Overlord: the first of the servers that answers stays chosen.
+
+    Paths are those of the Coordinator and the Overlord (``/druid/indexer/v1/...``); what a Router serves elsewhere is
+    found there. Credentials and bodies go to servers that were named, and to whom these call their leader.
+
+    Every method raises Unreachable when no answer comes and ApiError when it is no success; what may be repeated is
+    tried again for ``connection.retry_timeout`` seconds when nobody is there or the answer is 502, 503 or 504.
+    ``retries_enabled``: whether anything is.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._retry_budget = lambda: RetryBudget(connection.retry_timeout, now, sleep)
+        self.retries_enabled = connection.retry_timeout > 0
+        self._transport = Transport(connection)
+        self._redirects = Redirects(self._transport, connection.urls)
+        self._parser = ResponseParser(connection, self._redirects)
+        self._routers = Routers(self._redirects, self._parser)
+        self._servers = list(connection.urls)
+        self._version_text: str | None = None
+
+    def __enter__(self) -> DruidClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    @property
+    def traffic(self) -> dict[str, int]:
+        """How many requests have been sent that only read, how many others, and how many got no answer."""
+        sent = self._transport.sent
+        return {"reads": sent["GET"], "writes": sent.total() - sent["GET"], "unanswered": self._transport.unanswered}
+
+    def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON document, None when the answer is empty; NotFound when Druid does not know the thing."""
+        return self._call(Request("GET", path, address.query(params)))
+
+    def post(
+        self,
+        path: str,
+        body: Any = None,
+        params: Mapping[str, Any] | None = None,
+        *,
+        idempotent: bool = False,
+        content_type: str = JSON,
+        audit: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Return the JSON document that answers, None when it is empty. ``body``: JSON, or bytes as they are.
+
+        Sent once, unless it is ``idempotent``: to be so marked when sending it twice does what sending it once does.
+        ``audit``: headers for Druid's audit history (see ``_resources.audit``).
+        """
+        document = None if isinstance(body, bytes) else body
+        query = address.query(params)
+        request = Request("POST", path, query, encode_body(body), content_type, idempotent, document, audit or {})
+        return self._call(request)
+
+    def delete(
+        self, path: str, params: Mapping[str, Any] | None = None, *, audit: Mapping[str, str] | None = None
+    ) -> Any:
+        """Return what answers, as ``post``. Tried again, it may find that it has worked before: NotFound."""
+        return self._call(Request("DELETE", path, address.query(params), audit=audit or {}))
+
+    @property
+    def version_text(self) -> str:
+        """The version as the server itself states it (GET /status), such as ``33.0.0``. Read once."""
+        if self._version_text is None:
+            status = self.get("/status")
+            self._version_text = str(status.get("version")) if isinstance(status, Mapping) else ""
+        return self._version_text
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """The numbers of the version: ``(33, 0, 0)``. ApiError when the server states none."""
+        numbers = re.match(r"\d+(?:\.\d+)*", self.version_text)
+        if not numbers:
+            message, url = f"a version that has no number ({self.version_text!r})", self._servers[0] + "/status"
+            raise InvalidResponse(200, message, "GET", url, "Check the option url: is this Druid?")
+        return tuple(int(number) for number in numbers.group().split("."))
+
+    def supports(self, *version: int) -> bool:
+        """Return whether the server's version is this one or newer: ``supports(33)``."""
+        return self.version >= version
+
+    # Again and again: the same call, as long as that can help.
+
+    def _call(self, request: Request) -> Any:
+        retry_budget = self._retry_budget()
+        while True:
+            try:
+                return self._try_servers(request)
+            except (Unreachable, ServerError) as error:
+                delay = error.retry_after if isinstance(error, ServerError) else None
+                if not (request.idempotent and error.is_transient and retry_budget.pause(delay)):
+                    raise
+
+    # One server after the other.
+
+    def _try_servers(self, request: Request) -> Any:
+        failures: list[Unreachable | ServerError] = []
+        for server in self._candidates(request):
+            try:
+                response = self._send(server, request)
+                if not (response.status in TRANSIENT_STATUSES and request.idempotent):
+                    self._prefer(server)
+                    return self._parser.result(server, request, response)
+                failures.append(self._parser.server_error(request, response))
+            except Unreachable as error:
+                self._redirects.forget(server)
+                if error.sent and not (request.idempotent and error.is_transient):
+                    raise
+                failures.append(error)
+        raise _combined(failures)
+
+    def _candidates(self, request: Request) -> Iterator[str]:
+        leader = self._redirects.leader_of(request.service)
+        return iter(dict.fromkeys(([leader] if leader else []) + self._servers))
+
+    def _prefer(self, server: str) -> None:
+        if server in self._servers:
+            self._servers.remove(server)
+            self._servers.insert(0, server)
+
+    def _send(self, server: str, request: Request) -> Response:
+        prefix = self._routers.prefix(server, request.path)
+        return self._redirects.follow(request, server + prefix + request.path + request.query)
+
+
+def _combined(failures: list[Unreachable | ServerError]) -> Unreachable | ServerError:
+    """Return the one failure that says most; when nobody answered, all of them as one."""
+    answered = [failure for failure in failures if isinstance(failure, ServerError)]
+    unanswered = [failure for failure in failures if isinstance(failure, Unreachable)]
+    if answered or len(unanswered) == 1:
+        return (answered or unanswered)[0]
+    first, others = unanswered[0], unanswered[1:]
+    reason = "; ".join([first.reason, *(f"{other.url}: {other.reason}" for other in others)])
+    hints = " ".join(sentences(hint) for hint in dict.fromkeys(each.hint for each in unanswered) if hint)
+    return Unreachable(
+        first.method,
+        first.url,
+        reason,
+        hints,
+        sent=any(each.sent for each in unanswered),
+        is_transient=any(each.is_transient for each in unanswered),
+    )

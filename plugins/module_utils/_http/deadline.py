@@ -1,0 +1,130 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A watch over one exchange: whether any byte of the request has left, and an end after so many seconds."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+
+try:
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+except ImportError:
+    # said by _transport, on which everything that needs this depends
+    pass
+
+
+class Deadline:
+    """Ends an exchange that takes too long, whatever it is doing: a timeout of a socket starts anew with each byte."""
+
+    def __init__(self) -> None:
+        self.sent = False
+        self.is_expired = False
+        self._seconds = 0.0
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def on_send(self, sock: socket.socket) -> None:
+        """Note that bytes of a request are about to leave; from the first of them on the time runs."""
+        with self._lock:
+            # The socket and not its connection, which lets go of it when an answer ends with its end.
+            self._socket = sock
+            if not self.sent:
+                self.sent = True
+                self._timer = threading.Timer(self._seconds, self._expire)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def within(self, seconds: float) -> Deadline:
+        """Return itself, for an exchange that may take so long."""
+        self._seconds = seconds
+        return self
+
+    def __enter__(self) -> None:
+        self.sent = self.is_expired = False
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._socket = None
+            if self._timer:
+                self._timer.cancel()
+
+    def _expire(self) -> None:
+        with self._lock:
+            if self._socket is None or threading.current_thread() is not self._timer:
+                return
+            self.is_expired = True
+            with suppress(OSError):
+                # That of the socket itself, also below TLS, which would want to say goodbye first.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def session(deadline: Deadline) -> requests.Session:
+    """Return a session whose connections tell the watch when they send, and which looks at no redirect itself."""
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            # Even when it is not to follow, requests would read the whole answer and judge its Location.
+            return None
+
+    session = Session()
+    adapter = _adapter(deadline)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
+
+
+def _adapter(deadline: Deadline) -> HTTPAdapter:
+    """Return an adapter of requests whose connections tell the watch when they send."""
+
+    class Http(HTTPConnection):
+        is_connecting = False
+
+        def connect(self) -> None:
+            self.is_connecting = True
+            try:
+                super().connect()
+            finally:
+                self.is_connecting = False
+
+        def send(self, data: Any) -> None:
+            if self.sock is None:
+                self.connect()
+            # What is sent to make a connection is no request: CONNECT, to a proxy.
+            if not self.is_connecting:
+                deadline.on_send(self.sock)
+            super().send(data)
+
+    class Https(Http, HTTPSConnection):
+        pass
+
+    class HttpPool(HTTPConnectionPool):
+        ConnectionCls = Http
+
+    class HttpsPool(HTTPSConnectionPool):
+        ConnectionCls = Https
+
+    pools = {"http": HttpPool, "https": HttpsPool}
+
+    class Adapter(HTTPAdapter):
+        def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
+            super().init_poolmanager(*arguments, **keywords)
+            self.poolmanager.pool_classes_by_scheme = pools
+
+        def proxy_manager_for(self, *arguments: Any, **keywords: Any) -> Any:
+            manager = super().proxy_manager_for(*arguments, **keywords)
+            manager.pool_classes_by_scheme = pools
+            return manager
+
+    return Adapter()

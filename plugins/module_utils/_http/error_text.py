@@ -1,0 +1,119 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Druid, Jetty or a proxy said, in short words. Pure: from the bytes of an answer to a sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+
+MAX_TEXT_LENGTH = 600
+
+
+class ErrorText(NamedTuple):
+    """A sentence, and whether Druid's API said it, rather than the web server that it runs in."""
+
+    text: str
+    is_from_druid: bool
+
+
+NO_TEXT = ErrorText("", is_from_druid=False)
+
+
+def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText:
+    """Return what an answer says. Its Content-Type is not asked: Druid's is not always right.
+
+    ``mask`` hides secrets. It gets the whole text: of one that was cut first a part would remain.
+    """
+    parsed = _parse(body.decode("utf-8", "replace").strip())
+    return parsed._replace(text=_short(mask(parsed.text)))
+
+
+def _parse(text: str) -> ErrorText:
+    if not text:
+        return NO_TEXT
+    if _HTML.match(text):
+        return _of_page(text)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return ErrorText(text, is_from_druid=True)
+    return _of_document(document)
+
+
+_HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
+# Where the words are. First what says most: DruidException (errorMessage), errors of old (error), the odd one of 403.
+_KEYS = ("Access-Check-Result", "errorMessage", "errorMsg", "error", "message", "cause")
+
+
+def _of_document(document: Any) -> ErrorText:
+    if not isinstance(document, Mapping):
+        return ErrorText(document if isinstance(document, str) else json.dumps(document), is_from_druid=True)
+    if {"url", "status", "message"} <= document.keys():
+        # Jetty's error page for those who accept JSON: servlet, message, url, status, cause0 ...
+        return _of_jetty(str(document.get("cause0") or ""), str(document["message"]))
+    for key in _KEYS:
+        value = document.get(key)
+        if isinstance(value, Mapping):
+            return _of_document(value)
+        if value:
+            return ErrorText(str(value), is_from_druid=True)
+    return ErrorText(json.dumps(document), is_from_druid=True)
+
+
+def _of_jetty(cause: str, message: str) -> ErrorText:
+    return ErrorText(cause or message, is_from_druid=False)
+
+
+def _of_page(text: str) -> ErrorText:
+    page = _Page()
+    page.feed(text)
+    page.close()
+    rows = page.rows
+    if rows.get("MESSAGE") or rows.get("CAUSED BY"):
+        return _of_jetty(rows.get("CAUSED BY", ""), rows.get("MESSAGE", ""))
+    message = page.first("pre") or page.first("title") or page.first("h1") or page.first("body")
+    return ErrorText(message, is_from_druid=False)
+
+
+class _Page(HTMLParser):
+    """The texts of a page by their element; the rows of Jetty's table (``<th>MESSAGE:</th><td>...</td>``)."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.element = "body"
+        self.texts: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self.element = tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and self.element not in ("script", "style"):
+            self.texts.append((self.element, data.strip()))
+
+    def first(self, element: str) -> str:
+        """The first text in such an element; any text in the body."""
+        return next((text for name, text in self.texts if name == element or element == "body"), "")
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """The first value of each row of tables."""
+        pairs = zip(self.texts, self.texts[1:], strict=False)
+        found = [(head.rstrip(":").upper(), value) for (th, head), (td, value) in pairs if (th, td) == ("th", "td")]
+        return dict(reversed(found))
+
+
+_PACKAGE = re.compile(r"\b(?:[a-z][a-z0-9_]*\.)+(?=[A-Z]\w*(?:Exception|Error)\b)")
+
+
+def _short(text: str) -> str:
+    """Return one line without the packages of Java's exceptions and without a stack trace."""
+    line = " ".join(re.split(r"\n\s*at ", text, maxsplit=1)[0].split())
+    line = _PACKAGE.sub("", line)
+    return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

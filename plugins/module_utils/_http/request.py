@@ -1,0 +1,59 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is asked of Druid: a value. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
+
+JSON = "application/json"
+# Who leads what is below /druid/{service}, by the name in the path.
+SERVICES = {"indexer": "Overlord", "coordinator": "Coordinator"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    A request. ``path``: that of the Coordinator or the Overlord themselves; ``document``: what the body says.
+
+    ``audit``: further headers, by which Druid's audit history tells who has changed something, and why.
+    """
+
+    method: str
+    path: str
+    query: str = ""
+    body: bytes | None = None
+    content_type: str | None = None
+    idempotent: bool = True
+    document: Any = None
+    audit: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers, without credentials."""
+        kind = {"Content-Type": self.content_type} if self.content_type else {}
+        return {"Accept": JSON, "User-Agent": "druidops.druid", **kind, **self.audit}
+
+    @property
+    def service(self) -> str:
+        """Who leads what is below the path: ``indexer``, ``coordinator`` or nobody."""
+        if self.path.startswith("/druid-ext/"):
+            return "coordinator"
+        return next((service for service in SERVICES if self.path.startswith(f"/druid/{service}/")), "")
+
+
+def encode_body(body: Any) -> bytes | None:
+    """Return a document in JSON, bytes as they are; InvalidInput when JSON cannot say it."""
+    if body is None or isinstance(body, bytes):
+        return body
+    try:
+        return json.dumps(body, allow_nan=False).encode("ascii")
+    except (ValueError, TypeError) as error:
+        raise InvalidInput("body", HIDDEN, f"this cannot be said in JSON ({error}).") from None

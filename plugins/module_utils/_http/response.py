@@ -1,0 +1,90 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an answer means: a document, or an error with Druid's own words in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_hints
+from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
+from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._http.error_text import ErrorText, parse_error_text
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
+    ERROR_BY_STATUS,
+    ApiError,
+    InvalidResponse,
+    ServerError,
+    UnknownPath,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, Request
+from ansible_collections.druidops.druid.plugins.module_utils._http.retry import retry_after
+from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden
+
+_FAILED = "Look at Druid's log, and read again what is there now before you decide on more"
+
+
+class ResponseParser:
+    """Reads answers. To tell a thing that is not there from a server that does not know of such, it asks once more."""
+
+    def __init__(self, connection: Connection, redirects: Redirects) -> None:
+        self._connection = connection
+        self._redirects = redirects
+
+    def result(self, server: str, request: Request, response: Response) -> Any:
+        """Return the JSON document, None when the answer is empty; ApiError when it is no success."""
+        if response.status >= 300 or response.status < 200:
+            raise self.error(server, request, response)
+        if not response.body.strip():
+            return None
+        try:
+            return json.loads(response.body)
+        except (ValueError, RecursionError):
+            error_text = self._error_text(request, response).text
+            hint = "That is no JSON, and so no answer of Druid. Check the option url, and what stands before Druid"
+            raise InvalidResponse(
+                response.status, error_text, response.method, address.redacted(response.url), hint
+            ) from None
+
+    def error(self, server: str, request: Request, response: Response) -> ApiError:
+        """Return what is to be raised for an answer that is no success."""
+        if response.status >= 500:
+            return self.server_error(request, response)
+        error_text = self._error_text(request, response)
+        details = (response.status, error_text.text, response.method, address.redacted(response.url))
+        service = request.service
+        if response.status == 404 and service and not error_text.is_from_druid and not self._serves(server, service):
+            return UnknownPath(*details, error_hints.of_unknown_path(SERVICES[service]))
+        return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response.status))
+
+    def server_error(self, request: Request, response: Response) -> ServerError:
+        """Return what is to be raised for a 5xx."""
+        error_text, delay = self._error_text(request, response).text, retry_after(response.headers.get("Retry-After"))
+        return ServerError(response.status, error_text, response.method, address.redacted(response.url), _FAILED, delay)
+
+    def _error_text(self, request: Request, response: Response) -> ErrorText:
+        known = [self._connection.secrets, request.document]
+        return parse_error_text(response.body, lambda text: str(hidden(text, known)))
+
+    def _hint(self, request: Request, status: int) -> str:
+        if status == 401:
+            return error_hints.of_unauthorized(self._connection)
+        if status == 403:
+            return error_hints.of_forbidden(self._connection, request.method, request.path)
+        return ""
+
+    def _serves(self, server: str, service: str) -> bool:
+        """Return whether the server, or who it asks, is a Coordinator or Overlord: others do not know ``/isLeader``."""
+        probe = Request("GET", path("druid", service, "v1", "isLeader"))
+        body = self._redirects.follow(probe, server + probe.path).body
+        try:
+            document = json.loads(body)
+        except ValueError:
+            return False
+        return isinstance(document, Mapping) and "leader" in document

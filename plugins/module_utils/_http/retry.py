@@ -1,0 +1,51 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When to try again what may be repeated: soon, then later, and not for ever."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+MIN_PAUSE = 0.5
+MAX_PAUSE = 10.0
+
+
+@dataclass
+class RetryBudget:
+    """Pauses of half a second, twice as long each time, as long as ``total`` seconds are not used up."""
+
+    total: float
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        self._end = self.now() + self.total
+        self._pause = MIN_PAUSE
+
+    def pause(self, requested: float | None) -> bool:
+        """Wait, as long as the server asked for within reason; False, at once, when there is no time left for it."""
+        seconds = min(self._pause if requested is None else requested, MAX_PAUSE)
+        if self.now() + seconds > self._end:
+            return False
+        self._pause = min(self._pause * 2, MAX_PAUSE)
+        self.sleep(seconds)
+        return True
+
+
+def retry_after(header: str | None, now: datetime | None = None) -> float | None:
+    """Return the seconds of a header Retry-After (RFC 9110, 10.2.3: number or date); None when it makes no sense."""
+    text = (header or "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:12])
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())

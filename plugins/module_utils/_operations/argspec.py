@@ -1,0 +1,40 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The options that modules share: those of the connection, of tasks, and of the audit history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.module_utils.common.parameters import env_fallback
+
+# Documented in the doc fragment druidops.druid.connection.
+CONNECTION: dict[str, dict[str, Any]] = {
+    # Needed as well. Ansible would say no more than that it is missing, and nothing of the environment.
+    "url": {"type": "list", "elements": "str", "fallback": (env_fallback, ["DRUID_URL"])},
+    "username": {"type": "str", "fallback": (env_fallback, ["DRUID_USERNAME"])},
+    "password": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_PASSWORD"])},
+    "token": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_TOKEN"])},
+    "ca_path": {"type": "path", "aliases": ["ca_cert"], "fallback": (env_fallback, ["DRUID_CA_PATH"])},
+    "client_cert": {"type": "path", "fallback": (env_fallback, ["DRUID_CLIENT_CERT"])},
+    "client_key": {"type": "path", "no_log": False, "fallback": (env_fallback, ["DRUID_CLIENT_KEY"])},
+    "validate_certs": {"type": "bool", "default": True, "fallback": (env_fallback, ["DRUID_VALIDATE_CERTS"])},
+    "connect_timeout": {"type": "float", "default": 5.0, "fallback": (env_fallback, ["DRUID_CONNECT_TIMEOUT"])},
+    "read_timeout": {"type": "float", "default": 120.0, "fallback": (env_fallback, ["DRUID_READ_TIMEOUT"])},
+    "retry_timeout": {"type": "float", "default": 30.0, "fallback": (env_fallback, ["DRUID_RETRY_TIMEOUT"])},
+}
+
+
+# Documented in the doc fragment druidops.druid.job.
+JOB: dict[str, dict[str, Any]] = {
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "retry": {"type": "bool", "default": False},
+    "wait": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "float", "default": 3600.0},
+}
+
+
+# Documented in the doc fragment druidops.druid.audit.
+AUDIT: dict[str, dict[str, Any]] = {"author": {"type": "str"}, "comment": {"type": "str"}}

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the modules on dynamic configurations do, and dynamic_config_info."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.report import Report
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit, audit
+from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction_config import CompactionConfig
+from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
+    BROKER,
+    COMPACTION,
+    COORDINATOR,
+    OVERLORD,
+    TASK_RUNNER,
+    Kind,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
+
+_KINDS = (COORDINATOR, OVERLORD, TASK_RUNNER, BROKER, COMPACTION)
+Config = Mapping[str, Any]
+
+
+def ensure_config(
+    client: DruidClient,
+    desired_configs: Sequence[tuple[Kind, Config | None]],
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+) -> dict[str, Any]:
+    """Return the result of a module: of each kind with something wanted. One that fails does not stop the others."""
+    author = audit(params["author"], params["comment"])
+    report = Report("configs", "dynamic configuration", "config")
+    for kind, desired in desired_configs:
+        if desired is not None:
+            try:
+                config = _config(client, kind, desired, author)
+                report.add(kind.id, converge(config, check_mode=check_mode), config.warnings)
+            except DruidError as error:
+                report.problems.append(str(error))
+    return report.result()
+
+
+def module_of(*options: tuple[str, Kind]) -> Callable[..., dict[str, Any]]:
+    """Return what a module does whose options have these names."""
+
+    def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        desired_configs = [(kind, params[name]) for name, kind in options]
+        return ensure_config(client, desired_configs, params, check_mode=check_mode)
+
+    return ensure
+
+
+ensure_coordinator = module_of(("config", COORDINATOR))
+ensure_overlord = module_of(("config", OVERLORD), ("kubernetes_task_runner", TASK_RUNNER))
+ensure_brokers = module_of(("config", BROKER))
+ensure_cluster_compaction = module_of(("config", COMPACTION))
+
+
+def dynamic_config_info(client: DruidClient) -> list[dict[str, Any]]:
+    """Return the dynamic configurations that this Druid has."""
+    found = [(kind.id, _read(client, kind)) for kind in _KINDS]
+    return [{"id": identifier, "config": masked(config)} for identifier, config in found if config is not None]
+
+
+def _read(client: DruidClient, kind: Kind) -> Any:
+    try:
+        return _config(client, kind, {}, {}).read()
+    except InvalidInput:
+        # this Druid has none of that kind
+        return None
+
+
+def _config(client: DruidClient, kind: Kind, desired: Config, author: Audit) -> DynamicConfig:
+    if kind is COMPACTION:
+        return CompactionConfig(client, desired, author)
+    return DynamicConfig(client, kind, desired, author)

@@ -1,0 +1,92 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every module that speaks HTTP with Druid has: the options of the connection, and how an error ends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked, masker_of
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    DruidError,
+    InvalidInput,
+    PartialFailure,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_mapping
+
+
+def connection(params: Mapping[str, Any]) -> Connection:
+    """Return the connection that a module's parameters describe; InvalidInput names the option that is wrong."""
+    return Connection(
+        urls=tuple(params["url"] or ()),
+        username=params["username"],
+        password=params["password"],
+        token=params["token"],
+        ca_file=params["ca_path"],
+        client_cert=params["client_cert"],
+        client_key=params["client_key"],
+        verify=params["validate_certs"],
+        connect_timeout=params["connect_timeout"],
+        read_timeout=params["read_timeout"],
+        retry_timeout=params["retry_timeout"],
+    )
+
+
+def client(params: Mapping[str, Any]) -> DruidClient:
+    """Return a client for a module's parameters. Nothing is sent yet."""
+    return DruidClient(connection(params))
+
+
+def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> None:
+    """End the module with the result of ``work``, or with the words of the error that it raised.
+
+    An option that may hold secrets somewhere (a specification) is marked ``no_log``, which keeps it out of the log of
+    the system. What Ansible then hides in the result are the secrets, not every word that is in that option.
+    """
+    if MISSING is not None:
+        module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
+    specified = _structured(module.params)
+    module.no_log_values = set(_secrets(specified))
+    invocation = {"module_args": masked(specified)}
+    result, problem = _perform(module, work)
+    for warning in result.pop("warnings", ()):
+        module.warn(warning)
+    if problem:
+        module.fail_json(msg=problem, invocation=invocation, **result)
+    module.exit_json(invocation=invocation, **result)
+
+
+def _perform(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
+    """Return the result of the work and what went wrong: where it is told no traceback hangs on it."""
+    try:
+        with client(module.params) as druid:
+            return dict(work(druid)), ""
+    except PartialFailure as error:
+        return dict(error.result), str(error)
+    except DruidError as error:
+        return {}, str(error)
+
+
+def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
+    yield from (params[name] for name in ("password", "token") if params[name])
+    yield from masker_of([params]).secrets
+
+
+def _structured(params: Any) -> Any:
+    """Return the parameters with specifications that are texts as what they say: there secrets can be told by name."""
+    if isinstance(params, Mapping):
+        return {name: _spec(value) if name == "spec" else _structured(value) for name, value in params.items()}
+    return [_structured(element) for element in params] if isinstance(params, list) else params
+
+
+def _spec(specified: Any) -> Any:
+    try:
+        return parse_mapping(specified, "spec") if isinstance(specified, str) else specified
+    except InvalidInput as error:
+        return str(error)

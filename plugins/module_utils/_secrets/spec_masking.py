@@ -1,0 +1,220 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+Secrets of specifications do not leave: those that a name gives away, and those that stand where secrets stand.
+
+Where they stand, whatever their names, is a table of places. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential, Quoting, Secret
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.sql_literals import Literal, literals, unquoted
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.text_scan import is_secret_name
+from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import MAX_LEVELS, upper_levels
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
+
+
+def masked(value: Any) -> Any:
+    """Return ``value``, a specification or something with some in it, with its secrets masked."""
+    return masking.masked(marked(value))
+
+
+def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return both with their secrets masked, so that a changed secret can still be seen to have changed."""
+    return masking.masked_pair(marked(before), marked(after))
+
+
+def hidden(value: Any, source: Any) -> Any:
+    """Return ``value``, a status or a text about ``source``, masked, without what is secret in ``source`` either."""
+    return masking.hidden(marked(value), marked(source))
+
+
+def masker_of(documents: Iterable[Any]) -> Masker:
+    """Return what masks the secrets of these documents in texts."""
+    return Masker.of(marked(document) for document in documents)
+
+
+class SecretField(NamedTuple):
+    """A place below any mapping, at whatever depth: names, in all but the first of which ``*`` stands for anything.
+
+    ``kind``: what the mapping's field ``type`` has to be, if that matters. All that is at the place is secret.
+    """
+
+    path: Path
+    kind: str | None = None
+
+
+SECRET_FIELDS = (
+    # consumers of Kafka and of RabbitMQ (docs: ingestion/kafka-ingestion, extensions-contrib/rabbit-super-stream-*)
+    SecretField(("consumerProperties", "sasl.jaas.config")),
+    SecretField(("consumerProperties", "*password")),
+    SecretField(("consumerProperties", "*.key")),
+    SecretField(("consumerProperties", "*secret")),
+    SecretField(("consumerProperties", "*token")),
+    SecretField(("consumerProperties", "*.passphrase")),
+    SecretField(("consumerProperties", "*.user.info")),
+    # whatever a DynamicConfigProvider is told to hand out (docs: operations/dynamic-config-provider)
+    SecretField(("druid.dynamic.config.provider", "config")),
+    SecretField(("config",), "mapString"),
+    # PasswordProvider (docs: operations/password-provider)
+    SecretField(("password",), "default"),
+    # Kinesis (docs: ingestion/kinesis-ingestion)
+    SecretField(("awsExternalId",)),
+    # Schema registries (docs: ingestion/data-formats)
+    SecretField(("headers",)),
+    SecretField(("config", "*password"), "schema_registry"),
+    SecretField(("config", "*token"), "schema_registry"),
+    SecretField(("config", "*.key"), "schema_registry"),
+    SecretField(("config", "*.user.info"), "schema_registry"),
+    # Input sources (docs: ingestion/input-sources)
+    SecretField(("httpAuthenticationPassword",)),
+    SecretField(("requestHeaders",)),
+    SecretField(("assumeRoleExternalId",)),
+    SecretField(("accessKeyId",)),
+    SecretField(("secretAccessKey",)),
+    SecretField(("properties", "accessKey"), "oss"),
+    SecretField(("properties", "secretKey"), "oss"),
+    SecretField(("properties", "key"), "azureStorage"),
+    SecretField(("properties", "sharedAccessStorageToken"), "azureStorage"),
+    SecretField(("properties", "appRegistrationClientSecret"), "azureStorage"),
+    SecretField(("proxyConfig", "password")),
+    SecretField(("connectorConfig", "password")),
+    SecretField(("catalogProperties", "*.key")),
+    SecretField(("catalogProperties", "*secret*")),
+    SecretField(("catalogProperties", "*password*")),
+    SecretField(("catalogProperties", "*token*")),
+    SecretField(("catalogProperties", "*credential*")),
+    # Hadoop's tasks (docs: ingestion/hadoop)
+    SecretField(("metadataUpdateSpec", "password")),
+    SecretField(("jobProperties", "*.key")),
+    SecretField(("jobProperties", "*secret*")),
+    SecretField(("jobProperties", "*password*")),
+)
+# A provider says what it is, and where a secret is, in the clear.
+_PROVIDERS = frozenset({"default", "mapString"})
+_ENVIRONMENT = "environment"
+# What an argument of a table function is called that names a variable of the environment.
+_ENVIRONMENT_SUFFIX = "EnvVar"
+_TOKEN = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*')
+
+
+def marked(document: Any, levels: int = MAX_LEVELS) -> Any:
+    """Return the document with what is secret by its place marked: Confidential values, and texts Quoting them.
+
+    The document is a specification, or anything that has some in it. Input sources in the text of a query (EXTERN,
+    or the arguments of S3, HTTP and their like) and specifications that are texts in JSON are looked into, too:
+    so many ``levels`` of mappings and lists in all, those of a text in the document counted from where it stands.
+    """
+    if isinstance(document, Mapping):
+        kind = document.get("type")
+        return {name: _marked_field(kind, name, value, levels - 1) for name, value in document.items()}
+    if isinstance(document, list):
+        return [marked(element, levels - 1) for element in document]
+    return _marked_text(document, levels) if isinstance(document, str) else document
+
+
+def _marked_field(kind: Any, name: Any, value: Any, levels: int) -> Any:
+    found = marked(value, levels)
+    for field in _FIELDS_BY_NAME.get(name, ()):
+        if field.kind in (None, kind):
+            found = _marked_at(found, field.path[1:])
+    return found
+
+
+def _fields_by_name() -> dict[str, list[SecretField]]:
+    by_first: dict[str, list[SecretField]] = {}
+    for field in SECRET_FIELDS:
+        by_first.setdefault(field.path[0], []).append(field)
+    return by_first
+
+
+_FIELDS_BY_NAME = _fields_by_name()
+
+
+def _marked_at(value: Any, path: Path) -> Any:
+    if not path:
+        return _confidential(value)
+    if isinstance(value, list):
+        return [_marked_at(element, path) for element in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {name: _marked_at(child, path[1:]) if fnmatchcase(name, path[0]) else child for name, child in value.items()}
+
+
+def _confidential(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        if kind == _ENVIRONMENT:
+            return value
+        provider = {"type": kind} if isinstance(kind, str) and kind in _PROVIDERS else {}
+        return {name: _confidential(child) for name, child in value.items()} | provider
+    if isinstance(value, list):
+        return [_confidential(element) for element in value]
+    if isinstance(value, Quoting):
+        return Confidential(value.text)
+    is_one = isinstance(value, str | int | float) and not isinstance(value, bool) and value
+    return Confidential(value) if is_one else value
+
+
+def _marked_text(text: str, levels: int) -> str | Quoting:
+    if text.lstrip().startswith(("{", "[")):
+        found = list(_in_json(Literal(0, "", text), str, levels))
+    else:
+        found = [secret for literal in literals(text) for secret in _in_literal(literal, levels)]
+    return Quoting(text, tuple(found)) if found else text
+
+
+def _in_literal(literal: Literal, levels: int) -> Iterator[Secret]:
+    if literal.text.lstrip().startswith(("{", "[")):
+        yield from _in_json(literal, unquoted, levels)
+    elif isinstance(_as_argument(literal.argument, literal.text, levels), Confidential):
+        yield Secret(literal.start, literal.start + len(literal.raw), literal.argument, literal.text)
+
+
+def _as_argument(name: str, value: Any, levels: int) -> Any:
+    """Return the value of an argument, named like the field of the input source that it becomes, marked."""
+    is_secret = is_secret_name(name) and not name.endswith(_ENVIRONMENT_SUFFIX)
+    return _confidential(value) if is_secret else _marked_field(None, name, value, levels)
+
+
+def _in_json(literal: Literal, unquote: Callable[[str], str], levels: int) -> Iterator[Secret]:
+    """Yield the secrets of a document as they are written there: with escapes, which nobody else writes the same."""
+    try:
+        document = upper_levels(json.loads(unquote(literal.raw)), levels)
+    except (ValueError, RecursionError):
+        return
+    values = set(_values(_as_argument(literal.argument, document, levels)))
+    for token in _TOKEN.finditer(literal.raw) if values else ():
+        value = _decoded(unquote(token[0]))
+        if value in values:
+            start, end = token.span("text" if token["text"] is not None else 0)
+            yield Secret(literal.start + start, literal.start + end, "", str(value))
+
+
+def _decoded(token: str) -> Any:
+    try:
+        return json.loads(token)
+    except ValueError:
+        return None
+
+
+def _values(document: Any) -> Iterator[Any]:
+    """Yield what is confidential; a text in which there is something is so as a whole where it is a part itself."""
+    if isinstance(document, Confidential):
+        yield document.value
+    elif isinstance(document, Quoting):
+        yield document.text
+    elif isinstance(document, Mapping | list):
+        for child in document.values() if isinstance(document, Mapping) else document:
+            yield from _values(child)

@@ -1,0 +1,59 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Druid makes of a specification: fields that it does not know or drops, and values that it changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, differ_in_type
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, value_at, without
+
+
+def dropped_fields(specified: Any, returned: Any, place: str = "") -> Iterator[str]:
+    """
+    Yield the places, such as ``spec.ioConfig.taskCuont``, that are in ``specified`` and not in ``returned``.
+
+    Both are in canonical form. Null is nothing, so it cannot be dropped.
+    """
+    if isinstance(specified, Mapping) and isinstance(returned, Mapping):
+        for name, value in specified.items():
+            here = f"{place}.{name}" if place else str(name)
+            if value is not None and name not in returned:
+                yield here
+            else:
+                yield from dropped_fields(value, returned.get(name), here)
+    elif isinstance(specified, list) and isinstance(returned, list):
+        for index, (one, other) in enumerate(zip(specified, returned, strict=False)):
+            yield from dropped_fields(one, other, f"{place}[{index}]")
+
+
+def differing_fields(one: Any, other: Any, place: str = "") -> Iterator[str]:
+    """Yield the places of the fields that are in both and differ, in the order of ``one``."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in (name for name in one if name in other):
+            yield from differing_fields(one[name], other[name], f"{place}.{name}" if place else str(name))
+    elif not are_same(one, other):
+        yield place
+
+
+# Parts of which Druid gives back every field that it knows, null where it is not set, but for these.
+Complete = Mapping[Path, frozenset[str]]
+
+
+def unknown_fields(before: Any, desired: Any, complete: Complete) -> Iterator[Path]:
+    """Yield the places of the fields in ``desired`` that ``before``, which Druid has given back, says nothing of."""
+    for place, exceptions in complete.items():
+        known, specified = value_at(before, place), value_at(desired, place)
+        if isinstance(known, Mapping) and isinstance(specified, Mapping) and not differ_in_type(known, specified):
+            yield from ((*place, name) for name in specified if name not in known and name not in exceptions)
+
+
+def without_fields(document: Any, places: Iterable[Path]) -> Any:
+    """Return ``document`` without what is there: what Druid drops could never be found as it is wanted."""
+    for place in places:
+        document = without(document, place)
+    return document

@@ -1,0 +1,143 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""YAML with the types of JSON, as kubectl (sigs.k8s.io/yaml, go-yaml v2) reads it. Pure.
+
+PyYAML alone makes 45045 of 12:30:45, and dates of what looks like one: there these are texts, but y and n booleans.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+_TAG = "tag:yaml.org,2002:"
+_NUMBER = f"{_TAG}float"
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NON_FINITE = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
+_BOOLEAN = re.compile(r"(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$")
+_TRUE = frozenset({"y", "yes", "true", "on"})
+# JSON has no larger integers than these two kinds; go-yaml makes floats of larger ones.
+_INTEGERS = range(-(2**63), 2**64)
+
+
+class InvalidYaml(ValueError):
+    """The text is no YAML, or more than one document: what is wrong and where, without quoting the text."""
+
+
+def is_available() -> bool:
+    """True where PyYAML is."""
+    return yaml is not None
+
+
+def load(text: str) -> Any:
+    """Return the only document in the text, None when there is none; InvalidYaml otherwise."""
+    loader = _Loader(text)
+    try:
+        documents = []
+        while loader.check_data():
+            documents.append(loader.get_data())
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InvalidYaml(_reason(error)) from None
+    finally:
+        loader.dispose()
+    documents = [document for document in documents if document is not None]
+    if len(documents) > 1:
+        raise InvalidYaml(f"it holds {len(documents)} documents, and one is needed: leave the others out")
+    return documents[0] if documents else None
+
+
+def number(text: str) -> int | float | str:
+    """Return the number that the text stands for in YAML 1.1 as go-yaml v2 reads it, or the text."""
+    plain = text.replace("_", "")
+    if plain.lower() in _NON_FINITE:
+        return _NON_FINITE[plain.lower()]
+    if _INTEGER.fullmatch(plain) and (found := _integer(plain)) in _INTEGERS:
+        return found
+    if not _FLOAT.fullmatch(plain) or math.isinf(value := float(plain)):
+        return text
+    return int(value) if value.is_integer() else value
+
+
+def _integer(plain: str) -> int:
+    sign, digits = (-1 if plain.startswith("-") else 1), plain.lstrip("+-").lower()
+    bases = {"0x": 16, "0o": 8, "0b": 2}
+    base = bases.get(digits[:2], 8 if digits.startswith("0") else 10)
+    return sign * int(digits[2:] if digits[:2] in bases else digits, base)
+
+
+def _reason(error: Exception) -> str:
+    """Return the problem and its place without the text: there may be a password in it."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    place = getattr(error, "problem_mark", None)
+    where = f" in line {place.line + 1}, column {place.column + 1}" if place else ""
+    return f"{getattr(error, 'problem', None) or 'not readable'}{where}"
+
+
+if yaml is not None:
+
+    class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        """Reads a mapping with each key once; keys are texts, as in JSON."""
+
+        def flatten_mapping(self, node: Any) -> None:
+            """Look at the keys before those that are merged in come beside them."""
+            checked = self.__dict__.setdefault("checked", set())
+            if node not in checked:
+                checked.add(node)
+                self._reject_duplicate_keys(node)
+            super().flatten_mapping(node)
+
+        def _reject_duplicate_keys(self, node: Any) -> None:
+            seen = set()
+            for key, _value in node.value:
+                name = "<<" if key.tag == f"{_TAG}merge" else self._name(key)
+                if name in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {name} is there twice", key.start_mark
+                    )
+                seen.add(name)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
+            """Return the mapping; of a key that is merged in, too, the mapping's own value."""
+            self.flatten_mapping(node)
+            return {self._name(key): self.construct_object(value, deep=deep) for key, value in node.value}
+
+        def _name(self, key: Any) -> str:
+            value = self.construct_object(key, deep=True)
+            if isinstance(value, bool):
+                return "true" if value else "false"
+            if not isinstance(value, str | int | float):
+                problem = "a key has to be a text"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            return str(value)
+
+    def _boolean(loader: Any, node: Any) -> bool:
+        return str(loader.construct_scalar(node)).lower() in _TRUE
+
+    def _number(loader: Any, node: Any) -> int | float | str:
+        return number(str(loader.construct_scalar(node)))
+
+    def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+        kept = {
+            first: [(tag, pattern) for tag, pattern in found if tag in (f"{_TAG}null", f"{_TAG}merge")]
+            for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+        for first in "yYnNtTfFoO":
+            kept[first] = [(f"{_TAG}bool", _BOOLEAN), *kept.get(first, [])]
+        for first in "+-.0123456789":
+            kept[first] = [(_NUMBER, re.compile(r"[-+.0-9]")), *kept.get(first, [])]
+        return kept
+
+    _Loader.yaml_implicit_resolvers = _resolvers()
+    _Loader.add_constructor(f"{_TAG}bool", _boolean)
+    _Loader.add_constructor(_NUMBER, _number)
+    _Loader.add_constructor(f"{_TAG}int", _number)

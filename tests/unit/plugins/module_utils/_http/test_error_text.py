@@ -1,0 +1,135 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is read out of an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._http.error_text import (
+    MAX_TEXT_LENGTH,
+    NO_TEXT,
+    ErrorText,
+    parse_error_text,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+# (what, the document, the words)
+DOCUMENTS: list[tuple[str, Any, str]] = [
+    ("of old", {"error": "[a] is already running"}, "[a] is already running"),
+    (
+        "DruidException",
+        {"error": "druidException", "errorCode": "notFound", "errorMessage": "Task [a] does not exist."},
+        "Task [a] does not exist.",
+    ),
+    (
+        "DruidException in a report",
+        {"error": {"error": "druidException", "errorMessage": "Column [x] not found"}},
+        "Column [x] not found",
+    ),
+    (
+        "QueryException",
+        {"error": "Unknown exception", "errorMessage": "no broker", "errorClass": "java.lang.X", "host": "h"},
+        "no broker",
+    ),
+    ("403", {"Access-Check-Result": "Unauthorized"}, "Unauthorized"),
+    ("no message", {"error": "druidException", "errorMessage": None}, "druidException"),
+    ("nothing known", {"status": "FAILED"}, '{"status": "FAILED"}'),
+    ("a list", [1], "[1]"),
+    ("a text", "no", "no"),
+    (
+        "Jackson",
+        {"error": "Cannot construct instance of `org.apache.druid.X`, problem: no\n at [Source: (x); line: 1]"},
+        "Cannot construct instance of `org.apache.druid.X`, problem: no",
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "document", "words"), DOCUMENTS, ids=[what for what, *_rest in DOCUMENTS])
+def test_reads_documents(what: str, document: Any, words: str) -> None:
+    assert parse_error_text(json.dumps(document).encode()) == ErrorText(words, is_from_druid=True), what
+
+
+# (what, the page, the words)
+PAGES: list[tuple[str, str, str]] = [
+    (
+        "Jetty 9.4 and newer",
+        "<html>\n<head><title>Error 500 x</title></head><body><h2>HTTP ERROR 500 x</h2>\n<table>\n"
+        "<tr><th>URI:</th><td>/a</td></tr>\n<tr><th>STATUS:</th><td>500</td></tr>\n"
+        "<tr><th>MESSAGE:</th><td>javax.servlet.ServletException: com.fasterxml.X: no</td></tr>\n"
+        "<tr><th>CAUSED BY:</th><td>com.fasterxml.jackson.core.JsonParseException: Unexpected character (&#39;}&#39; "
+        "(code 125))\n at [Source: (x); line: 1]</td></tr>\n"
+        "<tr><th>CAUSED BY:</th><td>java.lang.RuntimeException: deeper</td></tr></table>\n"
+        "<h3>Caused by:</h3><pre>...</pre></body></html>",
+        "JsonParseException: Unexpected character ('}' (code 125))",
+    ),
+    (
+        "Jetty of old",
+        "<html><head><title>Error 404 Not Found</title></head><body><h2>HTTP ERROR 404</h2>\n"
+        "<p>Problem accessing /a. Reason:\n<pre>    Not Found</pre></p></body></html>",
+        "Not Found",
+    ),
+    ("a gateway", "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>", "502 Bad Gateway"),
+    ("no title", "<!DOCTYPE html>\n<body><style>p {}</style><h1>Down</h1><p>for now</p>", "Down"),
+    ("half a page", "<html><body>Wait", "Wait"),
+    ("an empty page", "<html></html>", ""),
+]
+
+
+@pytest.mark.parametrize(("what", "page", "words"), PAGES, ids=[what for what, *_rest in PAGES])
+def test_reads_pages(what: str, page: str, words: str) -> None:
+    assert parse_error_text(page.encode()) == ErrorText(words, is_from_druid=False), what
+
+
+def test_reads_jettys_own_document_as_not_druids() -> None:
+    page = {
+        "servlet": "x",
+        "cause0": "java.lang.IllegalStateException: no",
+        "message": "y",
+        "url": "/",
+        "status": "500",
+    }
+    assert parse_error_text(json.dumps(page).encode()) == ErrorText("IllegalStateException: no", is_from_druid=False)
+    assert parse_error_text(json.dumps({**page, "cause0": None}).encode()) == ErrorText("y", is_from_druid=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"Cannot find any supervisor with id: [a]\n", "Cannot find any supervisor with id: [a]"),
+        (b"a\r\n  b\t c", "a b c"),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+        (b"java.lang.NullPointerException\n\tat org.apache.druid.A.b(A.java:1)\n\tat c", "NullPointerException"),
+        (b"x" * 10_000, "x" * (MAX_TEXT_LENGTH - 1) + "…"),
+    ],
+)
+def test_reads_text(body: bytes, words: str) -> None:
+    assert parse_error_text(body) == ErrorText(words, is_from_druid=True)
+
+
+@pytest.mark.parametrize("body", [b"", b" \n"])
+def test_nothing_is_nothing(body: bytes) -> None:
+    assert parse_error_text(body) == NO_TEXT
+
+
+def test_masks_before_it_cuts() -> None:
+    body = b"x" * (MAX_TEXT_LENGTH - 4) + b"hunter2"
+    assert "hun" not in parse_error_text(body, lambda text: text.replace("hunter2", "*")).text
+
+
+@given(
+    st.one_of(
+        st.binary(),
+        st.text(alphabet='<>/&;"{}[]: htmlbodyprea\n').map(str.encode),
+        st.text().map(lambda text: f"<html><tr><th>MESSAGE:<td>{text}".encode()),
+    )
+)
+def test_reads_anything_in_one_short_line(body: bytes) -> None:
+    words = parse_error_text(body).text
+    assert len(words) <= MAX_TEXT_LENGTH
+    assert "\n" not in words

@@ -1,0 +1,148 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What all modules on Druid's API have in common, seen from outside: a module as a process, as Ansible runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._operations import module as _module
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import BASIC, PASSWORD, USERNAME
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
+
+PLUGINS = Path(_module.__file__).parents[2]
+ROOT = Path(_module.__file__).parents[6]
+QUICK = {"retry_timeout": 0}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        running.answers = [say(200, [])]
+        yield running
+
+
+def run(
+    options: dict[str, Any], environment: dict[str, str] | None = None, *first: Path, module: str = "supervisor_info"
+) -> dict[str, Any]:
+    """Run a module and return its result; nothing else is printed."""
+    paths = [*map(str, first), str(ROOT), *(path for path in sys.path if path)]
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths), "LC_ALL": "C.UTF-8"}
+    process = subprocess.run(
+        [sys.executable, str(PLUGINS / "modules" / f"{module}.py")],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": options}),
+        env={**variables, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in process.stderr, process.stderr
+    result: dict[str, Any] = json.loads(process.stdout)
+    return result
+
+
+def test_takes_the_connection_from_the_options(server: Server) -> None:
+    result = run({"url": server.url, "username": USERNAME, "password": PASSWORD, **QUICK})
+    assert (result.get("failed", False), result["changed"], result["supervisors"]) == (False, False, [])
+    assert server.asked[0].headers["authorization"] == BASIC
+    assert PASSWORD not in json.dumps(result, ensure_ascii=False)
+
+
+def test_takes_the_connection_from_the_environment(server: Server) -> None:
+    environment = {
+        "DRUID_URL": f"http://127.0.0.1:1,{server.url}",
+        "DRUID_USERNAME": USERNAME,
+        "DRUID_PASSWORD": PASSWORD,
+        "DRUID_VALIDATE_CERTS": "no",
+        "DRUID_CONNECT_TIMEOUT": "2.5",
+        "DRUID_READ_TIMEOUT": "60",
+        "DRUID_RETRY_TIMEOUT": "0",
+    }
+    result = run({}, environment)
+    assert result["supervisors"] == []
+    assert server.asked[0].headers["authorization"] == BASIC
+    assert PASSWORD not in json.dumps(result, ensure_ascii=False)
+
+
+def test_an_option_counts_more_than_the_environment(server: Server) -> None:
+    environment = {"DRUID_URL": "http://127.0.0.1:1", "DRUID_TOKEN": "other-token"}
+    run({"url": server.url, "token": "this-token", **QUICK}, environment)
+    assert server.asked[0].headers["authorization"] == "Bearer this-token"
+
+
+def test_says_that_no_server_is_named() -> None:
+    result = run({})
+    assert result["failed"]
+    assert result["msg"].endswith("Set the option url or the environment variable DRUID_URL.")
+
+
+def test_an_error_is_the_message_and_nothing_else(server: Server) -> None:
+    server.answers = [say(401, {"error": f"{PASSWORD}?"})]
+    result = run({"url": server.url, "username": USERNAME, "password": PASSWORD, **QUICK})
+    assert result["failed"]
+    assert result["msg"].startswith(f"GET {server.url}/druid/indexer/v1/supervisor")
+    assert result["msg"].endswith(
+        "was answered with 401 Unauthorized: ********? "
+        "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)."
+    )
+    assert "exception" not in result
+    assert PASSWORD not in json.dumps(result, ensure_ascii=False)
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("supervisor", {"id": "a", "spec": {"type": "x", "requestHeaders": {"X-Anything": "hunter2 of mine"}}}),
+    ("supervisor", {"id": "a", "spec": '{"type": "x", "requestHeaders": {"X-Anything": "hunter2 of mine"}}'}),
+    ("supervisor", {"id": "a", "spec": "type: x\nrequestHeaders:\n  X-Anything: hunter2 of mine\n"}),
+    ("supervisor", {"supervisors": [{"id": "a", "spec": {"type": "x", "awsExternalId": "hunter2 of mine"}}]}),
+    ("task", {"spec": {"type": "noop", "awsExternalId": "hunter2 of mine"}}),
+    ("sql_ingest", {"query": """SELECT * FROM TABLE(EXTERN('{"requestHeaders": {"a": "hunter2 of mine"}}'))"""}),
+]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(("module", "options"), CALLS)
+def test_what_is_secret_by_its_place_is_told_nobody(
+    module: str, options: dict[str, Any], check_mode: bool, server: Server
+) -> None:
+    def answer(handler: Any) -> None:
+        asked = server.asked[-1]
+        if asked.method != "GET":
+            say(400, {"error": f"no hunter2 of mine, {asked.body.decode()}"})(handler)
+        elif asked.path.endswith(("/supervisor", "/supervisor?full=true")):
+            say(200, [])(handler)
+        else:
+            say(404, {"error": "nothing of that name"})(handler)
+
+    server.answers = [answer]
+    result = run({"url": server.url, "_ansible_check_mode": check_mode, **QUICK, **options}, module=module)
+    assert result.get("failed", False) is not check_mode
+    assert "hunter2" not in json.dumps(result)
+    assert "********" in json.dumps(result["invocation"])
+    assert "********" in (json.dumps(result["diff"]) if check_mode else result["msg"])
+
+
+def test_a_bad_option_is_named_before_anything_is_sent(server: Server) -> None:
+    result = run({"url": server.url, "username": USERNAME, **QUICK})
+    assert result["failed"]
+    assert result["msg"] == (
+        "password (None): username and password belong together. Set both (DRUID_USERNAME, DRUID_PASSWORD)."
+    )
+    assert server.asked == []
+
+
+def test_says_which_library_is_missing(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "requests.py").write_text("raise ImportError('No module named requests')\n")
+    result = run({"url": server.url}, {}, tmp_path)
+    assert result["failed"]
+    assert "requests" in result["msg"]
+    assert sys.executable in result["msg"]
+    assert server.asked == []

@@ -1,0 +1,83 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A specification names its datasource and its supervisor, wherever its type has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of, supervisor_id, with_id
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"type": "compact", "dataSource": "wiki"},
+        {"type": "kafka", "spec": {"dataSchema": {"dataSource": "wiki"}}},
+        {"type": "autocompact", "spec": {"dataSource": "wiki"}},
+        {"type": "index_parallel", "dataSource": None, "spec": {"dataSchema": {"dataSource": "wiki"}}},
+    ],
+)
+def test_is_found(spec: dict[str, Any]) -> None:
+    assert datasource_of(spec) == "wiki"
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": None}, {"spec": {"dataSource": {"type": "table"}}}, {"dataSource": ""}])
+def test_is_not_made_up(spec: dict[str, Any]) -> None:
+    assert datasource_of(spec) is None
+
+
+KAFKA = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "a"}}}
+COMPACT = {"type": "autocompact", "spec": {"dataSource": "a"}}
+BATCH = {"type": "scheduled_batch", "spec": {}}
+
+IDS: list[tuple[Any, str | None, bool, str]] = [
+    (KAFKA, None, False, "a"),
+    (KAFKA, None, True, "a"),
+    (KAFKA, "a", False, "a"),
+    (KAFKA, "b", True, "b"),
+    ({**KAFKA, "id": "b"}, None, True, "b"),
+    ({**KAFKA, "id": "b"}, "b", True, "b"),
+    (COMPACT, None, True, "autocompact__a"),
+    (COMPACT, "autocompact__a", False, "autocompact__a"),
+    (BATCH, "b", False, "b"),
+    ({**BATCH, "id": "b"}, None, True, "b"),
+]
+REFUSED: list[tuple[Any, str | None, bool, str]] = [
+    (KAFKA, "b", False, "id ('b'): before Druid 34 it is that of the datasource; leave it out, or state 'a'"),
+    ({**KAFKA, "id": "b"}, "c", True, "id ('c'): the spec names another supervisor, 'b'; state one of them"),
+    ({"type": "kafka"}, None, True, "spec.dataSchema.dataSource (None): name the datasource"),
+    (COMPACT, "b", True, "id ('b'): a supervisor of type autocompact has no id of its own"),
+    (BATCH, None, True, "id (None): a supervisor of type scheduled_batch needs one"),
+    ({}, None, True, "spec.type (None): say which type of supervisor it is, such as kafka"),
+]
+
+
+@pytest.mark.parametrize(("spec", "specified", "has_own_ids", "expected"), IDS)
+def test_supervisor_id(spec: Any, specified: str | None, has_own_ids: bool, expected: str) -> None:
+    assert supervisor_id(spec, specified, has_own_ids=has_own_ids) == expected
+
+
+@pytest.mark.parametrize(("spec", "specified", "has_own_ids", "message"), REFUSED)
+def test_an_id_that_druid_would_not_use_is_refused(
+    spec: Any, specified: str | None, has_own_ids: bool, message: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        supervisor_id(spec, specified, has_own_ids=has_own_ids)
+
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "has_own_ids", "stands_in_it"),
+    [(KAFKA, True, True), (KAFKA, False, False), (COMPACT, True, False), (BATCH, False, True)],
+)
+def test_the_id_stands_where_druid_takes_one(spec: Any, has_own_ids: bool, stands_in_it: bool) -> None:
+    assert with_id({**spec, "id": "x"}, "y", has_own_ids=has_own_ids) == {
+        **spec,
+        **({"id": "y"} if stands_in_it else {}),
+    }
