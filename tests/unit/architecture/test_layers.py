@@ -29,22 +29,34 @@ DRUID = "plugins.module_utils."
 KUBERNETES = "plugins.plugin_utils."
 
 HTTP = ("kubernetes", "requests", "urllib3")
-CLIENT_ITSELF = (f"{DRUID}_client", f"{DRUID}_errors")
-CLIENT = tuple(
-    f"{DRUID}{part}"
-    for part in ("_address", "_answer", "_connection", "_errors", "_patience", "_redirect", "_request", "_router")
-)
-TRANSPORT = tuple(f"{DRUID}{part}" for part in ("_address", "_connection", "_errors", "_no_answer", "_watch"))
-# What the client does with a request and its answer is a line, too: each knows those before it.
-REDIRECT = tuple(f"{DRUID}{part}" for part in ("_address", "_errors", "_hints", "_request", "_transport"))
-ANSWER = (
-    *REDIRECT,
-    *(f"{DRUID}{part}" for part in ("_connection", "_patience", "_redirect", "_spec_masking", "_words")),
-)
+PURE_PYTHON = ("ansible", *HTTP)
+# Below all of it: what can be wrong, and how text and structure are read.
+ERRORS = f"{DRUID}_values.errors"
+VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nesting", "parse", "paths", "yaml_loader"))
 # What a secret is, and where it stands in a text.
-SECRETS = (f"{DRUID}_secret", f"{DRUID}_secret_text")
+SECRETS = (f"{DRUID}_secrets.secret", f"{DRUID}_secrets.text_scan")
+# What the client does with a request and its answer is a line: each knows those before it.
+TRANSPORT = tuple(
+    f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "transport_errors")
+)
+REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_hints", "errors", "request", "transport"))
+RESPONSE = (
+    *REDIRECT,
+    *(f"{DRUID}_http.{part}" for part in ("connection", "error_text", "redirect", "retry")),
+    f"{DRUID}_secrets.spec_masking",
+)
+CLIENT = (
+    *(f"{DRUID}_http.{part}" for part in ("address", "connection", "errors", "redirect", "request", "response")),
+    *(f"{DRUID}_http.{part}" for part in ("retry", "router_proxy", "transport")),
+    ERRORS,
+)
+# Whoever uses the client knows it and its errors, not what it is made of.
+CLIENT_ITSELF = (f"{DRUID}_http.client", f"{DRUID}_http.errors", ERRORS)
 # What is not about Druid's API alone, and is needed on both sides.
-SHARED = (f"{DRUID}_depth", f"{DRUID}_masking", f"{DRUID}_secret", f"{DRUID}_yaml")
+SHARED = (
+    *(f"{DRUID}_secrets.{part}" for part in ("masking", "secret")),
+    *(f"{DRUID}_values.{part}" for part in ("nesting", "yaml_loader")),
+)
 KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
 # What a kind says to Druid and hears from it; no kind is known there.
@@ -52,47 +64,66 @@ SPEAKING = f"{COLLECTION}{KUBERNETES}_druid"
 
 # The first room whose path fits a file is its room. A path without .py is a directory.
 ROOMS = (
-    # Druid over HTTP: a line from the module down to the errors, and no Kubernetes anywhere.
-    Room("plugins/module_utils/_errors.py", (), ("ansible", *HTTP)),
-    # What the client is made of: values and decisions, which send nothing, and the one part that sends.
-    Room("plugins/module_utils/_words.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_patience.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_address.py", (*SECRETS, f"{DRUID}_errors"), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_connection.py", (f"{DRUID}_address", f"{DRUID}_errors"), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_hints.py", (f"{DRUID}_connection",), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_request.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_watch.py", (), ("ansible", "kubernetes")),
-    Room("plugins/module_utils/_no_answer.py", (f"{DRUID}_connection", f"{DRUID}_errors"), ("ansible", "kubernetes")),
-    Room("plugins/module_utils/_transport.py", TRANSPORT, ("ansible", "kubernetes")),
-    Room("plugins/module_utils/_redirect.py", REDIRECT, ("ansible", *HTTP)),
-    Room("plugins/module_utils/_answer.py", ANSWER, ("ansible", *HTTP)),
-    Room("plugins/module_utils/_router.py", (*ANSWER, f"{DRUID}_answer"), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_client.py", (*CLIENT, f"{DRUID}_transport"), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_secret.py", (), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_secret_text.py", (f"{DRUID}_secret",), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_masking.py", SECRETS, ("ansible", *HTTP)),
-    Room("plugins/module_utils/_depth.py", (), ("ansible", *HTTP)),
+    # Text and structure: pure, and below everything.
+    Room("plugins/module_utils/_values/errors.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/nesting.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/parse.py", (ERRORS, f"{DRUID}_values.yaml_loader"), PURE_PYTHON),
+    Room("plugins/module_utils/_values/paths.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/yaml_loader.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values", (), PURE_PYTHON),
+    # What is secret: in any text, in any structure, and in specifications.
+    Room("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_secrets/text_scan.py", SECRETS[:1], PURE_PYTHON),
+    Room("plugins/module_utils/_secrets/masking.py", SECRETS, PURE_PYTHON),
+    Room("plugins/module_utils/_secrets/sql_literals.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_secrets", (f"{DRUID}_values.nesting", f"{DRUID}_values.paths"), PURE_PYTHON),
     # What specifications mean: pure.
-    Room("plugins/module_utils/_yaml.py", (), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_spec", VALUES, PURE_PYTHON),
+    # The client: values and decisions, which send nothing, and the one part that sends.
+    Room("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
+    Room("plugins/module_utils/_http/error_text.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_http/address.py", (*SECRETS, ERRORS), PURE_PYTHON),
+    Room("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
+    Room("plugins/module_utils/_http/error_hints.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
+    Room("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
+    Room("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),
     Room(
-        "plugins/module_utils/_spec",
-        (*SECRETS, f"{DRUID}_depth", f"{DRUID}_spec", f"{DRUID}_errors", f"{DRUID}_yaml"),
-        ("ansible", *HTTP),
+        "plugins/module_utils/_http/transport_errors.py",
+        (f"{DRUID}_http.connection", f"{DRUID}_http.errors"),
+        ("ansible", "kubernetes"),
     ),
-    # Where the two meet: the client hides in errors what a specification has in it.
-    Room("plugins/module_utils/_spec_masking.py", (f"{DRUID}_masking", f"{DRUID}_spec"), ("ansible", *HTTP)),
-    # Whoever uses the client knows it and its errors, not what it is made of.
-    Room("plugins/module_utils/_wait.py", (f"{DRUID}_errors",), ("ansible", *HTTP)),
-    Room("plugins/module_utils/_resources", (f"{DRUID}_spec", f"{DRUID}_wait", *CLIENT_ITSELF), ("ansible", *HTTP)),
+    Room("plugins/module_utils/_http/transport.py", TRANSPORT, ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_http/redirect.py", REDIRECT, PURE_PYTHON),
+    Room("plugins/module_utils/_http/response.py", RESPONSE, PURE_PYTHON),
+    Room("plugins/module_utils/_http/router_proxy.py", (*RESPONSE, f"{DRUID}_http.response"), PURE_PYTHON),
+    Room("plugins/module_utils/_http/client.py", CLIENT, PURE_PYTHON),
+    Room("plugins/module_utils/_http", (), PURE_PYTHON),
+    # A small class per thing in Druid.
+    Room("plugins/module_utils/_resources/wait.py", (ERRORS,), PURE_PYTHON),
     Room(
-        "plugins/module_utils/_converge.py",
-        (f"{DRUID}_resources", f"{DRUID}_spec", *CLIENT_ITSELF),
-        ("ansible", *HTTP),
+        "plugins/module_utils/_resources",
+        (f"{DRUID}_spec", f"{DRUID}_values.paths", *CLIENT_ITSELF),
+        PURE_PYTHON,
     ),
-    Room("plugins/module_utils/_module.py", (DRUID,), HTTP),
-    Room("plugins/module_utils", (DRUID,), HTTP),
+    # What a module does with its options. Two files know Ansible: what the options are, and how a module ends.
+    Room("plugins/module_utils/_operations/argspec.py", (), HTTP),
+    Room(
+        "plugins/module_utils/_operations/module.py",
+        (*CLIENT_ITSELF, f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.parse"),
+        HTTP,
+    ),
+    Room("plugins/module_utils/_operations/converge.py", (f"{DRUID}_resources", f"{DRUID}_spec", ERRORS), PURE_PYTHON),
+    Room(
+        "plugins/module_utils/_operations",
+        (
+            *(f"{DRUID}_resources", f"{DRUID}_spec", f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.parse"),
+            *CLIENT_ITSELF,
+        ),
+        PURE_PYTHON,
+    ),
     # A module is documentation plus one call.
-    Room("plugins/modules", (DRUID,), ("kubernetes", "requests", "urllib3")),
+    Room("plugins/modules", (f"{DRUID}_operations",), HTTP),
     # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
     Room("plugins/plugin_utils/_druid", (KUBERNETES, DRUID), ("ansible", *KINDS)),
     Room("plugins/plugin_utils/_cluster", (KUBERNETES, *SHARED), ("ansible", KINDS[1])),
@@ -141,7 +172,7 @@ IMPURE = (
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
     f"{COLLECTION}{KUBERNETES}_ingestion.ask",
     f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
-    f"{COLLECTION}{DRUID}_client",
+    f"{COLLECTION}{DRUID}_http.client",
 )
 
 
@@ -216,24 +247,37 @@ def test_deciding_touches_nothing(file: str) -> None:
     assert impure(file, source_of(file)) == []
 
 
+def test_what_speaks_http_stands_in_rooms() -> None:
+    """Nothing stands in the hall, where nothing would say what it may import."""
+    assert [path.name for path in (ROOT / "plugins/module_utils").glob("*.py")] == []
+
+
 @pytest.mark.parametrize(
     ("file", "source"),
     [
         ("plugins/plugin_utils/_cluster/x.py", "from ansible.module_utils.basic import AnsibleModule"),
         ("plugins/plugin_utils/_cluster/x.py", "def later():\n    import ansible.errors"),
-        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
-        ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils import _client"),
+        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
+        ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils._http import client"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
         ("plugins/plugin_utils/_druid/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
         ("plugins/plugin_utils/_compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid"),
         ("plugins/plugin_utils/_compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
-        ("plugins/module_utils/_client.py", "from kubernetes import config"),
-        ("plugins/module_utils/_client.py", "import requests"),
-        ("plugins/module_utils/_client.py", f"from {COLLECTION}plugins.module_utils._converge import converge"),
-        ("plugins/module_utils/_converge.py", f"from {COLLECTION}plugins.module_utils._transport import Transport"),
-        ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._module import run"),
+        ("plugins/module_utils/_http/client.py", "from kubernetes import config"),
+        ("plugins/module_utils/_http/client.py", "import requests"),
+        ("plugins/module_utils/_http/client.py", f"from {COLLECTION}plugins.module_utils._spec.merge import merge"),
+        ("plugins/module_utils/_http/x.py", f"from {COLLECTION}plugins.module_utils._resources import task"),
+        ("plugins/module_utils/_values/x.py", f"from {COLLECTION}plugins.module_utils._secrets import masking"),
+        ("plugins/module_utils/_secrets/x.py", f"from {COLLECTION}plugins.module_utils._spec import supervisor"),
+        ("plugins/module_utils/_spec/x.py", f"from {COLLECTION}plugins.module_utils._http.address import path"),
+        ("plugins/module_utils/_spec/x.py", f"from {COLLECTION}plugins.module_utils._secrets import masking"),
+        ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._operations import report"),
+        ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._http import transport"),
+        ("plugins/module_utils/_operations/x.py", f"from {COLLECTION}plugins.module_utils._http import transport"),
+        ("plugins/module_utils/_operations/x.py", "from ansible.module_utils.basic import AnsibleModule"),
         ("plugins/modules/x.py", "import requests"),
-        ("plugins/action/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
+        ("plugins/modules/x.py", f"from {COLLECTION}plugins.module_utils._http.client import DruidClient"),
+        ("plugins/action/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
     ],
 )
 def test_notices_a_wrong_direction(file: str, source: str) -> None:
@@ -246,7 +290,7 @@ def test_notices_a_wrong_direction(file: str, source: str) -> None:
         ("plugins/plugin_utils/_cluster/x.py", "import ansible_collections.druidops.druid.plugins.plugin_utils._merge"),
         ("plugins/plugin_utils/_cluster/x.py", "from . import names"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils._druid import access"),
-        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils import _client"),
+        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
         ("plugins/action/x.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),
     ],
