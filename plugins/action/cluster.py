@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import (  # pylint: disable=unused-import
-    _byte_code,  # noqa: F401 - before the others
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._action import Parts, ReconcileAction
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import measured, names, result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import bytecode_cache  # pylint: disable=unused-import  # noqa: F401 - before the others
+
+# isort: split
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import metrics, names, result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import CLUSTER_ARGUMENTS, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import KindHandlers, ReconcileAction
 
 
 class ActionModule(ReconcileAction):
     """Keeps a cluster."""
 
-    parts = Parts(names.KIND, CLUSTER, to_request, fulfil, result.of_outcome, measured.TELEMETRY.tell)
+    handlers = KindHandlers(
+        names.KIND, CLUSTER_ARGUMENTS, to_request, run, result.of_outcome, metrics.TELEMETRY.publish
+    )

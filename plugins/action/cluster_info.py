@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.druidops.druid.plugins.plugin_utils import (  # pylint: disable=unused-import
-    _byte_code,  # noqa: F401 - before the others
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import bytecode_cache  # pylint: disable=unused-import  # noqa: F401 - before the others
+
+# isort: split
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO, clusters
-from ansible_collections.druidops.druid.plugins.plugin_utils._connection import argument_spec, connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec, connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 
 
 class ActionModule(ActionBase):

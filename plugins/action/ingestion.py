@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import (  # pylint: disable=unused-import
-    _byte_code,  # noqa: F401 - before the others
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._action import Parts, ReconcileAction
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import measured, names, result
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import INGESTION, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import bytecode_cache  # pylint: disable=unused-import  # noqa: F401 - before the others
+
+# isort: split
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import metrics, names, result
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import INGESTION_ARGUMENTS, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import KindHandlers, ReconcileAction
 
 
 class ActionModule(ReconcileAction):
     """Keeps an ingestion."""
 
-    parts = Parts(names.KIND, INGESTION, to_request, fulfil, result.of_outcome, measured.TELEMETRY.tell)
+    handlers = KindHandlers(
+        names.KIND, INGESTION_ARGUMENTS, to_request, run, result.of_outcome, metrics.TELEMETRY.publish
+    )

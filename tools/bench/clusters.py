@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from testbed.control_plane import ControlPlane
 from testbed.objects import node
 
@@ -76,7 +76,7 @@ def make_room(plane: ControlPlane) -> None:
 def create(plane: ControlPlane, name: str, groups: int, wait: bool = True, common: int = 0) -> None:
     """Make a cluster, with `wait` until it is ready."""
     request = Request(name, NAMESPACE, resource(name, groups, common), wait=wait, wait_timeout=300, wait_sleep=1)
-    outcome = fulfil(connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
+    outcome = run(connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
     if outcome.timed_out or (outcome.report and outcome.report.problems):
         raise RuntimeError(f"{name} was not made: {outcome.report}")
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from testbed.control_plane import ControlPlane
 from testbed.druid.druid import Druid
 
@@ -41,7 +41,7 @@ def create(plane: ControlPlane, druid: Druid, namespace: str, names: Sequence[st
     api = connect({"kubeconfig": str(plane.kubeconfig("person"))})
     for name in names:
         request = Request(name, namespace, resource(namespace, name, druid.url), wait=True, wait_timeout=60)
-        outcome = fulfil(api, request, lambda _text: None, Clock())
+        outcome = run(api, request, lambda _text: None, Clock())
         if outcome.timed_out or outcome.report is None or outcome.report.plan.problems:
             raise RuntimeError(f"{name} was not made: {outcome.report}")
 

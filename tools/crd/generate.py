@@ -31,7 +31,7 @@ _SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
 }
-_STRUCTURE = "plugins/plugin_utils/structure.json"
+_STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"
 
 
 def main() -> int:

@@ -10,22 +10,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import bound, explain, put
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import explain, send, with_precondition
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Announce, Step, say_nothing
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import field_set
-from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ownership import owned, rewritten
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    owned_fields,
+    required_managed_fields,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 
-GONE_ATTEMPTS = 100
-GONE_PAUSE_SECONDS = 0.1
+DELETION_ATTEMPTS = 100
+DELETION_PAUSE_SECONDS = 0.1
 # The record of owners is that of one version, and controllers write the status of a new object many times a second.
 OWNERSHIP_PAUSES_SECONDS = (0, 0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 
-class StillThere(KubernetesError):
+class DeletionTimeout(KubernetesError):
     """An object that was deleted does not go."""
 
 
@@ -43,14 +50,14 @@ class Result:
         return self.error is None
 
 
-def act(api: KubernetesApi, steps: Iterable[Step], announce: Announce = say_nothing) -> tuple[Result, ...]:
+def act(api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop) -> tuple[Result, ...]:
     """Carry out the steps in order, each announced before, and return what became of each."""
     results: list[Result] = []
     for step in steps:
         blocker = next((result for result in results if not result.is_done and _depends(step, result.step)), None)
         if blocker is None:
-            announce(step)
-        results.append(_carry_out(api, step) if blocker is None else _not_tried(step, blocker))
+            on_step(step)
+        results.append(_carry_out(api, step) if blocker is None else _skipped(step, blocker))
     return tuple(results)
 
 
@@ -88,25 +95,25 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:
         _settle_ownership(api, step.live, step.manifest)
-    live = _put_in_place(api, step) if step.operation == "recreate" else put(api, step, bound(step))
+    live = _recreate(api, step) if step.operation == "recreate" else send(api, step, with_precondition(step))
     if step.initial is None:
         return live
     live = _settle_ownership(api, live, step.manifest, step.live)
-    if owned(live) == field_set(step.manifest, owned(live)):
+    if owned_fields(live) == field_set(step.manifest, owned_fields(live)):
         return live
-    return api.apply(bound(replace(step, live=live, operation="update", initial=None)))
+    return api.apply(with_precondition(replace(step, live=live, operation="update", initial=None)))
 
 
-def _put_in_place(api: KubernetesApi, step: Step) -> Manifest:
+def _recreate(api: KubernetesApi, step: Step) -> Manifest:
     """Make the object again: for a moment a quota still counts the one that is gone."""
-    for _attempt in range(GONE_ATTEMPTS):
+    for _attempt in range(DELETION_ATTEMPTS):
         try:
-            return put(api, step, bound(step))
+            return send(api, step, with_precondition(step))
         except ApiError as error:
             if not leaves_room(error, step.key.kind):
                 raise
-        api.sleep(GONE_PAUSE_SECONDS)
-    return put(api, step, bound(step))
+        api.sleep(DELETION_PAUSE_SECONDS)
+    return send(api, step, with_precondition(step))
 
 
 def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manifest | None:
@@ -115,7 +122,7 @@ def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manife
     try:
         return api.json_patch(kind, metadata["namespace"], name, operations)
     except ApiError as error:
-        if error.is_missing_object and is_going(step.manifest):
+        if error.is_missing_object and is_terminating(step.manifest):
             return None
         raise
 
@@ -123,18 +130,18 @@ def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manife
 def _remove(api: KubernetesApi, live: Manifest) -> None:
     """Delete the object, leave its pods, and wait until it is gone: an apply before that would still meet it."""
     (kind, name), metadata = key_of(live), live["metadata"]
-    if not is_going(live):
+    if not is_terminating(live):
         propagation = "Orphan" if kind in WORKLOADS else "Background"
         api.delete(kind, metadata["namespace"], name, metadata["uid"], propagation)
-    for _attempt in range(GONE_ATTEMPTS):
+    for _attempt in range(DELETION_ATTEMPTS):
         present = api.get(kind, metadata["namespace"], name)
         if present is None or present["metadata"]["uid"] != metadata["uid"]:
             return
-        api.sleep(GONE_PAUSE_SECONDS)
+        api.sleep(DELETION_PAUSE_SECONDS)
     holders = ", ".join(metadata.get("finalizers") or ()) or "its dependents"
-    raise StillThere(
+    raise DeletionTimeout(
         f"{kind} {name} has to be recreated, but is still being deleted after "
-        f"{GONE_ATTEMPTS * GONE_PAUSE_SECONDS:.0f} s, held by {holders}. It is recreated in a later run."
+        f"{DELETION_ATTEMPTS * DELETION_PAUSE_SECONDS:.0f} s, held by {holders}. It is recreated in a later run."
     )
 
 
@@ -149,19 +156,19 @@ def _settle_ownership(
 
     `former` is the object whose place this one has taken, if it has. It is tried again after each pause.
     """
-    managed_fields = rewritten(live, manifest, former)
+    managed_fields = required_managed_fields(live, manifest, former)
     if managed_fields is None:
         return live
     try:
         return _write_managed_fields(api, live, managed_fields)
     except ApiError as error:
-        later = _later(api, live, pauses[0]) if error.is_test and pauses else None
+        later = _reread(api, live, pauses[0]) if error.is_failed_patch_test and pauses else None
         if later is None:
             raise
     return _settle_ownership(api, later, manifest, former, pauses[1:])
 
 
-def _later(api: KubernetesApi, live: Manifest, pause: float) -> Manifest | None:
+def _reread(api: KubernetesApi, live: Manifest, pause: float) -> Manifest | None:
     """Return the object as it is after the pause; None if it is gone, or another one has its name."""
     api.sleep(pause)
     metadata = live["metadata"]
@@ -178,6 +185,6 @@ def _write_managed_fields(api: KubernetesApi, live: Manifest, managed_fields: li
     return api.json_patch(live["kind"], metadata["namespace"], metadata["name"], operations)
 
 
-def _not_tried(step: Step, blocker: Result) -> Result:
+def _skipped(step: Step, blocker: Result) -> Result:
     done = "deleted" if step.operation == "delete" else "written"
     return Result(step, step.live, f"{step.key} was not {done} since {blocker.step.key} failed.", was_tried=False)

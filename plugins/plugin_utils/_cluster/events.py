@@ -13,12 +13,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
 
 MAX_CHANGES = 5
 MAX_VALUE_CHARACTERS = 80

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import Inherited, from_pod
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
-    Cluster,
-    Group,
-    ReferenceKey,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved, from_pod
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, KubernetesApi, Manifest
 
 LISTED_KINDS = (
     "ConfigMap",
@@ -63,15 +63,15 @@ class Observed:
         """Return the group's live workload, of whichever kind the group is now."""
         return self.objects.get(ObjectKey(group.kind, group.unique_name))
 
-    def inherited(self, cluster: Cluster) -> dict[str, Inherited]:
+    def preserved(self, cluster: Cluster) -> dict[str, Preserved]:
         """Return what each running group hands down to its next rendering."""
-        found = ((group.key, self._inherited(group)) for group in cluster.groups)
-        return {key: inherited for key, inherited in found if inherited is not None}
+        found = ((group.key, self._preserved(group)) for group in cluster.groups)
+        return {key: kept for key, kept in found if kept is not None}
 
-    def _inherited(self, group: Group) -> Inherited | None:
+    def _preserved(self, group: Group) -> Preserved | None:
         workload = self.workload(group)
         if workload is not None:
-            return Inherited.from_workload(workload)
+            return Preserved.from_workload(workload)
         # Pods without a workload: a recreation was cut short.
         orphan = next(self.pods_of(group), None)
         return from_pod(orphan, group.unique_name) if orphan else None
@@ -84,7 +84,7 @@ class Observed:
         """Return the pods that run without the workload of that name: it was deleted to be recreated."""
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
-        return [pod for pod in self._pods(unique_name) if not is_going(pod)]
+        return [pod for pod in self._pods(unique_name) if not is_terminating(pod)]
 
     def _pods(self, unique_name: str) -> Iterator[Manifest]:
         return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)
@@ -116,7 +116,7 @@ def replica_sets(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
     return api.list_objects("ReplicaSet", cluster.namespace, f"{names.CLUSTER_LABEL}={cluster.name}")
 
 
-def look_up(api: KubernetesApi, namespace: str, keys: Iterable[ObjectKey]) -> list[Manifest]:
+def get_existing(api: KubernetesApi, namespace: str, keys: Iterable[ObjectKey]) -> list[Manifest]:
     """Return those objects that exist: what no LIST shows may have lost its label or be somebody else's."""
     found = (api.get(key.kind, namespace, key.name) for key in keys)
     return [live for live in found if live is not None]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _waiting
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import wait
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
 @dataclass(frozen=True)
-class Outcome(_waiting.Outcome[Report]):
+class Outcome(wait.Outcome[Report]):
     """What came of a request: the plan has the steps of all passes."""
 
     plan: Plan = field(default_factory=Plan)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
 
 Operation = Literal["create", "update", "recreate", "delete", "patch"]
 
@@ -44,7 +44,7 @@ class Step:
         return key_of(self.manifest)
 
     @property
-    def says_twice(self) -> bool:
+    def has_duplicate_keys(self) -> bool:
         """True when an object is made with a pod template that says something twice: an apply would be refused."""
         return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
 
@@ -54,7 +54,7 @@ class Step:
         return self.operation == "delete" and self.group is None
 
     @property
-    def restarts(self) -> bool:
+    def restarts_pods(self) -> bool:
         """True when the write changes the pod template of a running workload."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
@@ -62,10 +62,10 @@ class Step:
 
 
 # Is told of a step that is about to be carried out.
-Announce = Callable[[Step], None]
+OnStep = Callable[[Step], None]
 
 
-def say_nothing(step: Step) -> None:
+def noop(step: Step) -> None:
     """Tell nobody of a step."""
 
 
@@ -86,6 +86,6 @@ class Plan:
         return bool(self.steps or self.in_druid)
 
     @property
-    def restarts(self) -> tuple[Step, ...]:
+    def restarting_steps(self) -> tuple[Step, ...]:
         """The steps that restart pods, in the order in which they will be carried out."""
-        return tuple(step for step in self.steps if step.restarts)
+        return tuple(step for step in self.steps if step.restarts_pods)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as shared
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons as shared
 
 READY = "AllNodesReady"
 NOT_READY = "NodesNotReady"
@@ -39,4 +39,4 @@ UNAUTHORIZED = shared.UNAUTHORIZED
 REFUSED_BY_DRUID = shared.REFUSED_BY_DRUID
 
 # A write that failed may succeed in the next pass, and then what was to follow it follows. Druid may answer then.
-PASSING = frozenset({WRITE_FAILED, REMOVAL_HELD_BACK, DRUID_UNREACHABLE})
+TRANSIENT = frozenset({WRITE_FAILED, REMOVAL_HELD_BACK, DRUID_UNREACHABLE})

@@ -17,16 +17,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_reached, status
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import degraded, is_ready
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, searched
-from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded, is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import reporting_errors, write_status
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Report:
     changed: bool
     warnings: tuple[str, ...] = ()
     requeue_after: int | None = None
-    troubles: tuple[str, ...] = ()
+    reporting_errors: tuple[str, ...] = ()
     is_gone: bool = False
 
     @property
@@ -53,13 +52,13 @@ class Report:
         return is_ready(self.status["conditions"])
 
     @property
-    def is_reached(self) -> bool:
-        return is_reached(self.status["conditions"])
+    def is_settled(self) -> bool:
+        return is_settled(self.status["conditions"])
 
     @property
-    def is_over(self) -> bool:
+    def is_final(self) -> bool:
         """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
-        return self.is_reached or any(problem.reason not in reasons.PASSING for problem in self.problems)
+        return self.is_settled or any(problem.reason not in reasons.TRANSIENT for problem in self.problems)
 
     @property
     def progress(self) -> str:
@@ -68,10 +67,10 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Pass:
+class Reconciled:
     """What a pass has read, decided and (not in check mode) done.
 
-    `made_in_druid` is what Druid has made of dynamic configurations, None where nothing was written.
+    `normalized_in_druid` is what Druid has made of dynamic configurations, None where nothing was written.
     """
 
     resource: Manifest
@@ -79,10 +78,10 @@ class Pass:
     observed: Observed
     plan: Plan
     results: tuple[Result, ...] = ()
-    made_in_druid: Mapping[str, str] | None = None
+    normalized_in_druid: Mapping[str, str] | None = None
 
 
-def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> Report:
+def report(api: KubernetesApi, done: Reconciled, check_mode: bool, now: datetime) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
     findings = (*done.plan.findings, *_failures(done.results))
     masker = _masker(done) if findings or done.results or done.plan.changes or api.warnings else Masker()
@@ -90,29 +89,29 @@ def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> R
     if not check_mode:
         plan = replace(plan, steps=tuple(result.step for result in done.results if result.is_done))
     previous = done.resource.get("status") or {}
-    observed = foreseen(done.observed, plan.steps) if check_mode else done.observed
-    document = status(done.cluster, observed, plan.findings, previous, now, done.made_in_druid)
-    troubles: tuple[str, ...] = ()
+    observed = predicted(done.observed, plan.steps) if check_mode else done.observed
+    document = status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid)
+    reporting_failures: tuple[str, ...] = ()
     is_gone = _is_gone(done.results)
     if done.cluster.uid and not check_mode:
         if is_gone:
-            troubles = _send(api, done.resource, events.warning_texts(plan.warnings, masker), now)
+            reporting_failures = _send(api, done.resource, events.warning_texts(plan.warnings, masker), now)
         else:
-            troubles = _publish(api, replace(done, plan=plan), document, masker, now)
-    warned = (warning for warning in api.warnings if names.FINALIZER not in warning)
-    warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *warned, *troubles))
+            reporting_failures = _publish(api, replace(done, plan=plan), document, masker, now)
+    reported = (warning for warning in api.warnings if names.FINALIZER not in warning)
+    warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *reported, *reporting_failures))
     requeue = requeue_after(document["conditions"], now)
-    return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, troubles)), is_gone)
+    return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, reporting_failures)), is_gone)
 
 
-def foreseen(observed: Observed, steps: Iterable[Step]) -> Observed:
+def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
     """Return what would be there after the steps: what the dry runs have answered, unseen by any controller."""
     planned = [step for step in steps if step.key.kind != names.KIND]
-    made = [step.after for step in planned if step.after is not None]
-    return observed.with_objects(made).without(step.key for step in planned if step.operation == "delete")
+    created = [step.after for step in planned if step.after is not None]
+    return observed.with_objects(created).without(step.key for step in planned if step.operation == "delete")
 
 
-def _masker(done: Pass) -> Masker:
+def _masker(done: Reconciled) -> Masker:
     """Return what masks the secrets of all that was read, that which the resource refers to and Druid's included."""
     in_druid = (state for step in done.plan.in_druid for state in (step.change.before, step.change.after))
     read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
@@ -130,11 +129,11 @@ def _masked(finding: Finding, masker: Masker) -> Finding:
 def _is_gone(results: Iterable[Result]) -> bool:
     """True when the finalizer of a resource that is being deleted has been removed: there is no status any more."""
     patches = [result for result in results if result.step.patch is not None and result.is_done]
-    return any(is_going(result.step.manifest) for result in patches)
+    return any(is_terminating(result.step.manifest) for result in patches)
 
 
 def _publish(
-    api: KubernetesApi, done: Pass, document: dict[str, Any], masker: Masker, now: datetime
+    api: KubernetesApi, done: Reconciled, document: dict[str, Any], masker: Masker, now: datetime
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
     previous = done.resource.get("status") or {}
@@ -146,7 +145,7 @@ def _publish(
         if document != previous:
             write_status(api, done.resource, document)
     except KubernetesError as error:
-        return untold(error)
+        return reporting_errors(error)
     return _send(api, done.resource, news, now)
 
 
@@ -155,5 +154,5 @@ def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now
     try:
         send(api, resource, news, now)
     except KubernetesError as error:
-        return untold(error)
+        return reporting_errors(error)
     return ()

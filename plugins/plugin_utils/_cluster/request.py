@@ -6,14 +6,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._task import Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import TIMEOUTS, Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_options import (
+    OPTIONS,
+    BaseRequest,
+    parse_options,
+)
 
 
 @dataclass(frozen=True)
-class Request(Task):
+class Request(BaseRequest):
     """A cluster, and what to do with it in which way."""
 
-    settings: Settings = field(default_factory=Settings)
+    options: Options = field(default_factory=Options)
+
+
+CLUSTER_ARGUMENTS: Mapping[str, Any] = {
+    **OPTIONS,
+    "by_variable": {"type": "bool", "default": False},
+    "url": {"type": "str"},
+    "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout},
+    "retry_timeout": {"type": "float", "default": TIMEOUTS.retry_timeout},
+    "keep_finalizer": {"type": "bool", "default": False},
+}
+
+
+def to_request(
+    arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], meter: Meter
+) -> Request:
+    """Return what the task asks for; InvalidResource when the resource given is none."""
+    task = parse_options(names.KIND, arguments, find_file)
+    by_variable = task["by_variable"] or (arguments["by_variable"] and task["resource"] is None)
+    options = Options(
+        check_mode,
+        tuple(arguments["reference_namespaces"]),
+        arguments["keep_finalizer"],
+        arguments["url"],
+        Timeouts(arguments["read_timeout"], arguments["retry_timeout"]),
+        meter,
+    )
+    return Request(**{**task, "by_variable": by_variable}, options=options)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_reached
-from ansible_collections.druidops.druid.plugins.plugin_utils._pause import pause_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import backoff_since
 
 
 def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime) -> int | None:
     """Return the seconds until the next look; None for a cluster that is as wanted: the regular period will do."""
     by_type = {each["type"]: each for each in conditions}
-    if is_reached(by_type.values()) or by_type["Paused"]["status"] == "True":
+    if is_settled(by_type.values()) or by_type["Paused"]["status"] == "True":
         return None
-    return pause_since(by_type["Ready"]["lastTransitionTime"], now)
+    return backoff_since(by_type["Ready"]["lastTransitionTime"], now)

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
 
 
 def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dict[str, Any]:
     """Return the result of a task that could be carried out, be it in part."""
-    told = {
+    details = {
         "changed": outcome.changed,
-        "plan": describe.lines(outcome.plan),
-        "diff": describe.diff(outcome.plan),
+        "plan": plan_output.lines(outcome.plan),
+        "diff": plan_output.diff(outcome.plan),
         **(_of_report(outcome.report) if outcome.report else {}),
     }
-    returned = _result.of_outcome(names.KIND, request, outcome, told, fail_on_problem)
+    returned = result.of_outcome(names.KIND, request, outcome, details, fail_on_problem)
     return {**returned, "msg": f"{returned['msg']} {_where_to_look(request)}"} if _pods_lack(outcome) else returned
 
 
@@ -41,4 +41,4 @@ def _where_to_look(request: Request) -> str:
 
 
 def _of_report(report: Report) -> dict[str, Any]:
-    return {**_result.of_report(report), "nodes": report.status.get("nodes", "")}
+    return {**result.of_report(report), "nodes": report.status.get("nodes", "")}

@@ -11,19 +11,19 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import service_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._properties import properties
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 ROUTER = "router"
 # Druid's own defaults for a Router (docs/configuration: druid.plaintextPort, druid.tlsPort).
 PLAINTEXT_PORT, TLS_PORT = 8888, 9088
 
 
-class NoRouter(Exception):
+class RouterNotFound(Exception):
     """Nothing leads to a router of the cluster; the text says why, and what to do."""
 
 
-def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool, otherwise: str) -> str:
+def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool, remedy: str) -> str:
     """Return the URL of a Service of a router group.
 
     A Service counts only if the Druid resource is its controller: one that merely carries the labels gets no
@@ -32,15 +32,15 @@ def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool,
     cluster = Cluster.from_resource(resource)
     groups = [group for group in cluster.groups if group.node_type == ROUTER]
     if not groups:
-        raise NoRouter(f"Druid {cluster.name} has no group with nodeType router. Add one, or {otherwise}.")
+        raise RouterNotFound(f"Druid {cluster.name} has no group with nodeType router. Add one, or {remedy}.")
     owned = {live["metadata"]["name"]: live for live in services if _is_of(live, cluster.uid)}
     found = (url for group in groups for url in _urls(group, owned, prefers_tls))
     url = next(found, None)
     if url is None:
-        wanted = ", ".join(name for group in groups for name in service_names(group)) or "none is described"
-        raise NoRouter(
-            f"Druid {cluster.name} has no Service that leads to the port of its router (looked for: {wanted}). Wait "
-            f"until the cluster is made, give its router group a Service, or {otherwise}."
+        expected = ", ".join(name for group in groups for name in service_names(group)) or "none is described"
+        raise RouterNotFound(
+            f"Druid {cluster.name} has no Service that leads to the port of its router (looked for: {expected}). Wait "
+            f"until the cluster is made, give its router group a Service, or {remedy}."
         )
     return url
 
@@ -56,12 +56,12 @@ def _urls(group: Group, owned: Mapping[str, Manifest], prefers_tls: bool) -> Ite
 def listener(group: Group, prefers_tls: bool) -> tuple[str, int]:
     """Return the scheme and the port that the group listens on; TLS where there is nothing else, or it is preferred."""
     texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    stated = {name: value for text in texts for name, value in properties(text or "").items()}
-    is_plain = stated.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
-    is_secure = stated.get("druid.enableTlsPort", "false").strip().lower() == "true"
+    specified = {name: value for text in texts for name, value in properties(text or "").items()}
+    is_plain = specified.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
+    is_secure = specified.get("druid.enableTlsPort", "false").strip().lower() == "true"
     if is_secure and (prefers_tls or not is_plain):
-        return "https", _number(stated.get("druid.tlsPort"), TLS_PORT)
-    return "http", _number(stated.get("druid.plaintextPort"), group.port or PLAINTEXT_PORT)
+        return "https", _number(specified.get("druid.tlsPort"), TLS_PORT)
+    return "http", _number(specified.get("druid.plaintextPort"), group.port or PLAINTEXT_PORT)
 
 
 def _port(service: Manifest, target: int) -> int | None:
@@ -85,5 +85,5 @@ def _is_of(live: Manifest, uid: str | None) -> bool:
     return uid is not None and any(owner.get("controller") and owner.get("uid") == uid for owner in owners)
 
 
-def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text and text.strip().isdecimal() else otherwise
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text and text.strip().isdecimal() else default

@@ -191,8 +191,8 @@ def cluster_references(resource: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:
 
 def missing_references(cluster: Cluster) -> tuple[ReferenceKey, ...]:
     """Return what the cluster refers to but was not found."""
-    wanted = dict.fromkeys(_references(cluster.namespace, cluster.spec))
-    return tuple(key for key in wanted if cluster.references.get(key) is None)
+    desired = dict.fromkeys(_references(cluster.namespace, cluster.spec))
+    return tuple(key for key in desired if cluster.references.get(key) is None)
 
 
 def _references(namespace: str, spec: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:

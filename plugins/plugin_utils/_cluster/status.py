@@ -13,14 +13,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import Condition, condition, is_ready, settle
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    Condition,
+    condition,
+    is_ready,
+    with_transition_times,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # Not Ready, and yet as the user wants it: there is nothing to wait for.
-_WISHES = frozenset({reasons.STOPPED, reasons.CHANGES_WAIT})
+_USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_WAIT})
 # Field of the Go operator's status -> the kind whose names it lists.
 _NAME_LISTS = {
     "statefulSets": "StatefulSet",
@@ -45,8 +50,8 @@ def status(
 ) -> dict[str, Any]:
     """Return the whole status: what others keep there stays, what we keep is made anew."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
-    conditions = settle(
-        _conditions(cluster, states, _moving(cluster, observed, states, findings), findings),
+    conditions = with_transition_times(
+        _conditions(cluster, states, _changing_groups(cluster, observed, states, findings), findings),
         previous.get("conditions") or (),
         cluster.generation,
         now,
@@ -54,7 +59,7 @@ def status(
     ours = {
         "observedGeneration": cluster.generation or 0,
         "conditions": conditions,
-        "nodes": f"{sum(state.ready for state in states)}/{sum(state.wanted for state in states)}",
+        "nodes": f"{sum(state.ready for state in states)}/{sum(state.desired for state in states)}",
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         **({} if made_in_druid is None else {"dynamicConfig": dict(made_in_druid) or None}),
@@ -64,32 +69,33 @@ def status(
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
 
 
-def is_reached(conditions: Iterable[Mapping[str, Any]]) -> bool:
+def is_settled(conditions: Iterable[Mapping[str, Any]]) -> bool:
     """True when the cluster is as the user wants it: ready, stopped, or paused with changes that wait."""
     return any(
-        each["type"] == "Ready" and (each["status"] == "True" or each.get("reason") in _WISHES) for each in conditions
+        each["type"] == "Ready" and (each["status"] == "True" or each.get("reason") in _USER_REQUESTED)
+        for each in conditions
     )
 
 
-def _moving(
+def _changing_groups(
     cluster: Cluster, observed: Observed, states: Sequence[GroupState], findings: Sequence[Finding]
 ) -> list[str]:
     """Return the groups whose pods are being changed: of one that is held back, by an earlier pass alone."""
-    held = {finding.group for finding in findings if finding.is_problem}
+    blocked = {finding.group for finding in findings if finding.is_problem}
     as_they_are = group_states(cluster, observed, as_it_is=True)
-    judged = (
-        present if held & {None, state.key} else state for state, present in zip(states, as_they_are, strict=True)
+    current = (
+        present if blocked & {None, state.key} else state for state, present in zip(states, as_they_are, strict=True)
     )
-    return [state.key for state in judged if not state.is_settled]
+    return [state.key for state in current if not state.is_settled]
 
 
 def _conditions(
-    cluster: Cluster, states: Sequence[GroupState], moving: Sequence[str], findings: Sequence[Finding]
+    cluster: Cluster, states: Sequence[GroupState], changing: Sequence[str], findings: Sequence[Finding]
 ) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
     return [
         _ready(cluster, states, findings, problems),
-        _progressing(moving, findings, problems),
+        _progressing(changing, findings, problems),
         _degraded(states, problems),
         _paused(findings),
     ]
@@ -105,32 +111,32 @@ def _ready(
         return condition("Ready", False, deleting.reason, deleting.message)
     waiting = [state for state in states if not state.is_ready]
     if waiting:
-        return condition("Ready", False, reasons.NOT_READY, _awaited(waiting))
+        return condition("Ready", False, reasons.NOT_READY, _waiting_message(waiting))
     changes = _first(findings, reasons.CHANGES_WAIT)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): no pods are wanted.")
-    nodes = sum(state.wanted for state in states)
+    nodes = sum(state.desired for state in states)
     return condition("Ready", True, reasons.READY, f"All {nodes} nodes are ready and up to date.")
 
 
-def _awaited(waiting: Sequence[GroupState]) -> str:
+def _waiting_message(waiting: Sequence[GroupState]) -> str:
     cause = next((state.cause for state in waiting if state.cause), None)
-    return f"Waiting for {listed(map(str, waiting))}{f' ({cause})' if cause else ''}."
+    return f"Waiting for {join_limited(map(str, waiting))}{f' ({cause})' if cause else ''}."
 
 
-def _progressing(moving: Sequence[str], findings: Sequence[Finding], problems: Sequence[Finding]) -> Condition:
+def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems: Sequence[Finding]) -> Condition:
     awaited = _first(findings, reasons.DRUID_AWAITED)
-    held = _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None)
+    blocking = _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None)
     deleting = _first(findings, reasons.DELETING)
-    if moving:
+    if changing:
         more = f" {awaited.message}" if awaited else ""
-        message = f"Pods are being changed in {listed(moving)}.{more}"
+        message = f"Pods are being changed in {join_limited(changing)}.{more}"
         return condition("Progressing", True, reasons.ROLLING_OUT, message)
-    if held is not None:
+    if blocking is not None:
         message = "No pods are being changed, and not all need be as the specification wants them."
-        return condition("Progressing", False, held.reason, message)
+        return condition("Progressing", False, blocking.reason, message)
     if deleting is not None:
         return condition("Progressing", True, deleting.reason, deleting.message)
     if awaited is not None:
@@ -141,9 +147,9 @@ def _progressing(moving: Sequence[str], findings: Sequence[Finding], problems: S
 def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Condition:
     if problems:
         return condition("Degraded", True, problems[0].reason, _joined(problems))
-    trouble = [text for state in states for text in state.trouble]
-    if trouble:
-        return condition("Degraded", True, reasons.PODS_FAILING, listed(trouble, " | "))
+    failures = [text for state in states for text in state.failures]
+    if failures:
+        return condition("Degraded", True, reasons.PODS_FAILING, join_limited(failures, " | "))
     return condition("Degraded", False, reasons.AS_EXPECTED, "Nothing is in the way.")
 
 
@@ -159,7 +165,7 @@ def _first(findings: Iterable[Finding], *reasons_wanted: str) -> Finding | None:
 
 
 def _joined(problems: Iterable[Finding]) -> str:
-    return listed((problem.message for problem in problems), " | ")
+    return join_limited((problem.message for problem in problems), " | ")
 
 
 def _reason(conditions: Iterable[Condition]) -> str | None:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
@@ -31,7 +30,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     Group,
     ReferenceKey,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # Container names, label values and the names of Services end here.
 _LONGEST_NAME = names.MAX_LABEL_CHARACTERS
@@ -112,10 +112,10 @@ def _cluster_quantities(cluster: Cluster) -> Iterator[Problem]:
 
 
 def _collisions(cluster: Cluster) -> Iterator[Problem]:
-    wanted = [(kind, name, key) for key, kind, name in _identities(cluster)]
-    for (kind, name), count in Counter((kind, name) for kind, name, _key in wanted).items():
+    desired = [(kind, name, key) for key, kind, name in _identities(cluster)]
+    for (kind, name), count in Counter((kind, name) for kind, name, _key in desired).items():
         if count > 1:
-            keys = [key for other, same, key in wanted if (other, same) == (kind, name)]
+            keys = [key for other, same, key in desired if (other, same) == (kind, name)]
             yield _collision(kind, name, keys)
 
 
@@ -139,7 +139,7 @@ def _images(cluster: Cluster) -> Iterator[Problem]:
 
 
 def _groups(keys: Sequence[str]) -> str:
-    return f"group{'' if len(keys) == 1 else 's'} {listed(keys)}"
+    return f"group{'' if len(keys) == 1 else 's'} {join_limited(keys)}"
 
 
 def _node_type(group: Group) -> Iterator[Problem]:
@@ -167,10 +167,10 @@ def _overlay_labels(group: Group) -> Iterator[Problem]:
     metadata = (group.node.get("podTemplate") or {}).get("metadata") or {}
     field = _path(group, "podTemplate.metadata.labels")
     labels = metadata.get("labels") or {}
-    stated = {key: value for key, value in labels.items() if value is not None}
-    yield from _labels(field, stated)
+    specified = {key: value for key, value in labels.items() if value is not None}
+    yield from _labels(field, specified)
     for key, value in names.fixed_labels(group).items():
-        if stated.get(key, value) != value:
+        if specified.get(key, value) != value:
             yield Problem(f"{field}[{key}]", labels[key], f"has to be {value}: pods are found by it", "leave it out")
 
 
@@ -256,10 +256,10 @@ def _size(path: str, configuration: Configuration) -> Iterator[Problem]:
 def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
     for field, resources in _resources(level):
         for section in ("requests", "limits"):
-            for name, quantity in (resources.get(section) or {}).items():
-                if quantity is not None and _quantity.parse(quantity) is None:
+            for name, value in (resources.get(section) or {}).items():
+                if value is not None and quantity.parse(value) is None:
                     where = f"{path}.{field}.{section}[{name}]"
-                    yield Problem(where, quantity, "is not a quantity", "write for example 500m or 2Gi")
+                    yield Problem(where, value, "is not a quantity", "write for example 500m or 2Gi")
 
 
 def _resources(level: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -15,28 +15,29 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import with_made
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.normalization import with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
-    End,
     Finalizer,
     Plan,
-    Remember,
     Reset,
+    SaveLastApplied,
     Step,
     Submit,
+    Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
 @dataclass(frozen=True)
-class Acted:
+class ActResult:
     """The steps that were carried out, and what was in the way of the next one. `live` is the resource afterwards."""
 
     done: tuple[Step, ...]
@@ -45,13 +46,13 @@ class Acted:
     finding: Finding | None = None
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> LastApplied | None:
         """What was put down last, None if nothing was."""
-        records = [step.record for step in self.done if isinstance(step, Remember)]
+        records = [step.record for step in self.done if isinstance(step, SaveLastApplied)]
         return records[-1] if records else None
 
     @property
-    def given(self) -> tuple[Converge, ...]:
+    def applied(self) -> tuple[Converge, ...]:
         """What Druid was given, with the warnings that there are by now."""
         return tuple(step for step in self.done if isinstance(step, Converge))
 
@@ -62,35 +63,35 @@ class Acted:
         )
 
 
-def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: tuple[Step, ...]) -> Acted:
+def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: tuple[Step, ...]) -> ActResult:
     """Carry out the steps in their order. `client` may be None where none of them is about Druid."""
     done: list[Step] = []
     for step in steps:
         try:
             live = _carry_out(api, client, live, step)
         except KubernetesError as error:
-            return Acted(tuple(done), live, step, Finding(reasons.WRITE_FAILED, str(error)))
+            return ActResult(tuple(done), live, step, Finding(reasons.WRITE_FAILED, str(error)))
         except NotConnected as error:
             # not for Druid to mend, nor for a person: it is over when the stream is back
-            return Acted(tuple(done), live, step, Finding(reasons.UNHEALTHY, str(error)))
+            return ActResult(tuple(done), live, step, Finding(reasons.UNHEALTHY, str(error)))
         except DruidError as error:
-            return Acted(tuple(done), live, step, trouble.finding(error))
+            return ActResult(tuple(done), live, step, error_findings.error_finding(error))
         done.append(step)
-    return Acted(tuple(done), live)
+    return ActResult(tuple(done), live)
 
 
 def _carry_out(api: KubernetesApi, client: DruidClient | None, live: Manifest, step: Step) -> Manifest:
     """Return the resource, which only the finalizer changes."""
     if isinstance(step, Finalizer):
         return _set_finalizer(api, live, step.is_set)
-    if isinstance(step, Remember):
-        _remember(api, Ingestion.from_resource(live), step)
+    if isinstance(step, SaveLastApplied):
+        _save_last_applied(api, Ingestion.from_resource(live), step)
     elif client is not None:
         _do_in_druid(client, step)
     return live
 
 
-def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | End) -> None:
+def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | Terminate) -> None:
     if isinstance(step, Converge):
         step.resource.write(step.change.before, step.change.after)
     elif isinstance(step, Reset):
@@ -98,10 +99,10 @@ def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | End) -> 
     elif isinstance(step, Submit):
         submit(client, step.job, step.attempt)
     else:
-        _end(client, step)
+        _terminate(client, step)
 
 
-def _end(client: DruidClient, step: End) -> None:
+def _terminate(client: DruidClient, step: Terminate) -> None:
     """Terminate or shut down; what is not there needs no more."""
     try:
         if step.kind == "task":
@@ -112,9 +113,9 @@ def _end(client: DruidClient, step: End) -> None:
         return
 
 
-def _remember(api: KubernetesApi, ingestion: Ingestion, step: Remember) -> None:
+def _save_last_applied(api: KubernetesApi, ingestion: Ingestion, step: SaveLastApplied) -> None:
     if step.record is not None:
-        api.apply(with_made(manifest(step.record, ingestion), step.made))
+        api.apply(with_normalized(to_config_map(step.record, ingestion), step.normalized))
         return
     found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
     if found is not None:

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job, native_job, query_job
-from ansible_collections.druidops.druid.plugins.plugin_utils._digest import digest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest
 
 RUNNING, SUCCESS, FAILED = "RUNNING", "SUCCESS", "FAILED"
 _DIGITS = 16
@@ -29,7 +29,7 @@ class Attempt:
     of the id that is stated, and that may be about anything.
     """
 
-    task: Task
+    task: SubmittedTask
     action: Literal["submit", "note", "none", "lost", "taken"]
 
 
@@ -39,8 +39,8 @@ def job(ingestion: Ingestion) -> Job:
     if ingestion.type != SQL:
         return native_job(document, document.get("id") or _id(ingestion))
     context = dict(document.get("context") or {})
-    stated = context.pop("sqlQueryId", None)
-    return query_job(document["query"], context, document.get("parameters") or [], stated or _id(ingestion))
+    specified = context.pop("sqlQueryId", None)
+    return query_job(document["query"], context, document.get("parameters") or [], specified or _id(ingestion))
 
 
 def _id(ingestion: Ingestion) -> str:
@@ -48,51 +48,55 @@ def _id(ingestion: Ingestion) -> str:
     return "_".join(part for part in ("druidops", datasource_of(ingestion.document), identity) if part)
 
 
-def current(ingestion: Ingestion, record: Record) -> Task | None:
+def current(ingestion: Ingestion, record: LastApplied) -> SubmittedTask | None:
     """Return the attempt that was put down for this specification, None if it has not come to that."""
-    is_same = record.stated.get("type") == ingestion.type and record.stated.get("spec") == ingestion.document
+    is_same = record.specified.get("type") == ingestion.type and record.specified.get("spec") == ingestion.document
     return record.task if is_same else None
 
 
-def attempt(ingestion: Ingestion, wanted: Job, known: Task | None, status: Mapping[str, Any] | None) -> Attempt:
+def attempt(
+    ingestion: Ingestion, desired: Job, known: SubmittedTask | None, status: Mapping[str, Any] | None
+) -> Attempt:
     """Return what to do, given what was put down and what Druid says of that task (None: it knows of none)."""
     if known is None:
-        first = Task(wanted.task_id(1), 1, "submitting", "", ingestion.retry)
+        first = SubmittedTask(desired.task_id(1), 1, "submitting", "", ingestion.retry)
         if status is None:
             return Attempt(first, "submit")
         # an id that we have made is that of this resource and this specification: the record of it was lost
-        return _seen(ingestion, wanted, first, status) if wanted.id == _id(ingestion) else Attempt(first, "taken")
+        return (
+            _with_status(ingestion, desired, first, status) if desired.id == _id(ingestion) else Attempt(first, "taken")
+        )
     if status is not None:
-        return _seen(ingestion, wanted, known, status)
+        return _with_status(ingestion, desired, known, status)
     if known.phase == "submitting":
         return Attempt(known, "submit")
     if known.phase == "submitted":
-        return Attempt(known, "lost") if not _asks(ingestion, known) else _next(ingestion, wanted, known)
-    return _ended(ingestion, wanted, known)
+        return Attempt(known, "lost") if not _asks_for_retry(ingestion, known) else _next(ingestion, desired, known)
+    return _ended(ingestion, desired, known)
 
 
-def _seen(ingestion: Ingestion, wanted: Job, known: Task, status: Mapping[str, Any]) -> Attempt:
+def _with_status(ingestion: Ingestion, desired: Job, known: SubmittedTask, status: Mapping[str, Any]) -> Attempt:
     code = str(status.get("statusCode") or "")
     phase: Literal["submitted", "ended"] = "ended" if code in (SUCCESS, FAILED) else "submitted"
-    seen = Task(known.id, known.attempt, phase, code if phase == "ended" else "", known.retry)
-    follow_up = _ended(ingestion, wanted, seen)
+    updated = SubmittedTask(known.id, known.attempt, phase, code if phase == "ended" else "", known.retry)
+    follow_up = _ended(ingestion, desired, updated)
     if follow_up.action == "submit":
         return follow_up
-    return Attempt(seen, "none" if seen == known else "note")
+    return Attempt(updated, "none" if updated == known else "note")
 
 
-def _ended(ingestion: Ingestion, wanted: Job, task: Task) -> Attempt:
+def _ended(ingestion: Ingestion, desired: Job, task: SubmittedTask) -> Attempt:
     """A failed attempt is followed by another one while the resource asks for that."""
-    may_retry = task.attempt <= ingestion.retries or _asks(ingestion, task)
+    may_retry = task.attempt <= ingestion.retries or _asks_for_retry(ingestion, task)
     if task.phase == "ended" and task.status == FAILED and may_retry:
-        return _next(ingestion, wanted, task)
+        return _next(ingestion, desired, task)
     return Attempt(task, "none")
 
 
-def _asks(ingestion: Ingestion, task: Task) -> bool:
+def _asks_for_retry(ingestion: Ingestion, task: SubmittedTask) -> bool:
     return bool(ingestion.retry) and ingestion.retry != task.retry
 
 
-def _next(ingestion: Ingestion, wanted: Job, task: Task) -> Attempt:
+def _next(ingestion: Ingestion, desired: Job, task: SubmittedTask) -> Attempt:
     number = task.attempt + 1
-    return Attempt(Task(wanted.task_id(number), number, "submitting", "", ingestion.retry), "submit")
+    return Attempt(SubmittedTask(desired.task_id(number), number, "submitting", "", ingestion.retry), "submit")

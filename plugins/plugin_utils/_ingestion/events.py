@@ -9,17 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import degraded
-from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Finalizer, Plan, Remember, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Converge,
+    Finalizer,
+    Plan,
+    Reset,
+    SaveLastApplied,
+    Step,
+    Submit,
+    Terminate,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 
 _PREFIX = "DruidIngestion"
+_REASONS: Mapping[type[Step], str] = {Converge: "Converge", Reset: "Reset", Submit: "Submit", Terminate: "End"}
 
 
 def of_steps(steps: Iterable[Step]) -> list[EventText]:
     """Return one event per thing that was done in Druid; our own bookkeeping is no news."""
-    done = (step for step in steps if not isinstance(step, Finalizer | Remember))
-    return [EventText("Normal", f"{_PREFIX}{type(step).__name__}", f"Done: {step.title}.") for step in done]
+    done = (step for step in steps if not isinstance(step, Finalizer | SaveLastApplied))
+    return [EventText("Normal", f"{_PREFIX}{_REASONS[type(step)]}", f"Done: {step.title}.") for step in done]
 
 
 def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, Any]) -> list[EventText]:

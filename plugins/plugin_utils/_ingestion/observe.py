@@ -11,11 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest, TooDeep
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import step
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import change
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-Converge = step.Converge
+Converge = change.Converge
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Submit:
 
 
 @dataclass(frozen=True)
-class End:
+class Terminate:
     """Terminate a supervisor, or shut down a task."""
 
     kind: str
@@ -53,15 +53,15 @@ class End:
 
 
 @dataclass(frozen=True)
-class Remember:
+class SaveLastApplied:
     """Put down in the ConfigMap what Druid was given, or is about to be given; None: remove it.
 
-    `made`: what Druid has made of that, where it is something else.
+    `normalized`: what Druid has made of that, where it is something else.
     """
 
-    record: Record | None
+    record: LastApplied | None
     is_new: bool = False
-    made: Mapping[str, str] = field(default_factory=dict)
+    normalized: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -80,7 +80,7 @@ class Finalizer:
         return "set the finalizer" if self.is_set else "remove the finalizer"
 
 
-Step = Converge | Reset | Submit | End | Remember | Finalizer
+Step = Converge | Reset | Submit | Terminate | SaveLastApplied | Finalizer
 
 
 @dataclass(frozen=True)

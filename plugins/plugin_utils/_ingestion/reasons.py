@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _reasons as shared
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons as shared
 
 RUNNING = "Running"
 SUCCEEDED = "Succeeded"
@@ -39,4 +39,4 @@ WRITE_FAILED = shared.WRITE_FAILED
 CLUSTER_UNREADABLE = shared.CLUSTER_UNREADABLE
 
 # What may be over in the next pass without anybody's doing.
-PASSING = frozenset({CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, UNHEALTHY, WRITE_FAILED})
+TRANSIENT = frozenset({CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, UNHEALTHY, WRITE_FAILED})

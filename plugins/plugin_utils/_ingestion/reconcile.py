@@ -13,141 +13,155 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid import trouble
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import (
-    NoAccess,
-    connected,
-    refused,
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    ConnectionUnavailable,
+    connect,
+    disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import decide_on_the_server
-from ansible_collections.druidops.druid.plugins.plugin_utils._going import is_going
-from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.afterwards import look_again
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ask import has_own_ids, see
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource import kept
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.ending import end
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.made import made_of, spared
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_config import datasource_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, without_steps
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import DruidState, SupervisorState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    is_ours,
+    read_last_applied,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.normalization import (
+    read_normalized,
+    skip_normalized,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe_druid import fetch_state, has_own_ids
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reach import reach
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_ours, read
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.readback import read_back
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenSupervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass, Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import described, older_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._status import report_unreadable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import (
+    described_supervisors,
+    older_owner,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import report_observe_failure
 
 
-def reconcile(api: KubernetesApi, resource: Manifest, settings: Settings, now: datetime) -> Report:
+def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report:
     """Make one pass for a resource: as read from the API, or (without a uid) made of variables.
 
     KubernetesError when the API cannot be read, and the conditions say so; all else is in the report.
     """
-    go_through = end if is_going(resource) else _carry_on
+    go_through = finalize if is_terminating(resource) else _reconcile
     try:
-        done = go_through(api, resource, settings)
+        done = go_through(api, resource, options)
     except KubernetesError as error:
-        if not settings.check_mode:
-            report_unreadable(api, resource, error, now)
+        if not options.check_mode:
+            report_observe_failure(api, resource, error, now)
         raise
-    with settings.meter.phases("report"):
-        return report(api, done, settings.check_mode, now)
+    with options.meter.phases("report"):
+        return report(api, done, options.check_mode, now)
 
 
-def _carry_on(api: KubernetesApi, resource: Manifest, settings: Settings) -> Pass:
-    obstacles = _obstacles(resource, settings)
+def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+    obstacles = _obstacles(resource, options)
     if obstacles:
-        return Pass(resource, Plan(findings=obstacles))
+        return Reconciled(resource, Plan(findings=obstacles))
     ingestion = Ingestion.from_resource(resource)
     keys = secrets_of(ingestion)
-    with settings.meter.phases("observe"):
+    with options.meter.phases("observe"):
         found = observe(api, ingestion, keys)
     if found.record is not None and not is_ours(found.record, ingestion):
-        return Pass(resource, Plan(findings=(_collision(ingestion),)), observed=found)
+        return Reconciled(resource, Plan(findings=(_collision(ingestion),)), observed=found)
     try:
-        with connected(reach(ingestion, found, settings), settings.patience, settings.meter) as client:
-            return _with_druid(api, client, resource, found, settings)
-    except NoAccess as error:
-        return Pass(resource, Plan(findings=(error.finding,)), observed=found)
+        with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
+            return _with_druid(api, client, resource, found, options)
+    except ConnectionUnavailable as error:
+        return Reconciled(resource, Plan(findings=(error.finding,)), observed=found)
     except DruidError as error:
-        return Pass(resource, Plan(findings=(trouble.finding(error),)), observed=found)
+        return Reconciled(resource, Plan(findings=(error_findings.error_finding(error),)), observed=found)
 
 
 def _with_druid(
-    api: KubernetesApi, client: DruidClient, resource: Manifest, found: Observed, settings: Settings
-) -> Pass:
-    ingestion, record = Ingestion.from_resource(resource), read(found.record, resource)
-    made = made_of(found.record, ingestion)
-    with settings.meter.phases("decide"):
-        seen = see(client, ingestion, record, made)
-        owner = _older(client, resource, found, seen)
+    api: KubernetesApi, client: DruidClient, resource: Manifest, found: Observed, options: Options
+) -> Reconciled:
+    ingestion, record = Ingestion.from_resource(resource), read_last_applied(found.record, resource)
+    normalized = read_normalized(found.record, ingestion)
+    with options.meter.phases("decide"):
+        druid_state = fetch_state(client, ingestion, record, normalized)
+        owner = _older(client, resource, found, druid_state)
         if owner is not None:
-            return Pass(resource, Plan(findings=(_duplicate(seen, owner),)), observed=found)
-        others = described(resource, found.siblings)
-        extras = tuple(spared(step, made) for step in kept(client, ingestion, record))
-        plan = decide(ingestion, record, seen, extras, is_recorded=found.record is not None, others=others)
+            return Reconciled(resource, Plan(findings=(_duplicate(druid_state, owner),)), observed=found)
+        others = described_supervisors(resource, found.siblings)
+        extras = tuple(skip_normalized(step, normalized) for step in datasource_changes(client, ingestion, record))
+        plan = decide(ingestion, record, druid_state, extras, is_recorded=found.record is not None, others=others)
     plan = replace(plan, steps=(*_finalizer(resource["metadata"]), *plan.steps))
-    pause = hands_off(ingestion.annotations, ingestion.spec)
-    warnings = (*_warnings(ingestion, seen), *_told(extras))
-    planned = Pass(resource, plan if pause is None else held(plan, pause), seen, found, warnings)
-    return _carried_out(api, client, planned, record, settings)
+    pause = pause_finding(ingestion.annotations, ingestion.spec)
+    warnings = (*_warnings(ingestion, druid_state), *_druid_warnings(extras))
+    planned = Reconciled(resource, plan if pause is None else without_steps(plan, pause), druid_state, found, warnings)
+    return _carried_out(api, client, planned, record, options)
 
 
-def _carried_out(api: KubernetesApi, client: DruidClient, planned: Pass, record: Record, settings: Settings) -> Pass:
+def _carried_out(
+    api: KubernetesApi, client: DruidClient, planned: Reconciled, record: LastApplied, options: Options
+) -> Reconciled:
     """Do what is planned, and look how it is afterwards."""
-    if settings.check_mode or not planned.plan.steps:
+    if options.check_mode or not planned.plan.steps:
         return planned
-    decide_on_the_server(api)
-    with settings.meter.phases("act"):
+    require_live_api(api)
+    with options.meter.phases("act"):
         acted = act(api, client, planned.resource, planned.plan.steps)
-    warnings = (*planned.warnings, *_told(acted.given))
-    done = replace(planned, resource=acted.live, plan=acted.plan(planned.plan), warnings=warnings, tried=acted.failed)
+    warnings = (*planned.warnings, *_druid_warnings(acted.applied))
+    done = replace(
+        planned, resource=acted.live, plan=acted.plan(planned.plan), warnings=warnings, failed_step=acted.failed
+    )
     if acted.finding is not None:
         return done
-    return look_again(api, client, done, acted.record or record)
+    return read_back(api, client, done, acted.record or record)
 
 
-def _told(steps: Iterable[Converge]) -> tuple[str, ...]:
+def _druid_warnings(steps: Iterable[Converge]) -> tuple[str, ...]:
     return tuple(text for step in steps for text in step.resource.warnings)
 
 
-def _older(client: DruidClient, resource: Manifest, found: Observed, seen: Seen) -> str | None:
-    if not isinstance(seen, SeenSupervisor):
+def _older(client: DruidClient, resource: Manifest, found: Observed, druid_state: DruidState) -> str | None:
+    if not isinstance(druid_state, SupervisorState):
         return None
     own_ids = has_own_ids(client, Ingestion.from_resource(resource), found.siblings)
-    return older_owner(resource, found.siblings, seen.id, has_own_ids=own_ids)
+    return older_owner(resource, found.siblings, druid_state.id, has_own_ids=own_ids)
 
 
 def _finalizer(metadata: Mapping[str, Any]) -> tuple[Any, ...]:
     return finalizer(metadata.get("finalizers") or []) if metadata.get("uid") else ()
 
 
-def _warnings(ingestion: Ingestion, seen: Seen | None) -> tuple[str, ...]:
-    of_druid = seen.warnings if isinstance(seen, SeenSupervisor) else ()
+def _warnings(ingestion: Ingestion, druid_state: DruidState | None) -> tuple[str, ...]:
+    of_druid = druid_state.warnings if isinstance(druid_state, SupervisorState) else ()
     return (*validate.warnings(ingestion), *of_druid)
 
 
-def _obstacles(resource: Manifest, settings: Settings) -> tuple[Finding, ...]:
+def _obstacles(resource: Manifest, options: Options) -> tuple[Finding, ...]:
     """Return what is wrong with the resource itself; of one that has another shape no field is read."""
-    misshapen = _misshapen(resource)
-    if misshapen:
-        return misshapen
+    errors = _schema_errors(resource)
+    if errors:
+        return errors
     ingestion = Ingestion.from_resource(resource)
-    refusal = refused(secrets_of(ingestion), ingestion.namespace, settings.reference_namespaces)
+    refusal = disallowed_secret(secrets_of(ingestion), ingestion.namespace, options.reference_namespaces)
     return (*validate.problems(ingestion), *(() if refusal is None else (refusal,)))
 
 
-def _misshapen(resource: Manifest) -> tuple[Finding, ...]:
-    problems = _schema.misshapen(_schema.spec_of(names.KIND), resource.get("spec"))
+def _schema_errors(resource: Manifest) -> tuple[Finding, ...]:
+    problems = schema.schema_errors(schema.spec_of(names.KIND), resource.get("spec"))
     remedy = "Such a value is stored, and cannot be read as this version does. Change the field."
     return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
 
@@ -161,8 +175,8 @@ def _collision(ingestion: Ingestion) -> Finding:
     )
 
 
-def _duplicate(seen: Seen, owner: str) -> Finding:
+def _duplicate(druid_state: DruidState, owner: str) -> Finding:
     return Finding(
         reasons.DUPLICATE,
-        f"Supervisor {seen.id} is described by DruidIngestion {owner}, which is older and keeps it. Remove one.",
+        f"Supervisor {druid_state.id} is described by DruidIngestion {owner}, which is older and keeps it. Remove one.",
     )

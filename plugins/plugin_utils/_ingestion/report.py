@@ -13,25 +13,30 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import is_ready
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._events import send
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, reasons, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import SupervisorState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    is_own,
+    read_last_applied,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
     Plan,
-    Remember,
+    SaveLastApplied,
     Step,
     Submit,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, is_own, read
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import SeenSupervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Pass
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._masking import masker_of, searched
-from ansible_collections.druidops.druid.plugins.plugin_utils._status import untold, write_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import reporting_errors, write_status
 
 
 @dataclass(frozen=True)
@@ -62,14 +67,14 @@ class Report:
         return str(next(each["message"] for each in self.status["conditions"] if each["type"] == "Ready"))
 
     @property
-    def is_over(self) -> bool:
+    def is_final(self) -> bool:
         """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
-        return status.is_reached(self.status["conditions"]) or any(
-            problem.reason not in reasons.PASSING for problem in self.problems
+        return status.is_settled(self.status["conditions"]) or any(
+            problem.reason not in reasons.TRANSIENT for problem in self.problems
         )
 
 
-def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> Report:
+def report(api: KubernetesApi, done: Reconciled, check_mode: bool, now: datetime) -> Report:
     """Write status and events (never in check mode, never without a resource) and return the report."""
     masker = _masker(done)
     findings = tuple(replace(each, message=masker(each.message)) for each in done.plan.findings)
@@ -82,9 +87,9 @@ def report(api: KubernetesApi, done: Pass, check_mode: bool, now: datetime) -> R
     return Report(plan, document, tuple(_diffs(plan.steps)), warnings, pause, done.is_gone)
 
 
-def _masker(done: Pass) -> status.Masked:
+def _masker(done: Reconciled) -> status.Masked:
     """Return what masks the secrets of the specification, of the Secrets that were read, and of what Druid has."""
-    change = done.seen.change if isinstance(done.seen, SeenSupervisor) else Change(None, None)
+    change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else Change(None, None)
     of_specs = spec_masking.masker_of([*_documents(done.resource), change.before, change.after])
     of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
 
@@ -96,38 +101,38 @@ def _masker(done: Pass) -> status.Masked:
 
 def _documents(resource: Manifest) -> tuple[Any, ...]:
     """Return the resource, and the specification in it that may be a text."""
-    stated = searched(resource)
+    specified = searched(resource)
     try:
-        return stated, Ingestion.from_resource(resource).document
+        return specified, Ingestion.from_resource(resource).document
     except ValueError:
-        return (stated,)
+        return (specified,)
 
 
-def _document(done: Pass, plan: Plan, now: datetime, check_mode: bool, masked: status.Masked) -> dict[str, Any]:
+def _document(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: status.Masked) -> dict[str, Any]:
     ingestion = Ingestion.from_resource(done.resource)
     previous = done.resource.get("status") or {}
     document = status.status(
-        ingestion, done.seen, plan.findings, previous, now, masked, _record_after(done, plan, check_mode)
+        ingestion, done.druid_state, plan.findings, previous, now, masked, _record_after(done, plan, check_mode)
     )
-    given = [step for step in plan.steps if isinstance(step, Converge | Submit)]
-    if not given or check_mode or done.tried is not None:
+    applied = [step for step in plan.steps if isinstance(step, Converge | Submit)]
+    if not applied or check_mode or done.failed_step is not None:
         return document
-    was_made = any(isinstance(step, Submit) or step.change.before is None for step in given)
-    return status.with_deed(document, ingestion, was_made, now)
+    is_created = any(isinstance(step, Submit) or step.change.before is None for step in applied)
+    return status.with_last_update(document, ingestion, is_created, now)
 
 
-def _record_after(done: Pass, plan: Plan, check_mode: bool) -> Record | None:
+def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied | None:
     """Return the record that is there after the pass, None if none is."""
-    remembered = [] if check_mode else [step.record for step in plan.steps if isinstance(step, Remember)]
-    if remembered:
-        return remembered[-1]
+    saved = [] if check_mode else [step.record for step in plan.steps if isinstance(step, SaveLastApplied)]
+    if saved:
+        return saved[-1]
     found = done.observed.record
     is_there = found is not None and is_own(found, Ingestion.from_resource(done.resource))
-    return read(found, done.resource) if is_there else None
+    return read_last_applied(found, done.resource) if is_there else None
 
 
 def _publish(
-    api: KubernetesApi, done: Pass, plan: Plan, document: dict[str, Any], warnings: Iterable[str], now: datetime
+    api: KubernetesApi, done: Reconciled, plan: Plan, document: dict[str, Any], warnings: Iterable[str], now: datetime
 ) -> tuple[str, ...]:
     """Write what others see; return what went wrong with that, which is no reason to fail."""
     previous = done.resource.get("status") or {}
@@ -139,7 +144,7 @@ def _publish(
             write_status(api, done.resource, document)
         send(api, done.resource, news, now)
     except KubernetesError as error:
-        return untold(error)
+        return reporting_errors(error)
     return ()
 
 

@@ -6,25 +6,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _waiting
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._task import Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import wait
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_options import (
+    OPTIONS,
+    BaseRequest,
+    parse_options,
+)
 
 
 @dataclass(frozen=True)
-class Request(Task):
+class Request(BaseRequest):
     """An ingestion, and what to do with it in which way."""
 
-    settings: Settings = field(default_factory=Settings)
+    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True)
-class Outcome(_waiting.Outcome[Report]):
+class Outcome(wait.Outcome[Report]):
     """What came of a request. `done` are the titles of the steps of all passes, `diff` what they changed in Druid."""
 
     done: tuple[str, ...] = ()
     diff: tuple[dict[str, Any], ...] = ()
+
+
+INGESTION_ARGUMENTS: Mapping[str, Any] = {
+    **OPTIONS,
+    "url": {"type": "str"},
+    "read_timeout": {"type": "float", "default": 120.0},
+    "write_timeout": {"type": "float", "default": 120.0},
+    "retry_timeout": {"type": "float", "default": 30.0},
+}
+
+
+def to_request(
+    arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], meter: Meter
+) -> Request:
+    """Return what the task asks for; InvalidResource when the resource given is none."""
+    options = Options(
+        check_mode,
+        tuple(arguments["reference_namespaces"]),
+        arguments["url"],
+        Timeouts(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),
+        meter,
+    )
+    return Request(**parse_options(names.KIND, arguments, find_file), options=options)

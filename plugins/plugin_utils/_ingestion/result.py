@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _result
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
 
 _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 
 
 def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dict[str, Any]:
     """Return the result of a task that could be carried out, be it in part."""
-    told = {
+    details = {
         "changed": bool(outcome.done),
         "plan": list(outcome.done),
         "diff": list(outcome.diff),
         **(_of_report(outcome.report) if outcome.report else {}),
     }
-    return _result.of_outcome(names.KIND, request, outcome, told, fail_on_problem)
+    return result.of_outcome(names.KIND, request, outcome, details, fail_on_problem)
 
 
 def _of_report(report: Report) -> dict[str, Any]:
     ingestion = {name: report.status[name] for name in _FIELDS if name in report.status}
-    return {**_result.of_report(report), "ingestion": ingestion}
+    return {**result.of_report(report), "ingestion": ingestion}

@@ -75,7 +75,7 @@ class Ingestion:
         return document
 
     @property
-    def is_stated_twice(self) -> bool:
+    def is_specified_twice(self) -> bool:
         """True when there is a text besides the mapping, which is what counts."""
         return bool(self._ingestion.get("nativeSpec") and self._ingestion.get("spec"))
 
@@ -135,26 +135,26 @@ class Ingestion:
         return _mapping(self.spec.get("ingestion"))
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def specified(self) -> dict[str, Any]:
         """All that Druid is to be given, as the record keeps it."""
-        stated = {
+        specified = {
             "type": self.type,
             "spec": self.document,
             "suspend": self.suspend,
             "compaction": self.compaction,
             "rules": self.rules,
         }
-        return {name: value for name, value in stated.items() if value is not None}
+        return {name: value for name, value in specified.items() if value is not None}
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def was_suspended(stated: Mapping[str, Any]) -> bool:
+def was_suspended(specified: Mapping[str, Any]) -> bool:
     """Return whether it was described as suspended, by the resource or in the specification of the supervisor."""
-    described = stated.get("suspend")
-    return bool((stated.get("spec") or {}).get("suspended") if described is None else described)
+    described = specified.get("suspend")
+    return bool((specified.get("spec") or {}).get("suspended") if described is None else described)
 
 
 def _loaded(text: Any) -> Any:

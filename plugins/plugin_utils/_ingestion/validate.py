@@ -13,7 +13,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_maski
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import MAX_VALUE_LENGTH, truncate
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     NATIVE_BATCH,
@@ -22,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     TYPES,
     Ingestion,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
 def problems(ingestion: Ingestion) -> tuple[Finding, ...]:
@@ -35,7 +35,7 @@ def warnings(ingestion: Ingestion) -> tuple[str, ...]:
 
 
 def _warnings(ingestion: Ingestion) -> Iterator[str]:
-    if ingestion.is_stated_twice:
+    if ingestion.is_specified_twice:
         yield "spec.ingestion has both nativeSpec and spec: nativeSpec counts. Remove spec."
     document = _without_environment(ingestion.document)
     secrets = sorted(differing_fields(document, masked(document)))
@@ -77,9 +77,9 @@ def _of_place(ingestion: Ingestion) -> Iterator[str]:
 
 
 def _of_document(ingestion: Ingestion, document: dict[str, object]) -> Iterator[str]:
-    stated, expected = document.get("type"), SUPERVISORS.get(ingestion.type)
-    if expected and stated not in (None, expected):
-        yield f"ingestion.nativeSpec.type ({stated!r}): ingestion.type {ingestion.type} means {expected!r}."
+    specified, expected = document.get("type"), SUPERVISORS.get(ingestion.type)
+    if expected and specified not in (None, expected):
+        yield f"ingestion.nativeSpec.type ({specified!r}): ingestion.type {ingestion.type} means {expected!r}."
     if ingestion.type == SQL:
         yield from _of_query(document)
     if ingestion.type == NATIVE_BATCH:
@@ -114,8 +114,8 @@ def _no_text(field: str, identifier: Any) -> Iterator[str]:
 
 def _place(ingestion: Ingestion) -> str:
     """Return the field that the specification is in."""
-    stated = ingestion.spec["ingestion"]
-    return "ingestion.spec" if stated.get("spec") and not stated.get("nativeSpec") else "ingestion.nativeSpec"
+    specified = ingestion.spec["ingestion"]
+    return "ingestion.spec" if specified.get("spec") and not specified.get("nativeSpec") else "ingestion.nativeSpec"
 
 
 def _thing(ingestion: Ingestion) -> str:

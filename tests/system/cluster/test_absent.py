@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import wiki
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
 from ansible_collections.druidops.druid.tests.system.support.live import Live, without_status
@@ -130,12 +130,12 @@ def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> No
     until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
     request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
-    assert fulfil(connection(live), request, lambda _text: None, Clock()).changed
+    assert run(connection(live), request, lambda _text: None, Clock()).changed
     # Kubernetes is left the time that it takes for the pods and their claims
     eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
 
     request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)
-    outcome = fulfil(connection(live), request, lambda _text: None, Clock())
+    outcome = run(connection(live), request, lambda _text: None, Clock())
     told = of_outcome(outcome, request, fail_on_problem=True)
     assert told["msg"].endswith(": Service druid-wiki-data (held by example.com/mine) still there after 6 s.")
     assert told["failed"]
@@ -156,7 +156,7 @@ def test_by_variable_says_what_was_done_and_what_was_not(live: Live) -> None:
         {"apiGroups": ["druid.apache.org"], "resources": ["druids"], "verbs": reading},
     )
     request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
-    outcome = fulfil(connection(live, "limited"), request, lambda _text: None, Clock())
+    outcome = run(connection(live, "limited"), request, lambda _text: None, Clock())
     assert outcome.changed
     told = of_outcome(outcome, request, fail_on_problem=True)
     assert told["failed"]

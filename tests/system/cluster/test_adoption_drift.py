@@ -94,7 +94,7 @@ def test_what_others_add_to_a_template_stays(adopted: Live) -> None:
     assert without_status(adopted.writes(mark)) == []
     # It stays as well when the template has to be changed, and so loses what it says twice.
     adopted.merge("Druid", NAME, {"spec": {"nodes": {"routers": {"image": "apache/druid:36.0.0"}}}})
-    assert [str(step.key) for step in one_pass(adopted, NAME).plan.restarts] == [f"StatefulSet {ROUTERS}"]
+    assert [str(step.key) for step in one_pass(adopted, NAME).plan.restarting_steps] == [f"StatefulSet {ROUTERS}"]
     after = templates(adopted)
     routers = after[ROUTERS]
     assert "kubectl.kubernetes.io/restartedAt" in routers["metadata"]["annotations"]

@@ -11,11 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
-from ansible_collections.druidops.druid.tests.system.support.go_operator import (
-    HASH,
-    GoOperator,
-    take_over,
-)
+from ansible_collections.druidops.druid.tests.system.support.go_operator import HASH, GoOperator, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
@@ -165,7 +161,7 @@ def test_duplicates_go_with_a_warning_when_their_template_changes(golden: Live) 
     golden.merge("Druid", "hand", {"spec": {"nodes": {"brokers": {"volumeMounts": None}}}})
     outcome = one_pass(golden, "hand")
     assert outcome.plan.findings == ()
-    assert [str(step.key) for step in outcome.plan.restarts] == ["Deployment druid-hand-brokers"]
+    assert [str(step.key) for step in outcome.plan.restarting_steps] == ["Deployment druid-hand-brokers"]
     about_brokers = [text for text in outcome.warnings if text.startswith("spec.nodes[brokers]")]
     assert any("port plain (8082/TCP) is given twice" in text for text in about_brokers)
     assert any("variable A is given twice" in text for text in about_brokers)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
@@ -224,7 +224,7 @@ def test_quotas_that_must_not_be_read_are_not_foretold(live: Live) -> None:
     limit(live, "count/services", 1)
     create(live)
     grant(live, *EVERYTHING_BUT_QUOTAS)
-    outcome = fulfil(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
+    outcome = run(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     problems = {(problem.reason, problem.group) for problem in outcome.report.problems}
     assert problems == {("WriteFailed", "historicals"), ("WriteFailed", "brokers")}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.system.support import wiki
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition

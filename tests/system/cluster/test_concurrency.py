@@ -12,13 +12,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run as run_cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, good, one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
@@ -46,8 +45,8 @@ ROUNDS = 4
 def run(api: KubernetesApi, request: Request) -> Outcome | None:
     """Make a run that ends well, or says that it has met somebody."""
     try:
-        outcome = fulfil(api, request, lambda _text: None, Clock())
-    except NotThere:
+        outcome = run_cluster(api, request, lambda _text: None, Clock())
+    except ResourceNotFound:
         raise
     except DruidopsError as error:
         says_that_they_met([str(error)])
@@ -118,7 +117,7 @@ def test_two_delete(live: Live, stepping_in: SteppingIn, by_hand: bool) -> None:
         if not by_hand:
             live.delete("Druid", request.name)
         stepping_in.expect(lambda: good(run(other, request)))
-        with suppress(NotThere):
+        with suppress(ResourceNotFound):
             run(stepping_in.proxy.api(), request)
         assert live.find("Druid", request.name) is None, stepping_in.reached
 
@@ -162,7 +161,7 @@ def test_somebody_takes_a_name(live: Live, stepping_in: SteppingIn, kind: str) -
         live.create(resource(cluster))
         taken.clear()
         stepping_in.expect(lambda: take(name))
-        outcome = fulfil(stepping_in.proxy.api(), Request(cluster, live.namespace), lambda _text: None, Clock())
+        outcome = run_cluster(stepping_in.proxy.api(), Request(cluster, live.namespace), lambda _text: None, Clock())
         assert outcome.report is not None
         if not taken:
             assert outcome.report.problems == ()
@@ -267,7 +266,7 @@ def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, c
         live.create(resource(request.name))
         stepping_in.expect(lambda: anew(request))
         with suppress(DruidopsError):
-            fulfil(stepping_in.proxy.api(), request, lambda _text: None, Clock())
+            run_cluster(stepping_in.proxy.api(), request, lambda _text: None, Clock())
         # Kubernetes takes away what belongs to the old one, at its own pace.
         eventually(lambda: converged(request))
 

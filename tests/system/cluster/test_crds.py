@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils import _schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
@@ -153,14 +153,14 @@ def test_nothing_about_it_is_complained_of(control_plane: ControlPlane, plural: 
 def test_accepts_what_runs_today_and_stores_what_the_engine_says(druids: Druids, file: Path, form: str) -> None:
     stated = json.loads(file.read_text())[form]["spec"]
     stored = druids.try_out(stated)["spec"]
-    result = _schema.apply(_schema.spec_of("Druid"), stated)
+    result = schema.apply(schema.spec_of("Druid"), stated)
     assert (result.value, result.errors, result.pruned) == (stored, (), ())
 
 
 def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids: Druids) -> None:
     sample = yaml.safe_load((ROOT / "config/samples/druid.yaml").read_text())
     stored = druids.try_out(sample["spec"])["spec"]
-    assert _schema.apply(_schema.spec_of("Druid"), sample["spec"]) == _schema.Result(stored, (), ())
+    assert schema.apply(schema.spec_of("Druid"), sample["spec"]) == schema.Result(stored, (), ())
     ingestion = yaml.safe_load((ROOT / "config/samples/druidingestion.yaml").read_text())
     path = f"{API}/namespaces/{namespace}/druidingestions?dryRun=All&fieldValidation=Strict"
     assert control_plane.request("POST", path, ingestion)["spec"] == ingestion["spec"]
@@ -185,7 +185,7 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
 def test_stores_what_the_engine_says(druids: Druids, changes: dict[str, Any]) -> None:
     stated = spec(**changes)
     expected = druids.try_out(stated)["spec"]
-    assert _schema.apply(_schema.spec_of("Druid"), stated) == _schema.Result(expected, (), ())
+    assert schema.apply(schema.spec_of("Druid"), stated) == schema.Result(expected, (), ())
 
 
 KINDS = "Required value|Invalid value|Unsupported value|Too long|Too many"
@@ -238,7 +238,7 @@ ERROR = re.compile(rf"(spec[^ :]*): ({KINDS})")
 )
 def test_refuses_what_the_engine_refuses(druids: Druids, value: Any) -> None:
     message = druids.refusal(lambda: druids.try_out(value))
-    errors = _schema.apply(_schema.spec_of("Druid"), value).errors
+    errors = schema.apply(schema.spec_of("Druid"), value).errors
     assert {(error.path, error.kind) for error in errors} == set(ERROR.findall(message))
 
 

@@ -12,13 +12,13 @@ from itertools import count
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run as run_cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest, condition, without_status
@@ -347,7 +347,7 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
         wanted: dict[str, Any] = {"absent": True, **({"by_variable": True, "spec": spec()} if by == "variable" else {})}
         told: list[str] = []
         request = Request("a-b", live.namespace, **wanted)
-        outcome = fulfil(connection(live), request, told.append, Clock())
+        outcome = run_cluster(connection(live), request, told.append, Clock())
         assert [text for text in outcome.warnings if "the pod reader mounts it" in text]
         assert {
             name for name in own_claims("a-b") | foreign if any(f" {name} " in text for text in told)
@@ -416,7 +416,7 @@ def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by
     late = LateController(live, api.transport, claim("c", "brokers", 1))
     lines: list[str] = []
     request = Request("c", live.namespace, absent=True, **wanted)
-    outcome = fulfil(replace(api, transport=late), request, lines.append, Clock())
+    outcome = run_cluster(replace(api, transport=late), request, lines.append, Clock())
     assert late.is_made
     assert gone(live, "c")
     claims = {late.late["metadata"]["name"], *own_claims("c")}
@@ -451,7 +451,7 @@ def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
     api = connection(live)
     witness = Witness(api.transport)
     request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
-    outcome = fulfil(replace(api, transport=witness), request, witness.lines.append, Clock())
+    outcome = run_cluster(replace(api, transport=witness), request, witness.lines.append, Clock())
     assert outcome.changed
     assert not outcome.timed_out
     assert {name for name, _lines in witness.deleted} == own_claims("c")
@@ -473,7 +473,7 @@ def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: L
         assert without_status(live.writes(mark)) == []
     lines: list[str] = []
     request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
-    waited = fulfil(connection(live), request, lines.append, Clock())
+    waited = run_cluster(connection(live), request, lines.append, Clock())
     assert of_outcome(waited, request, fail_on_problem=True)["msg"].endswith(
         ": Druid c (held by x.example.com/y) still there after 1 s."
     )
@@ -597,7 +597,7 @@ def is_killed(live: Live, request: Request, requests: int) -> bool:
 
 
 def run(api: KubernetesApi, request: Request) -> Outcome:
-    outcome = fulfil(api, request, lambda _text: None, Clock())
+    outcome = run_cluster(api, request, lambda _text: None, Clock())
     assert outcome.report is None or outcome.report.problems == ()
     return outcome
 
@@ -689,7 +689,7 @@ def test_keeps_the_finalizer_while_something_cannot_go(live: Live) -> None:
     live.delete("Druid", "c")
     api = connection(live)
     refused = replace(api, transport=Forbidding(api.transport, "statefulsets/druid-c-brokers"))
-    outcome = fulfil(refused, Request("c", live.namespace), lambda _text: None, Clock())
+    outcome = run_cluster(refused, Request("c", live.namespace), lambda _text: None, Clock())
     assert any("druid-c-brokers" in text for text in reported(outcome))
     assert live.names(CLAIM) == own_claims("c")
     assert FINALIZER in live.get("Druid", "c")["metadata"]["finalizers"]

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
-from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import FirstLook, LookAgain
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, CacheMiss
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition, without_status
@@ -41,9 +41,9 @@ NAME = "kept"
 COORDINATOR, OVERLORD = "/druid/coordinator/v1/config", "/druid/indexer/v1/worker"
 CANARY = "hunter2-the-canary"
 AUTH = {"type": "basic-auth", "secretRef": {"name": "login"}}
-ONE_TRY = Patience(retry_timeout=0)
+ONE_TRY = Timeouts(retry_timeout=0)
 # Seconds: what answers late is not waited for.
-IMPATIENT = Patience(read_timeout=1, retry_timeout=0)
+IMPATIENT = Timeouts(read_timeout=1, retry_timeout=0)
 NODES = {"routers": "router", "coordinators": "coordinator", "workers": "middleManager", "others": "indexer"}
 
 
@@ -59,9 +59,9 @@ class Kept:
         """Make one pass, as a task would that does not wait."""
         self.proxy.forget()
         spec = more.pop("spec", None)
-        settings = Settings(check_mode, **{"url": self.proxy.url, "patience": ONE_TRY, **more})
-        wanted = Request(NAME, self.live.namespace, spec=spec, by_variable=spec is not None, settings=settings)
-        return fulfil(api or connection(self.live), wanted, lambda _text: None, Clock())
+        settings = Options(check_mode, **{"url": self.proxy.url, "timeouts": ONE_TRY, **more})
+        wanted = Request(NAME, self.live.namespace, spec=spec, by_variable=spec is not None, options=settings)
+        return run(api or connection(self.live), wanted, lambda _text: None, Clock())
 
     def state(self, nodes: dict[str, Any] | None = None, **spec: Any) -> None:
         """Change the resource: fields of the cluster, and what the groups state."""
@@ -249,13 +249,13 @@ def test_the_playbook_shows_it_and_does_it(kept: Kept, tmp_path: Path) -> None:
 def test_the_first_look_only_looks(kept: Kept) -> None:
     direct = connection(kept.live)
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
-    with pytest.raises(LookAgain):
-        kept.one_pass(api=FirstLook(direct, direct))
+    with pytest.raises(CacheMiss):
+        kept.one_pass(api=CachedApi(direct, direct))
     assert (kept.sent, kept.proxy.exchanges != []) == ([], True)
     assert kept.one_pass().changed
     # nor is there anything to look at again once it is as stated, and the status says so
     kept.one_pass()
-    assert not kept.one_pass(api=FirstLook(direct, direct)).changed
+    assert not kept.one_pass(api=CachedApi(direct, direct)).changed
 
 
 def test_a_pause_shows_what_waits(kept: Kept) -> None:

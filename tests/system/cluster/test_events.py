@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._events import MORE, MOST
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENTS, MORE_REASON
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
@@ -45,7 +45,7 @@ def warnings(live: Live) -> dict[str, int]:
 
 def limited_pass(live: Live) -> Outcome:
     """Make a pass as a user with few rights."""
-    return fulfil(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
+    return run(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
 
 
 def test_trouble_that_lasts_is_told_once(live: Live) -> None:
@@ -113,9 +113,9 @@ def test_a_big_change_is_told_in_few_words(live: Live) -> None:
     found = events(live)
     made = len([step for step in outcome.plan.steps if step.patch is None])
     assert made > 60
-    assert len(found) == MOST
-    [more] = [each for each in found if each["reason"] == MORE]
-    left = made - MOST + 1
+    assert len(found) == MAX_EVENTS
+    [more] = [each for each in found if each["reason"] == MORE_REASON]
+    left = made - MAX_EVENTS + 1
     assert more["message"] == f"and {left} more events (DruidOperatorCreateSuccess: {left})"
 
     live.merge("Druid", NAME, {"spec": {"nodes": {"g0": {"runtime.properties": long.replace(SECRET, "another")}}}})

@@ -17,20 +17,15 @@ from itertools import count, cycle, islice
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run as run_cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy, Seen
-from ansible_collections.druidops.druid.tests.system.support.go_operator import (
-    HASH,
-    MANAGERS,
-    GoOperator,
-    identities,
-)
+from ansible_collections.druidops.druid.tests.system.support.go_operator import HASH, MANAGERS, GoOperator, identities
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, good
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
@@ -64,7 +59,7 @@ EACH = [
 def run(api: KubernetesApi, request: Request) -> Outcome | None:
     """Make a run; None when it ended with an error that a person is told of."""
     try:
-        return fulfil(api, request, lambda _text: None, Clock(sleep=lambda _seconds: None))
+        return run_cluster(api, request, lambda _text: None, Clock(sleep=lambda _seconds: None))
     except DruidopsError:
         return None
 

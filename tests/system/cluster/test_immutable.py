@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
@@ -25,11 +25,7 @@ from ansible_collections.druidops.druid.tests.system.support.full_cluster import
     autoscaler,
     claim_template,
 )
-from ansible_collections.druidops.druid.tests.system.support.go_operator import (
-    GoOperator,
-    identities,
-    take_over,
-)
+from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
 from ansible_collections.druidops.druid.tests.system.support.live import (
     MERGE,
@@ -227,7 +223,7 @@ def test_keeps_what_others_have_added_to_the_pods(cluster: Live, what: str) -> N
     data = kept(cluster, "Pod", "PersistentVolumeClaim")
     change(cluster, {"podManagementPolicy": "OrderedReady"})
     [step] = one_pass(cluster, NAME, check_mode=True).plan.steps
-    assert (step.operation, step.restarts) == ("recreate", False)
+    assert (step.operation, step.restarts_pods) == ("recreate", False)
     assert one_pass(cluster, NAME).plan.findings == ()
     after = cluster.get("StatefulSet", STATEFUL)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
@@ -369,7 +365,7 @@ def dying_pass(live: Live, name: str, last: int, is_sent: bool) -> bool:
     api = connection(live)
     dying = replace(api, transport=Dying(api.transport, last, is_sent))
     try:
-        fulfil(dying, Request(name, live.namespace, settings=Settings()), lambda _text: None, Clock())
+        run(dying, Request(name, live.namespace, options=Options()), lambda _text: None, Clock())
     except Killed:
         return True
     return False

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.namespace import is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.namespace import is_namespace_terminating
 from ansible_collections.druidops.druid.tests.system.support import admission
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.live import Live
@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.tests.system.support.waiting import even
 
 
 def is_going(live: Live) -> bool:
-    return is_terminating(connection(live), live.namespace)
+    return is_namespace_terminating(connection(live), live.namespace)
 
 
 def test_only_that_it_goes_counts(live: Live) -> None:

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy
@@ -103,7 +103,7 @@ def test_the_new_one_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None
     """Each object passes its dry run; then the first of them cannot be written."""
     before = renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")
-    outcome = fulfil(proxy.api(), Request(NAME, renamed.namespace), lambda _text: None, Clock())
+    outcome = run(proxy.api(), Request(NAME, renamed.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     assert {problem.reason for problem in outcome.report.problems} == {"WriteFailed"}
     assert renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before

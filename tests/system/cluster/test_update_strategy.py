@@ -47,7 +47,7 @@ def change(live: Live, strategy: Strategy, wanted: dict[str, Any] | None) -> Non
     for plan in (checked, done):
         assert plan.findings == ()
         assert [tuple(step.key) for step in plan.steps] == [(strategy.kind, strategy.name)]
-        assert plan.restarts == ()
+        assert plan.restarting_steps == ()
     foretold = checked.steps[0].after
     assert foretold is not None
     assert foretold["spec"][strategy.field] == of(live, strategy)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.tests.system.support.waiting import even
 from testbed.druid.druid import Druid
 from testbed.recording_proxy import UNAVAILABLE
 
-ONE_TRY = Settings(patience=Patience(retry_timeout=0))
+ONE_TRY = Options(timeouts=Timeouts(retry_timeout=0))
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
 from ansible_collections.druidops.druid.tests.system.support import in_process, wiki
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
@@ -25,7 +25,7 @@ from testbed.druid.druid import Druid
 from testbed.recording_proxy import UNAVAILABLE
 
 # What is not there at once is not waited for.
-ONE_TRY = Settings(patience=Patience(retry_timeout=0))
+ONE_TRY = Options(timeouts=Timeouts(retry_timeout=0))
 
 
 def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:

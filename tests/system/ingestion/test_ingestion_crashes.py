@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http import transport
-from ansible_collections.druidops.druid.plugins.plugin_utils import _kubernetes
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import api
 from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
@@ -44,7 +44,7 @@ def killed_after(requests: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
         return send
 
     with monkeypatch.context() as patch:
-        patch.setattr(_kubernetes.KubernetesApi, "_request", counted(_kubernetes.KubernetesApi._request))
+        patch.setattr(api.KubernetesApi, "_request", counted(api.KubernetesApi._request))
         patch.setattr(transport.Transport, "exchange", counted(transport.Transport.exchange))
         yield sent
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.patience import Patience
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import INGESTION, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics_meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import INGESTION_ARGUMENTS, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
@@ -29,12 +29,12 @@ from testbed.proxy import Answer, Forward, Loss, Request
 from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
 
 PLAYBOOK = Path(__file__).resolve().parents[3] / "playbooks" / "operator_druid_ingestion.yml"
-DEFAULTS = {name: option.get("default") for name, option in INGESTION.items()}
+DEFAULTS = {name: option.get("default") for name, option in INGESTION_ARGUMENTS.items()}
 CANARY = "hunter2-the-canary"
 # Seconds: what answers late is not waited for.
-ONE_TRY = Settings(patience=Patience(retry_timeout=0))
+ONE_TRY = Options(timeouts=Timeouts(retry_timeout=0))
 # Seconds: what answers late is not waited for.
-IMPATIENT = Settings(patience=Patience(read_timeout=1, retry_timeout=0))
+IMPATIENT = Options(timeouts=Timeouts(read_timeout=1, retry_timeout=0))
 FORBIDDEN = Answer(403, (("Content-Type", "application/json"),), b'{"Access-Check-Result":"no"}')
 LOGIN_PAGE = Answer(200, (("Content-Type", "text/html"),), b"<html><title>Log in</title></html>")
 
@@ -73,8 +73,8 @@ def test_the_operator_gives_up_early_what_only_reads_and_not_what_changes_someth
     [play] = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
     variables = play["tasks"][0]["vars"]
     stated = {name: variables[f"druid_ingestion_{name}"] for name in ("read_timeout", "retry_timeout")}
-    operators = to_request({**DEFAULTS, **stated, "name": ingestion.name}, False, str, Meter()).settings
-    assert operators.patience.read_timeout == 10
+    operators = to_request({**DEFAULTS, **stated, "name": ingestion.name}, False, str, Meter()).options
+    assert operators.timeouts.read_timeout == 10
 
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
@@ -84,7 +84,7 @@ def test_the_operator_gives_up_early_what_only_reads_and_not_what_changes_someth
     assert "within 10 seconds (read_timeout)" in ingestion.stored["status"]["message"]
 
     ingestion.proxy.fail_next(slow, method="POST", path="/supervisor")
-    outcome = ingestion.one_pass(settings=replace(operators, patience=replace(operators.patience, read_timeout=5)))
+    outcome = ingestion.one_pass(settings=replace(operators, timeouts=replace(operators.timeouts, read_timeout=5)))
     assert f"create supervisor {ingestion.name}" in outcome.done
     assert (ingestion.proxy.unmet, outcome.warnings) == (0, ())
 
@@ -97,7 +97,7 @@ def slow(request: Request, forward: Forward) -> Answer | Loss:
 
 def test_nobody_is_there(ingestion: Ingesting) -> None:
     # a name that nobody knows is not tried again
-    for url, settings in (("http://127.0.0.1:1", ONE_TRY), ("http://no-such-host.invalid:8888", Settings())):
+    for url, settings in (("http://127.0.0.1:1", ONE_TRY), ("http://no-such-host.invalid:8888", Options())):
         resource = ingestion.resource("kafka", kafka_spec(ingestion))
         resource["metadata"]["name"] = name = f"{ingestion.name}-{len(url)}"
         resource["spec"]["endpoint"]["url"] = url

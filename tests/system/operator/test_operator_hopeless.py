@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._pause import SHORTEST_SECONDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import MIN_SECONDS
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
@@ -49,7 +49,7 @@ def test_hopeless_clusters_do_not_slow_the_others(
         counts[name] = len(runs)
         # Who has waited longest comes next: nobody comes twice before the good ones have come once.
         assert sum(run.begin < max(good) for run in runs) <= 1, name
-        assert min(pauses([last_before, *runs]), default=SHORTEST_SECONDS) >= SHORTEST_SECONDS, name
+        assert min(pauses([last_before, *runs]), default=MIN_SECONDS) >= MIN_SECONDS, name
         assert reason in {each["reason"] for each in live.get("Druid", name)["status"]["conditions"]}
         assert condition(live.get("Druid", name), "Ready")["status"] == "False"
     record_property("told", f"runs of hopeless clusters while {len(GOOD)} good ones became ready: {counts}")
@@ -58,7 +58,7 @@ def test_hopeless_clusters_do_not_slow_the_others(
 def is_only_looked_at_again(started: DruidOperator, name: str) -> bool:
     """True when nothing else than its trouble has made the operator run for it the last time."""
     found = pauses(started.program.runs_of(name))
-    return bool(found) and found[-1] >= SHORTEST_SECONDS
+    return bool(found) and found[-1] >= MIN_SECONDS
 
 
 def pauses(runs: list[Run]) -> list[float]:

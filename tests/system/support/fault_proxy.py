@@ -15,8 +15,8 @@ from enum import Enum
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi, Transport
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from testbed.control_plane import ControlPlane
 from testbed.proxy import Answer, Loss, Request, Upstream, proxy
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.settings import Settings
-from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 
 
@@ -25,15 +25,15 @@ def connection(live: Live, user: str = "druidops") -> KubernetesApi:
 
 def one_pass(live: Live, name: str, check_mode: bool = False, **request: Any) -> Outcome:
     """Make one pass for a cluster, as a task would that does not wait."""
-    wanted = Request(name, live.namespace, settings=Settings(check_mode), **request)
-    return fulfil(connection(live), wanted, lambda _text: None, Clock())
+    wanted = Request(name, live.namespace, options=Options(check_mode), **request)
+    return run(connection(live), wanted, lambda _text: None, Clock())
 
 
 def until_reached(live: Live, name: str, **request: Any) -> Outcome:
     """Make passes until the cluster is as wanted."""
     wanted = Request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
     clock = Clock(sleep=lambda _seconds: None)
-    outcome = fulfil(connection(live), wanted, lambda _text: None, clock)
+    outcome = run(connection(live), wanted, lambda _text: None, clock)
     assert not outcome.timed_out
     return outcome
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.fulfil import fulfil
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
 from testbed.druid.druid import Druid
@@ -50,14 +50,14 @@ class Ingesting:
     def one_pass(self, check_mode: bool = False, **request: Any) -> Outcome:
         """Make one pass, as a task would that does not wait."""
         self.proxy.forget()
-        settings = request.pop("settings", Settings(check_mode))
-        wanted = Request(request.pop("name", self.name), self.live.namespace, settings=settings, **request)
-        return fulfil(connection(self.live), wanted, lambda _text: None, Clock())
+        settings = request.pop("settings", Options(check_mode))
+        wanted = Request(request.pop("name", self.name), self.live.namespace, options=settings, **request)
+        return run(connection(self.live), wanted, lambda _text: None, Clock())
 
     def until_reached(self, **request: Any) -> Outcome:
         """Make passes until Druid does what is described."""
         wanted = Request(self.name, self.live.namespace, wait=True, wait_timeout=120, wait_sleep=0, **request)
-        outcome = fulfil(connection(self.live), wanted, lambda _text: None, Clock())
+        outcome = run(connection(self.live), wanted, lambda _text: None, Clock())
         assert not outcome.timed_out, outcome.report
         assert outcome.report is not None
         assert not outcome.report.plan.problems, outcome.report.plan.problems

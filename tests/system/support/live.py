@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import ApiError
 from testbed.audit import AuditEvent, Mark

@@ -129,7 +129,7 @@ ROOMS = (
     Room("plugins/plugin_utils/_cluster", (KUBERNETES, *SHARED), ("ansible", KINDS[1])),
     Room("plugins/plugin_utils/_ingestion", (KUBERNETES, DRUID), ("ansible",)),
     # What the actions share, and the only code in here that knows Ansible.
-    Room("plugins/plugin_utils/_action.py", (KUBERNETES,), (*KINDS, SPEAKING)),
+    Room("plugins/plugin_utils/_reconcile/action.py", (KUBERNETES,), (*KINDS, SPEAKING)),
     Room("plugins/plugin_utils", (KUBERNETES, *SHARED), ("ansible", *KINDS, SPEAKING)),
     # Actions are thin, and the only code here that Ansible calls.
     Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
@@ -144,8 +144,8 @@ PURE = (
     "plugins/plugin_utils/_cluster/plan.py",
     "plugins/plugin_utils/_cluster/router.py",
     "plugins/plugin_utils/_cluster/validate.py",
-    "plugins/plugin_utils/_compare.py",
-    "plugins/plugin_utils/_going.py",
+    "plugins/plugin_utils/_kubernetes/compare.py",
+    "plugins/plugin_utils/_kubernetes/objects.py",
     *(f"plugins/plugin_utils/_druid/{name}.py" for name in ("patience", "step", "trouble")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
@@ -261,8 +261,8 @@ def test_what_speaks_http_stands_in_rooms() -> None:
         ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils._http import client"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
         ("plugins/plugin_utils/_druid/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
-        ("plugins/plugin_utils/_compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid"),
-        ("plugins/plugin_utils/_compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
+        ("plugins/plugin_utils/_kubernetes/compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid"),
+        ("plugins/plugin_utils/_kubernetes/compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
         ("plugins/module_utils/_http/client.py", "from kubernetes import config"),
         ("plugins/module_utils/_http/client.py", "import requests"),
         ("plugins/module_utils/_http/client.py", f"from {COLLECTION}plugins.module_utils._spec.merge import merge"),

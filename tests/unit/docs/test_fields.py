@@ -15,13 +15,16 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import Stated, stated
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import (
+    SpecifiedConfigs,
+    specified,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.access import secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 
 ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
@@ -99,8 +102,8 @@ def asked() -> dict[str, set[str]]:
     resource = {"metadata": {"name": "a", "namespace": "b"}, "spec": spec}
     cluster = Cluster.from_resource(resource)
     assert validate(cluster) == ()
-    assert (hands_off(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
-    assert (stated(cluster), secrets_of(cluster)) == (Stated(), ())
+    assert (pause_finding(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
+    assert (specified(cluster), secrets_of(cluster)) == (SpecifiedConfigs(), ())
     assert deletes_claims(spec)
     assert render(cluster).groups.keys() == nodes.keys()
     return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}

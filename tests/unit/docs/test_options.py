@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.arguments import CLUSTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.arguments import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import CLUSTER_ARGUMENTS
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import INGESTION_ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -39,8 +39,8 @@ class Role(NamedTuple):
 
 
 ROLES = [
-    Role("druid_cluster", "cluster", CLUSTER, {"install_crds", "show"}),
-    Role("druid_ingestion", "ingestion", INGESTION, {"show"}),
+    Role("druid_cluster", "cluster", CLUSTER_ARGUMENTS, {"install_crds", "show"}),
+    Role("druid_ingestion", "ingestion", INGESTION_ARGUMENTS, {"show"}),
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one stands for an option that is not stated.
@@ -84,7 +84,8 @@ def role_options(role: Role) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("module", "options"), [("cluster", CLUSTER), ("cluster_info", CLUSTER_INFO), ("ingestion", INGESTION)]
+    ("module", "options"),
+    [("cluster", CLUSTER_ARGUMENTS), ("cluster_info", CLUSTER_INFO), ("ingestion", INGESTION_ARGUMENTS)],
 )
 def test_the_module_documents_the_options_of_its_action(module: str, options: Mapping[str, Any]) -> None:
     expected = {name: essence(option) for name, option in options.items()}

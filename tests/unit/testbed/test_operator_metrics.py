@@ -10,13 +10,13 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
     DRUID_REQUESTS,
     METRICS,
     PHASES,
     Run,
-    posts,
-    values,
+    metric_values,
+    requests_for,
 )
 from ansible_collections.druidops.druid.tests.testbed.operator.metrics import (
     Family,
@@ -93,7 +93,7 @@ def test_takes_what_the_passes_post(outcome: Any, kind: str) -> None:
     requests = dict.fromkeys(("cache_requests", *DRUID_REQUESTS), 2)
     run = Run(0.5, outcome, phases, {"act": 1}, requests, 1, 1, census)
     metrics = UserMetrics()
-    for body in posts(kind, values(run, 7.0)):
+    for body in requests_for(kind, metric_values(run, 7.0)):
         metrics.post(json.dumps(body).encode())
     assert {each.name: each.type for each in metrics.families()} == {
         f"druidops_{kind}_{metric.name}": metric.type for metric in METRICS[kind]

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 COORDINATOR, OVERLORD, BROKER, TASK_RUNNER = "coordinator", "overlord", "broker", "kubernetesTaskRunner"
 KINDS = (COORDINATOR, OVERLORD, BROKER, TASK_RUNNER)
@@ -40,7 +40,7 @@ Config = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Stated:
+class SpecifiedConfigs:
     """The configuration of each kind that one is stated for, what is in the way of others, remarks for the user."""
 
     configs: Mapping[str, Config] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Stated:
     warnings: tuple[str, ...] = ()
 
 
-def stated(cluster: Cluster) -> Stated:
+def specified(cluster: Cluster) -> SpecifiedConfigs:
     """Return what the resource states; a kind of which two groups want different things is left out."""
     configs: dict[str, Config] = {}
     findings: list[Finding] = []
@@ -58,18 +58,18 @@ def stated(cluster: Cluster) -> Stated:
         if not contradictions:
             configs[kind] = {**_of_cluster(cluster, kind), **_of_groups(groups)}
         findings += contradictions
-    wanted = {kind: config for kind, config in configs.items() if config}
-    return Stated(wanted, tuple(findings), tuple(_warnings(cluster)))
+    desired = {kind: config for kind, config in configs.items() if config}
+    return SpecifiedConfigs(desired, tuple(findings), tuple(_warnings(cluster)))
 
 
-def due(cluster: Cluster, observed: Observed) -> Stated:
+def due(cluster: Cluster, observed: Observed) -> SpecifiedConfigs:
     """Return what of it can be asked for now; that the rest waits is a finding, and no problem."""
-    wanted = stated(cluster)
-    waits = awaited(cluster, observed, wanted.configs)
+    desired = specified(cluster)
+    waits = awaited(cluster, observed, desired.configs)
     if not waits:
-        return wanted
-    ready = {kind: config for kind, config in wanted.configs.items() if kind not in waits}
-    return replace(wanted, configs=ready, findings=(*wanted.findings, waiting(waits)))
+        return desired
+    ready = {kind: config for kind, config in desired.configs.items() if kind not in waits}
+    return replace(desired, configs=ready, findings=(*desired.findings, waiting(waits)))
 
 
 def awaited(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:

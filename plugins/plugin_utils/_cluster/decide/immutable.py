@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._merge import same
-from ansible_collections.druidops.druid.plugins.plugin_utils._structure import shape_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import same
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 HEADLESS = "None"
 # Field of spec -> what it means when it is not stated; by kind (Kubernetes API, apps/v1).
@@ -49,13 +51,21 @@ def _is_headless(service: Manifest) -> bool:
 
 def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest]) -> Finding | None:
     """Return why a workload is not recreated: pods that run would be lost to it."""
-    wanted = manifest["spec"]["selector"]["matchLabels"]
-    lost = [pod["metadata"]["name"] for pod in pods if not wanted.items() <= (pod["metadata"]["labels"] or {}).items()]
+    desired = manifest["spec"]["selector"]["matchLabels"]
+    lost = [pod["metadata"]["name"] for pod in pods if not desired.items() <= (pod["metadata"]["labels"] or {}).items()]
     if not lost:
         return None
     return Finding(
         reasons.PODS_NOT_ADOPTABLE,
         f"{key_of(manifest)} has to be recreated, but its pods {', '.join(sorted(lost))} do not carry the labels that "
-        f"it would select ({', '.join(f'{name}={value}' for name, value in wanted.items())}). Label or delete them.",
+        f"it would select ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete them.",
         group,
     )
+
+
+def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observed) -> tuple[Finding, ...]:
+    """Return a finding for each workload that is not recreated, since it would lose pods that run."""
+    groups = {group.key: group for group in cluster.groups}
+    recreated = [step for step in steps if step.operation == "recreate" and step.key.kind in WORKLOADS and step.group]
+    found = (not_adoptable(step.group, step.manifest, observed.pods_of(groups[step.group or ""])) for step in recreated)
+    return tuple(finding for finding in found if finding is not None)

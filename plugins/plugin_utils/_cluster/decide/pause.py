@@ -9,26 +9,26 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._listed import listed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def suspended(plan: Plan, paused: Finding) -> Plan:
+def without_steps(plan: Plan, paused: Finding) -> Plan:
     """Return the plan without its steps: what it would change waits, and what is in the way of it is no problem yet."""
     obstacles = tuple(replace(finding, is_problem=False) for finding in plan.findings)
-    waiting = _waiting(plan)
-    if waiting is None:
+    pending = _pending(plan)
+    if pending is None:
         return Plan((), (paused, *obstacles), plan.warnings)
-    return Plan((), (paused, waiting, *obstacles), (*plan.warnings, waiting.message))
+    return Plan((), (paused, pending, *obstacles), (*plan.warnings, pending.message))
 
 
-def _waiting(plan: Plan) -> Finding | None:
+def _pending(plan: Plan) -> Finding | None:
     if not (plan.changes or plan.findings):
         return None
     changes = [f"{step.operation} {step.key}" for step in plan.steps]
     changes += [step.title for step in plan.in_druid]
     number = f"{len(changes)} change{' waits' if len(changes) == 1 else 's wait'}"
-    waiting = [f"{number}: {listed(changes)}."] if changes else []
-    in_the_way = [finding.message for finding in plan.findings]
-    obstacles = [f"In the way then: {listed(in_the_way, ' | ')}"] if in_the_way else []
-    return Finding(reasons.CHANGES_WAIT, " ".join(["Paused.", *waiting, *obstacles]), is_problem=False)
+    pending = [f"{number}: {join_limited(changes)}."] if changes else []
+    blocking = [finding.message for finding in plan.findings]
+    obstacles = [f"In the way then: {join_limited(blocking, ' | ')}"] if blocking else []
+    return Finding(reasons.CHANGES_WAIT, " ".join(["Paused.", *pending, *obstacles]), is_problem=False)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import FORBIDDEN, ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 # As the admission plugin ResourceQuota says it.
 _EXCEEDED = re.compile(
@@ -21,7 +21,7 @@ _EXCEEDED = re.compile(
 
 def leaves_room(error: ApiError, kind: str) -> bool:
     """True for a refusal by a quota that counts objects, and is full only while the one to be replaced is there."""
-    match = _EXCEEDED.search(error.words) if error.status == FORBIDDEN else None
+    match = _EXCEEDED.search(error.message) if error.status == FORBIDDEN else None
     if match is None:
         return False
     requested, used, limited = (_amounts(match[name]) for name in ("requested", "used", "limit"))
@@ -35,5 +35,5 @@ def _amounts(text: str) -> Mapping[str, str]:
 
 
 def _fits(used: str | None, limited: str | None) -> bool:
-    there, most = _quantity.parse(used), _quantity.parse(limited)
+    there, most = quantity.parse(used), quantity.parse(limited)
     return there is not None and most is not None and there <= most

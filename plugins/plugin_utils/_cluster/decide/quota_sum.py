@@ -11,12 +11,12 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils import _quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import stays
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import unchanged_message
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KINDS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 # By the names that a ResourceQuota has for them.
 Amounts = Mapping[str, Decimal]
@@ -46,7 +46,7 @@ def beyond(steps: Iterable[Step], quotas: Iterable[Manifest]) -> tuple[Finding, 
         if refusal is None:
             before += members
             continue
-        findings.append(Finding(reasons.REFUSED, f"{refusal} {stays(group)}", group))
+        findings.append(Finding(reasons.REFUSED, f"{refusal} {unchanged_message(group)}", group))
     return tuple(findings)
 
 
@@ -68,7 +68,7 @@ def _has_room(quota: Manifest, name: str, taken: Amounts, step: Step) -> bool:
 
 
 def _amount(quota: Manifest, field: str, name: str) -> Decimal | None:
-    return _quantity.parse(((quota.get("status") or {}).get(field) or {}).get(name))
+    return quantity.parse(((quota.get("status") or {}).get(field) or {}).get(name))
 
 
 def _words(step: Step, quota: Manifest, names: Sequence[str], taken: Amounts) -> str:
@@ -88,7 +88,7 @@ def _listed(amounts: Amounts) -> str:
 
 
 def _text(name: str, amount: Decimal) -> str:
-    return _quantity.binary(amount) if name.endswith(STORAGE) else f"{amount:f}"
+    return quantity.binary(amount) if name.endswith(STORAGE) else f"{amount:f}"
 
 
 def _needs(step: Step) -> Amounts:
@@ -132,7 +132,7 @@ def _of_service(spec: Mapping[str, Any]) -> Amounts:
 
 
 def _of_claim(spec: Mapping[str, Any]) -> Amounts:
-    storage = _quantity.parse(((spec.get("resources") or {}).get("requests") or {}).get("storage")) or _NOTHING
+    storage = quantity.parse(((spec.get("resources") or {}).get("requests") or {}).get("storage")) or _NOTHING
     storage_class = spec.get("storageClassName")
     if not storage_class:
         return {STORAGE: storage}

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # Waiting reasons of a container that will not go away by waiting.
 FAILING = frozenset(
@@ -32,27 +32,27 @@ FAILING = frozenset(
 class GroupState:
     """One group: nodes wanted and ready, whether all run the current template, and what its pods suffer from.
 
-    `unplaced` are pods that no machine has room for, which may pass; `trouble` is what waiting does not mend.
+    `unschedulable` are pods that no machine has room for, which may pass; `failures` is what waiting does not mend.
     """
 
     key: str
-    wanted: int
+    desired: int
     ready: int
     is_settled: bool
-    trouble: tuple[str, ...] = ()
-    unplaced: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    unschedulable: tuple[str, ...] = ()
 
     @property
     def cause(self) -> str | None:
         """Why a first pod of the group is not ready, as far as Kubernetes says it."""
-        return next(iter((*self.trouble, *self.unplaced)), None)
+        return next(iter((*self.failures, *self.unschedulable)), None)
 
     @property
     def is_ready(self) -> bool:
-        return self.is_settled and self.ready >= self.wanted
+        return self.is_settled and self.ready >= self.desired
 
     def __str__(self) -> str:
-        return f"{self.key} {self.ready}/{self.wanted}{' (too many)' if self.ready > self.wanted else ''}"
+        return f"{self.key} {self.ready}/{self.desired}{' (too many)' if self.ready > self.desired else ''}"
 
 
 def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -> tuple[GroupState, ...]:
@@ -66,21 +66,25 @@ def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -
 
 def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
     own = sorted((pod for pod in pods if _is_of(pod, group)), key=_name)
-    trouble = tuple(_trouble(pod) for pod in own if _failing_container(pod))
-    unplaced = tuple(text for pod in own for text in _unplaced(pod))
+    failures = tuple(_trouble(pod) for pod in own if _failing_container(pod))
+    unschedulable = tuple(text for pod in own for text in _unplaced(pod))
     if workload is None:
-        wanted = 0 if as_it_is else group.replicas
-        return GroupState(group.key, wanted, 0, is_settled=as_it_is, trouble=trouble, unplaced=unplaced)
-    wanted = workload["spec"].get("replicas", 1) if group.autoscaled or as_it_is else group.replicas
+        desired = 0 if as_it_is else group.replicas
+        return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
+    desired = workload["spec"].get("replicas", 1) if group.autoscaled or as_it_is else group.replicas
     ready = (workload.get("status") or {}).get("readyReplicas", 0)
-    return GroupState(group.key, wanted, ready, _is_settled(workload, wanted), trouble, unplaced)
+    return GroupState(group.key, desired, ready, _is_settled(workload, desired), failures, unschedulable)
 
 
-def _is_settled(workload: Manifest, wanted: int) -> bool:
+def _is_settled(workload: Manifest, desired: int) -> bool:
     """True when the controller has seen the latest generation and all pods are of it."""
     status = workload.get("status") or {}
-    seen = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    return seen and workload["spec"].get("replicas", 1) == wanted == status.get("replicas", 0) and _is_updated(workload)
+    is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+    return (
+        is_observed
+        and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0)
+        and _is_updated(workload)
+    )
 
 
 def _is_updated(workload: Manifest) -> bool:

@@ -17,16 +17,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
     node_config_map,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.deployment import deployment
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.duplicates import without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.duplicate_merge_keys import (
+    without_duplicates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.horizontal_pod_autoscaler import (
     horizontal_pod_autoscaler,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.ingress import ingress
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.inherited import (
-    Inherited,
-    selector,
-    template_labels,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.persistent_volume_claim import (
     persistent_volume_claims,
 )
@@ -34,15 +31,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod_disruption_budget import (
     pod_disruption_budget,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import (
+    Preserved,
+    selector,
+    template_labels,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
-__all__ = ["Desired", "Inherited", "render", "without_duplicates"]
+__all__ = ["Desired", "render", "without_duplicates"]
 
 Manifest = dict[str, Any]
 
-_NOTHING: Mapping[str, Inherited] = MappingProxyType({})
+_NOTHING: Mapping[str, Preserved] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Desired:
 
 def render(
     cluster: Cluster,
-    inherited: Mapping[str, Inherited] = _NOTHING,
+    preserved: Mapping[str, Preserved] = _NOTHING,
     keep_duplicates: Collection[str] = frozenset(),
 ) -> Desired:
     """Return the objects of the cluster; groups that already run hand down what must not change."""
@@ -75,7 +77,7 @@ def render(
     warnings: list[str] = []
     deduplicated = set()
     for group in cluster.groups:
-        kept = inherited.get(group.key, Inherited())
+        kept = preserved.get(group.key, Preserved())
         template, found = _template(group, kept, group.key in keep_duplicates)
         groups[group.key] = _group_objects(group, selector(group, kept), template)
         deduplicated.update([group.key] if found else [])
@@ -83,9 +85,9 @@ def render(
     return Desired((common_config_map(cluster),), groups, tuple(warnings), frozenset(deduplicated))
 
 
-def _template(group: Group, inherited: Inherited, keep_duplicates: bool) -> tuple[Manifest, tuple[str, ...]]:
-    live_hash = configuration_hash(group, inherited.configuration_hash)
-    template = pod_template(group, template_labels(group, inherited), live_hash, inherited.has_empty_affinity)
+def _template(group: Group, preserved: Preserved, keep_duplicates: bool) -> tuple[Manifest, tuple[str, ...]]:
+    live_hash = configuration_hash(group, preserved.configuration_hash)
+    template = pod_template(group, template_labels(group, preserved), live_hash, preserved.has_empty_affinity)
     return (template, ()) if keep_duplicates else without_duplicates(template, named_target_ports(group))
 
 

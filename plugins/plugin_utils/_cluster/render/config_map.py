@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import (
     cluster_manifest,
     group_manifest,
 )

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.overlay import overlay
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.container import (
     additional_containers,
     main_container,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import stated
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import without_none
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
 
 
 def pod_template(
@@ -28,11 +28,13 @@ def pod_template(
 ) -> dict[str, Any]:
     """Return the template of the group's pods, the user's overlay laid over it."""
     spec = {**_spec(group, configuration_hash), "affinity": _affinity(group, has_empty_affinity)}
-    template = stated({"metadata": {"annotations": _annotations(group)}, "spec": spec})
-    complete = overlay(template, group.node.get("podTemplate") or {})
+    template = without_none({"metadata": {"annotations": _annotations(group)}, "spec": spec})
+    complete = strategic_merge(template, group.node.get("podTemplate") or {})
     # Which labels a pod can have is decided together with the selector.
     metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
-    return stated({**complete, "metadata": metadata, "spec": {**spec, "serviceAccount": _old_service_account(spec)}})
+    return without_none(
+        {**complete, "metadata": metadata, "spec": {**spec, "serviceAccount": _old_service_account(spec)}}
+    )
 
 
 def _old_service_account(spec: Mapping[str, Any]) -> str | None:

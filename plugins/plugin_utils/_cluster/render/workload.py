@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.manifest import group_manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import group_manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.step import Converge
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
 
 NODE = {
     "nodeType": "broker",

@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Inherited
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 
 DIRECTORY = Path(__file__).parent / "recorded"
@@ -108,11 +108,11 @@ def owned_objects(name: str) -> dict[Identity, dict[str, Any]]:
     return {identity(found): found for found in objects if "ownerReferences" in found["metadata"]}
 
 
-def inherited(name: str) -> dict[str, Inherited]:
+def inherited(name: str) -> dict[str, Preserved]:
     """Return what the recorded workloads hand down."""
     objects = owned_objects(name)
     groups = Cluster.from_resource(resource(name)).groups
-    return {group.key: Inherited.from_workload(objects[group.kind, group.unique_name]) for group in groups}
+    return {group.key: Preserved.from_workload(objects[group.kind, group.unique_name]) for group in groups}
 
 
 def identity(manifest: dict[str, Any]) -> Identity:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import GONE_ATTEMPTS, act
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.judge import judge
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import DELETION_ATTEMPTS, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._compare import compare
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored, written_by
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
@@ -186,7 +186,7 @@ def test_makes_an_object_again_when_the_old_one_is_gone(server: Server, api: Kub
 def test_waits_only_so_long_for_the_old_one_to_go(server: Server, api: KubernetesApi) -> None:
     server.answers = [OK, Answer(body=stored(WORKLOAD))]
     [result] = act(api, [recreated()])
-    assert len(server.asked) == GONE_ATTEMPTS + 1
+    assert len(server.asked) == DELETION_ATTEMPTS + 1
     assert result.error is not None
     assert "has to be recreated, but is still being deleted after 10 s, held by its dependents" in result.error
 
@@ -210,7 +210,7 @@ class TestJudge:
     @pytest.mark.parametrize("answers", [[FULL], [TAKEN, FULL]])
     def test_a_quota_does_not_count_twice(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = answers
-        [confirmed], findings = judge(api, [recreated()])
+        [confirmed], findings = dry_run(api, [recreated()])
         assert findings == ()
         assert confirmed.after is not None
         assert confirmed.after["spec"] == WORKLOAD["spec"]
@@ -218,27 +218,27 @@ class TestJudge:
     @pytest.mark.parametrize("answers", [[FORBIDDEN], [TAKEN, FORBIDDEN], [REFUSED], [TAKEN, REFUSED]])
     def test_a_replacement_that_is_refused(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = list(answers)
-        steps, [finding] = judge(api, [recreated()])
+        steps, [finding] = dry_run(api, [recreated()])
         assert (steps, finding.reason) == ((), reasons.REFUSED)
         assert len(server.asked) == len(answers)
 
     def test_a_step_that_would_write_nothing_is_none(self, server: Server, api: KubernetesApi) -> None:
         live = stored(config_map(a="1"))
         server.answers = [Answer(body=live | {"status": {"seen": True}})]
-        steps, findings = judge(api, [Step("update", config_map(a="1"), None, live, live)])
+        steps, findings = dry_run(api, [Step("update", config_map(a="1"), None, live, live)])
         assert (steps, findings) == ((), ())
         assert server.asked[0].path.endswith("dryRun=All")
 
     def test_a_step_that_would_write_has_its_result(self, server: Server, api: KubernetesApi) -> None:
         after = stored(config_map(a="2"))
         server.answers = [Answer(body=after)]
-        [confirmed], findings = judge(api, [Step("update", config_map(a="2"), None, stored(config_map(a="1")))])
+        [confirmed], findings = dry_run(api, [Step("update", config_map(a="2"), None, stored(config_map(a="1")))])
         assert confirmed.after == after
         assert findings == ()
 
     def test_a_new_object_is_always_written(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [Answer(body=stored(config_map()))]
-        [confirmed], _findings = judge(api, [step("create", "n")])
+        [confirmed], _findings = dry_run(api, [step("create", "n")])
         assert confirmed.after == stored(config_map())
 
     @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ class TestJudge:
     )
     def test_a_refusal_is_a_finding(self, server: Server, api: KubernetesApi, status: int, reason: str) -> None:
         server.answers = [Answer(status, {"message": "no"}), OK]
-        [confirmed], [finding] = judge(api, [step("create", "a", "g"), step("create", "b", "h")])
+        [confirmed], [finding] = dry_run(api, [step("create", "a", "g"), step("create", "b", "h")])
         assert confirmed.group == "h"
         assert (finding.reason, finding.group) == (reason, "g")
         assert "ConfigMap a " in finding.message
@@ -267,7 +267,7 @@ class TestJudge:
         causes = [{"reason": "FieldValueNotFound", "message": words, "field": field}]
         message = f'StatefulSet.apps "a" is invalid: {field}: {words}'
         server.answers = [Answer(422, {"message": message, "details": {"causes": causes}})]
-        _steps, [finding] = judge(api, [step("create", "a", "g")])
+        _steps, [finding] = dry_run(api, [step("create", "a", "g")])
         assert finding.message.endswith(
             f"{message}. Add a volume of that name to the volumes of spec or of the group, or remove the volume mount. "
             "Nothing of group g is changed."
@@ -276,7 +276,7 @@ class TestJudge:
     def test_a_namespace_that_is_not_there_is_one_finding(self, server: Server, api: KubernetesApi) -> None:
         words, details = 'namespaces "ns" not found', {"kind": "namespaces", "name": "ns"}
         server.answers = [Answer(404, {"message": words, "details": details})]
-        steps, [finding] = judge(api, [step("create", "a", "g"), step("create", "b", "h")])
+        steps, [finding] = dry_run(api, [step("create", "a", "g"), step("create", "b", "h")])
         assert (steps, finding.reason, finding.group) == ((), reasons.WRITE_FAILED, None)
         assert finding.message == (
             f"Cannot patch ConfigMap a in namespace ns: 404 {words}. "
@@ -287,7 +287,7 @@ class TestJudge:
         live = written_by("before-first-apply", config_map(a="1"))
         comparison = compare(live, config_map(a="1"))
         server.answers = [Answer(body=live)]
-        [confirmed], _findings = judge(
+        [confirmed], _findings = dry_run(
             api, [Step("update", config_map(a="1"), None, live, comparison.predicted, comparison.managed_fields)]
         )
         assert confirmed.managed_fields == comparison.managed_fields
@@ -295,7 +295,7 @@ class TestJudge:
 
     def test_a_recreation_is_judged_under_its_name_and_another(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [TAKEN, Answer(body={**stored(WORKLOAD), "judged": True})]
-        [confirmed], _findings = judge(api, [recreated()])
+        [confirmed], _findings = dry_run(api, [recreated()])
         by_name, elsewhere = server.asked
         assert (by_name.method, by_name.document) == ("POST", WORKLOAD)
         assert elsewhere.path.split("?")[0].endswith("/druid-c-brokers-dry-run")

@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
     trouble_texts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 

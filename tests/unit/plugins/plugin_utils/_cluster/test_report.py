@@ -16,13 +16,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
-    Pass,
+    Reconciled,
     Report,
-    foreseen,
+    predicted,
     report,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
@@ -46,7 +46,7 @@ def told(*results: Result, check_mode: bool = False) -> Report:
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
         cluster = Cluster.from_resource(resource)
-        return report(api, Pass(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
+        return report(api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
 
 
 def test_what_has_failed_was_not_done() -> None:
@@ -85,5 +85,5 @@ FORESEEN: list[tuple[str, Step, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("step", "after"), [row[1:] for row in FORESEEN], ids=[row[0] for row in FORESEEN])
 def test_check_mode_foresees_what_will_be_there(step: Step, after: dict[str, Any]) -> None:
-    found = foreseen(THERE, [step]).objects
+    found = predicted(THERE, [step]).objects
     assert {key.name: live for key, live in found.items()} == after

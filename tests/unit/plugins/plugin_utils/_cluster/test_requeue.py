@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

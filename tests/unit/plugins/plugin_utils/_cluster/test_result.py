@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
@@ -19,10 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._result import of_error
-from ansible_collections.druidops.druid.plugins.plugin_utils._task import NotThere
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]
@@ -91,8 +90,8 @@ def test_nothing_to_report_on() -> None:
 ERRORS: list[tuple[DruidopsError, bool, bool]] = [
     (DruidopsError("no"), True, True),
     (DruidopsError("no"), False, False),
-    (NotThere("no"), True, True),
-    (NotThere("no"), False, False),
+    (ResourceNotFound("no"), True, True),
+    (ResourceNotFound("no"), False, False),
 ]
 
 
@@ -100,7 +99,7 @@ ERRORS: list[tuple[DruidopsError, bool, bool]] = [
 def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_on_problem: bool, failed: bool) -> None:
     returned = of_error(error, fail_on_problem)
     assert (returned["msg"], returned["failed"], returned["changed"]) == ("no", failed, False)
-    assert ("requeue_after" in returned) == (not failed and not isinstance(error, NotThere))
+    assert ("requeue_after" in returned) == (not failed and not isinstance(error, ResourceNotFound))
 
 
 class Time:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import NoRouter, address
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import RouterNotFound, address
 
 UID = "uid-of-c"
 TLS = "druid.enableTlsPort=true\n"
@@ -84,5 +84,5 @@ def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
     ],
 )
 def test_finds_nothing_else(resource: Any, live: Any) -> None:
-    with pytest.raises(NoRouter, match=r"Druid c has no .* state endpoint\.url\.$"):
-        address(resource, [live], prefers_tls=False, otherwise="state endpoint.url")
+    with pytest.raises(RouterNotFound, match=r"Druid c has no .* state endpoint\.url\.$"):
+        address(resource, [live], prefers_tls=False, remedy="state endpoint.url")

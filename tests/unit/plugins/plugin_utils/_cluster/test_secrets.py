@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import describe, events
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Pass, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Reconciled, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     SECRET,
@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.test_masking import IN_MANIFESTS
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._kubernetes.test_masking import IN_MANIFESTS
 
 Manifest = dict[str, Any]
 
@@ -55,7 +55,7 @@ def steps(value: Any) -> list[Step]:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_diff_and_lines(value: Any) -> None:
-    words = repr((describe.diff(Plan(tuple(steps(value)))), describe.lines(Plan(tuple(steps(value))))))
+    words = repr((plan_output.diff(Plan(tuple(steps(value)))), plan_output.lines(Plan(tuple(steps(value))))))
     assert SECRET not in words
     assert OTHER not in words
 
@@ -84,7 +84,7 @@ def test_conditions_and_findings(value: Any) -> None:
     result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", Silent(), warnings=[f"It warned of {SECRET}."])
-    told = report(api, Pass(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
+    told = report(api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
     words = repr((told.status, told.plan, told.warnings, told.problems))
     assert SECRET not in words
     assert OTHER not in words
@@ -100,7 +100,9 @@ def test_what_a_reference_holds_is_told_nobody() -> None:
     observed = Observed(references={**references, ReferenceKey("ConfigMap", "ns", "gone"): None})
     finding = Finding("RefusedByServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     api = KubernetesApi("https://192.0.2.1", Silent())
-    told = report(api, Pass(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))), False, NOW)
+    told = report(
+        api, Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))), False, NOW
+    )
     assert told.problems == (Finding("RefusedByServer", f"Invalid value: '{MASK}', '{MASK}'"),)
 
 
@@ -109,7 +111,7 @@ def test_what_is_told_of_a_secret_can_be_read_again_in_the_next_pass() -> None:
     del resource["metadata"]["uid"]
     finding = Finding("SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it.")
     for _pass in range(2):
-        made = Pass(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
+        made = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
         told = report(KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
         assert told.problems == (finding,)
         resource["status"] = told.status

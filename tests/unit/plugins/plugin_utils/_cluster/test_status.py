@@ -14,12 +14,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
-    is_reached,
-    status,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._conditions import is_ready, unreadable
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, observe_failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
@@ -160,7 +157,7 @@ def test_conditions(row: tuple[str, Manifest, Told, Told, Told, Told, str, str])
         "Paused": paused,
     }
     assert is_ready(document["conditions"]) is (ready[0] == "True")
-    assert is_reached(document["conditions"]) is (ready in (READY, CHANGES, ("False", reasons.STOPPED)))
+    assert is_settled(document["conditions"]) is (ready in (READY, CHANGES, ("False", reasons.STOPPED)))
     assert document.get("reason") == (None if ready[0] == "True" else ready[1])
     assert document["druidNodeStatus"]["druidNodeConditionType"] == kind
     assert document["druidNodeStatus"]["druidNode"] == node
@@ -300,11 +297,11 @@ def test_a_cluster_without_groups_is_not_stopped() -> None:
 
 def test_says_that_it_could_not_be_read() -> None:
     previous = of()
-    told = {each["type"]: each for each in unreadable("Cannot list.", previous, 2, NOW)}
+    told = {each["type"]: each for each in observe_failure("Cannot list.", previous, 2, NOW)}
     assert (told["Ready"]["status"], told["Ready"]["reason"]) == ("False", reasons.CLUSTER_UNREADABLE)
     assert (told["Degraded"]["status"], told["Degraded"]["message"]) == ("True", "Cannot list.")
     assert told["Paused"] == next(each for each in previous["conditions"] if each["type"] == "Paused")
-    assert len(unreadable("Cannot list.", {}, 2, NOW)) == 2
+    assert len(observe_failure("Cannot list.", {}, 2, NOW)) == 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Reset
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Terminate
 
 
 class Druid:
@@ -24,9 +24,9 @@ class Druid:
 
 def test_a_reset_that_may_be_lost_is_trouble_that_passes() -> None:
     reset = Reset("s")
-    acted = act(None, Druid(), {}, (reset, End("supervisor", "another")))  # type: ignore[arg-type]
+    acted = act(None, Druid(), {}, (reset, Terminate("supervisor", "another")))  # type: ignore[arg-type]
     assert (acted.done, acted.failed) == ((), reset)
     assert acted.finding is not None
     assert acted.finding.reason == reasons.UNHEALTHY
-    assert acted.finding.reason in reasons.PASSING
+    assert acted.finding.reason in reasons.TRANSIENT
     assert "'s' is UNABLE_TO_CONNECT_TO_STREAM" in acted.finding.message

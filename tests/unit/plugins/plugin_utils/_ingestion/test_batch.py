@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import attempt, current, job
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import BATCH, ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,12 +20,12 @@ RETRY = {"metadata": {"annotations": {"druid.apache.org/retry": "now"}}}
 RUNNING, SUCCESS, FAILED = ({"statusCode": code} for code in ("RUNNING", "SUCCESS", "FAILED"))
 
 
-def done(phase: Any, status: str = "", number: int = 1) -> Task:
-    return Task("t", number, phase, status)
+def done(phase: Any, status: str = "", number: int = 1) -> SubmittedTask:
+    return SubmittedTask("t", number, phase, status)
 
 
 # What was put down, what Druid says of it, what the resource asks for besides; what is done, about which attempt.
-TABLE: list[tuple[Task | None, Any, dict[str, Any], str, int, str]] = [
+TABLE: list[tuple[SubmittedTask | None, Any, dict[str, Any], str, int, str]] = [
     (None, None, {}, "submit", 1, "submitting"),
     # put down never, or by one whose record is lost; the id tells that it is ours
     (None, RUNNING, {}, "note", 1, "submitted"),
@@ -49,14 +49,14 @@ TABLE: list[tuple[Task | None, Any, dict[str, Any], str, int, str]] = [
     (done("submitted"), FAILED, {"ingestion": {"retries": 1}}, "submit", 2, "submitting"),
     (done("submitted", "", 2), FAILED, {"ingestion": {"retries": 1}}, "note", 2, "ended"),
     (done("ended", "FAILED"), FAILED, RETRY, "submit", 2, "submitting"),
-    (Task("t", 2, "ended", "FAILED", "now"), FAILED, RETRY, "none", 2, "ended"),
+    (SubmittedTask("t", 2, "ended", "FAILED", "now"), FAILED, RETRY, "none", 2, "ended"),
 ]
 
 
 @pytest.mark.parametrize("status", [RUNNING, SUCCESS, FAILED])
 def test_a_task_of_the_id_that_is_stated_may_be_about_anything(status: Any) -> None:
     described = ingestion("native-batch", {**BATCH, "id": "nightly"})
-    begun = Task("nightly", phase="submitting")
+    begun = SubmittedTask("nightly", phase="submitting")
     assert attempt(described, job(described), None, status).action == "taken"
     assert attempt(described, job(described), None, None).action == "submit"
     assert attempt(described, job(described), begun, status).action == "note"
@@ -64,7 +64,7 @@ def test_a_task_of_the_id_that_is_stated_may_be_about_anything(status: Any) -> N
 
 @pytest.mark.parametrize(("known", "status", "more", "action", "number", "phase"), TABLE)
 def test_what_is_done(
-    known: Task | None, status: Any, more: dict[str, Any], action: str, number: int, phase: str
+    known: SubmittedTask | None, status: Any, more: dict[str, Any], action: str, number: int, phase: str
 ) -> None:
     described = ingestion("native-batch", BATCH, **more)
     found = attempt(described, job(described), known, status)
@@ -75,12 +75,16 @@ def test_what_is_done(
     st.one_of(
         st.none(),
         st.builds(
-            Task, st.just("t"), st.integers(1, 3), st.sampled_from(["submitting", "submitted", "ended"]), st.just("")
+            SubmittedTask,
+            st.just("t"),
+            st.integers(1, 3),
+            st.sampled_from(["submitting", "submitted", "ended"]),
+            st.just(""),
         ),
     ),
     st.sampled_from([RUNNING, SUCCESS]),
 )
-def test_what_runs_or_has_succeeded_is_never_submitted_again(known: Task | None, status: Any) -> None:
+def test_what_runs_or_has_succeeded_is_never_submitted_again(known: SubmittedTask | None, status: Any) -> None:
     described = ingestion("native-batch", BATCH, **RETRY, ingestion={"retries": 100})
     assert attempt(described, job(described), known, status).action in ("note", "none")
 
@@ -114,6 +118,6 @@ def test_a_query_has_the_id_that_druid_makes_of_it() -> None:
 def test_another_specification_is_another_batch() -> None:
     described = ingestion("native-batch", BATCH)
     task = done("ended", batch.SUCCESS)
-    assert current(described, Record(described.stated, "t", task)) == task
-    assert current(described, Record({**described.stated, "rules": [{}]}, "t", task)) == task
-    assert current(described, Record({**described.stated, "spec": {}}, "t", task)) is None
+    assert current(described, LastApplied(described.specified, "t", task)) == task
+    assert current(described, LastApplied({**described.specified, "rules": [{}]}, "t", task)) == task
+    assert current(described, LastApplied({**described.specified, "spec": {}}, "t", task)) is None

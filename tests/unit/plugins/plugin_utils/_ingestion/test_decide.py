@@ -12,14 +12,23 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, held
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, End, Plan, Remember
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, without_steps
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+    DruidState,
+    SupervisorState,
+    TaskState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Converge,
+    Plan,
+    SaveLastApplied,
+    Terminate,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     Nothing,
     ingestion,
@@ -27,34 +36,34 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 
 THERE, SUSPENDED = {"a": 1, "suspended": False}, {"a": 1, "suspended": True}
 MADE, CHANGED, SAME, GONE = Change(None, THERE), Change({"a": 0}, THERE), Change(THERE, THERE), Change(None, THERE)
-RESUMED, KEPT = Change(SUSPENDED, THERE), Record()
+RESUMED, KEPT = Change(SUSPENDED, THERE), LastApplied()
 
 
-def seen(change: Change, supervisor: str = "pages") -> SeenSupervisor:
-    return SeenSupervisor(DesiredSupervisor(supervisor, {}), Nothing(), change)
+def seen(change: Change, supervisor: str = "pages") -> SupervisorState:
+    return SupervisorState(DesiredSupervisor(supervisor, {}), Nothing(), change)
 
 
-def titles(described: Ingestion, record: Record, what: Seen, extras: tuple[Converge, ...] = ()) -> list[str]:
+def titles(described: Ingestion, record: LastApplied, what: DruidState, extras: tuple[Converge, ...] = ()) -> list[str]:
     return [step.title for step in decide(described, record, what, extras, is_recorded=bool(record.id)).steps]
 
 
 PUT, PUT_NEW = "update ConfigMap with the applied spec", "create ConfigMap with the applied spec"
 RESETTING = {"resumePolicy": "Reset"}
 ON_WITH_RESET = {**RESETTING, "suspend": False}
-APPLIED = Record(ingestion().stated, "pages")
-PAUSED, ON = (Record(ingestion(suspend=suspend).stated, "pages") for suspend in (True, False))
-OTHER = Record({**ingestion().stated, "spec": {}}, "pages")
-IN_SPEC = Record({**ingestion().stated, "spec": {"suspended": True}}, "pages")
+APPLIED = LastApplied(ingestion().specified, "pages")
+PAUSED, ON = (LastApplied(ingestion(suspend=suspend).specified, "pages") for suspend in (True, False))
+OTHER = LastApplied({**ingestion().specified, "spec": {}}, "pages")
+IN_SPEC = LastApplied({**ingestion().specified, "spec": {"suspended": True}}, "pages")
 
 
 @pytest.mark.parametrize(
     ("more", "record", "change", "steps"),
     [
         # what a crash leaves behind is known by the record, so that comes first
-        ({}, Record(), MADE, [PUT_NEW, "create supervisor pages", PUT]),
-        ({}, Record({}, "pages"), MADE, ["create supervisor pages", PUT]),
-        ({}, Record({}, "pages"), SAME, [PUT]),
-        ({}, Record(), SAME, [PUT_NEW, PUT]),
+        ({}, LastApplied(), MADE, [PUT_NEW, "create supervisor pages", PUT]),
+        ({}, LastApplied({}, "pages"), MADE, ["create supervisor pages", PUT]),
+        ({}, LastApplied({}, "pages"), SAME, [PUT]),
+        ({}, LastApplied(), SAME, [PUT_NEW, PUT]),
         ({}, APPLIED, SAME, []),
         ({}, OTHER, CHANGED, ["update supervisor pages", PUT]),
         # drift is put right, and nothing new is put down
@@ -75,40 +84,40 @@ IN_SPEC = Record({**ingestion().stated, "spec": {"suspended": True}}, "pages")
         (RESETTING, APPLIED, RESUMED, ["update supervisor pages"]),
         ({"resumePolicy": "Resume"}, OTHER, RESUMED, ["update supervisor pages", PUT]),
         # the resource describes another supervisor than before
-        ({}, Record({}, "old"), MADE, [PUT, "create supervisor pages", "terminate supervisor old", PUT]),
-        ({"deletionPolicy": "Retain"}, Record({}, "old"), MADE, [PUT, "create supervisor pages", PUT]),
+        ({}, LastApplied({}, "old"), MADE, [PUT, "create supervisor pages", "terminate supervisor old", PUT]),
+        ({"deletionPolicy": "Retain"}, LastApplied({}, "old"), MADE, [PUT, "create supervisor pages", PUT]),
     ],
 )
-def test_of_a_supervisor(more: dict[str, Any], record: Record, change: Change, steps: list[str]) -> None:
+def test_of_a_supervisor(more: dict[str, Any], record: LastApplied, change: Change, steps: list[str]) -> None:
     assert titles(ingestion(**more), record, seen(change)) == steps
 
 
-FROM_BATCH = Record({"type": "native-batch"}, "t", Task("t"))
+FROM_BATCH = LastApplied({"type": "native-batch"}, "t", SubmittedTask("t"))
 
 
 @pytest.mark.parametrize(
     ("more", "record", "others", "former"),
     [
-        ({}, Record({}, "old"), [], ("old",)),
+        ({}, LastApplied({}, "old"), [], ("old",)),
         # after a crash, and renamed once more
-        ({}, Record({}, "old", None, ("older",)), [], ("older", "old")),
+        ({}, LastApplied({}, "old", None, ("older",)), [], ("older", "old")),
         # and renamed back
-        ({}, Record({}, "old", None, ("pages",)), [], ("old",)),
+        ({}, LastApplied({}, "old", None, ("pages",)), [], ("old",)),
         # two that have swapped their supervisors end neither
-        ({}, Record({}, "old"), ["old"], ()),
-        ({"deletionPolicy": "Retain"}, Record({}, "old"), [], ()),
+        ({}, LastApplied({}, "old"), ["old"], ()),
+        ({"deletionPolicy": "Retain"}, LastApplied({}, "old"), [], ()),
         ({}, FROM_BATCH, [], ()),
     ],
 )
 def test_both_supervisors_are_put_down_before_the_new_one_is_made(
-    more: dict[str, Any], record: Record, others: list[str], former: tuple[str, ...]
+    more: dict[str, Any], record: LastApplied, others: list[str], former: tuple[str, ...]
 ) -> None:
     plan = decide(ingestion(**more), record, seen(MADE), (), is_recorded=True, others=others)
     put_down, made, *ended, final = plan.steps
-    assert put_down == Remember(Record(record.stated, "pages", None, former))
+    assert put_down == SaveLastApplied(LastApplied(record.specified, "pages", None, former))
     assert isinstance(made, Converge)
-    assert ended == [End("supervisor", each) for each in former]
-    assert final == Remember(Record(ingestion(**more).stated, "pages"))
+    assert ended == [Terminate("supervisor", each) for each in former]
+    assert final == SaveLastApplied(LastApplied(ingestion(**more).specified, "pages"))
 
 
 def test_what_is_left_to_drift_is_said() -> None:
@@ -126,16 +135,20 @@ def test_what_is_kept_beside_it_is_changed_with_it() -> None:
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["Drifted"])
 
 
-def of_batch(described: Ingestion, task: Task, action: Any, **more: Any) -> SeenBatch:
-    return SeenBatch(batch.job(described), batch.Attempt(task, action), **more)
+def of_batch(described: Ingestion, task: SubmittedTask, action: Any, **more: Any) -> TaskState:
+    return TaskState(batch.job(described), batch.Attempt(task, action), **more)
 
 
 def test_of_a_batch() -> None:
     described = ingestion("native-batch", BATCH)
     first = batch.job(described).task_id(1)
-    begun, on = Task(first), Task(first, phase="submitted")
-    assert titles(described, Record(), of_batch(described, begun, "submit")) == [PUT_NEW, f"submit task {first}", PUT]
-    put_down = Record(described.stated, first, begun)
+    begun, on = SubmittedTask(first), SubmittedTask(first, phase="submitted")
+    assert titles(described, LastApplied(), of_batch(described, begun, "submit")) == [
+        PUT_NEW,
+        f"submit task {first}",
+        PUT,
+    ]
+    put_down = LastApplied(described.specified, first, begun)
     assert titles(described, put_down, of_batch(described, begun, "submit")) == [f"submit task {first}", PUT]
     assert titles(described, put_down, of_batch(described, on, "note")) == [PUT]
     assert titles(described, replace(put_down, task=on), of_batch(described, on, "none")) == []
@@ -143,7 +156,7 @@ def test_of_a_batch() -> None:
 
 def test_a_batch_that_is_suspended_has_not_begun() -> None:
     described = ingestion("native-batch", BATCH, suspend=True)
-    assert titles(described, Record(), of_batch(described, Task("t"), "submit")) == []
+    assert titles(described, LastApplied(), of_batch(described, SubmittedTask("t"), "submit")) == []
 
 
 @pytest.mark.parametrize(
@@ -160,14 +173,14 @@ def test_a_batch_that_has_not_gone_well_is_said(
     action: Any, how: dict[str, Any], more: dict[str, Any], reason: str
 ) -> None:
     described = ingestion("native-batch", BATCH)
-    task = Task(batch.job(described).task_id(1), **{"phase": "submitted", **how})
-    record = Record(described.stated, task.id, task)
+    task = SubmittedTask(batch.job(described).task_id(1), **{"phase": "submitted", **how})
+    record = LastApplied(described.specified, task.id, task)
     plan = decide(described, record, of_batch(described, task, action, **more), (), is_recorded=True)
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), [reason])
 
 
 BECOME = ingestion("native-batch", BATCH)
-BEGUN = Task(batch.job(BECOME).task_id(1))
+BEGUN = SubmittedTask(batch.job(BECOME).task_id(1))
 BECOMING = f"submit task {BEGUN.id}"
 
 
@@ -187,12 +200,12 @@ def test_a_supervisor_that_has_become_a_batch_is_ended(more: dict[str, Any], ste
     plan = decide(described, APPLIED, what, (), is_recorded=True)
     assert [step.title for step in plan.steps] == steps
     last = plan.steps[-1]
-    assert isinstance(last, Remember)
+    assert isinstance(last, SaveLastApplied)
     assert last.record is not None
     assert last.record.id == ("" if described.suspend else BEGUN.id)
     # which is the end of it
     again = decide(described, last.record, what, (), is_recorded=True)
-    assert not [step for step in again.steps if isinstance(step, End)]
+    assert not [step for step in again.steps if isinstance(step, Terminate)]
     assert again.steps == () or not described.suspend
 
 
@@ -207,13 +220,13 @@ def test_a_supervisor_that_has_become_a_batch_is_ended(more: dict[str, Any], ste
 )
 def test_hands_off(more: dict[str, Any], reason: str | None) -> None:
     described = ingestion(**more)
-    pause = hands_off(described.annotations, described.spec)
+    pause = pause_finding(described.annotations, described.spec)
     assert (pause.reason if pause else None) == reason
     if pause is not None:
-        waiting = held(Plan((Remember(KEPT),)), pause)
+        waiting = without_steps(Plan((SaveLastApplied(KEPT),)), pause)
         assert (waiting.steps, [each.reason for each in waiting.findings]) == ((), [reason, "ChangesWait"])
         assert waiting.problems == ()
-        assert held(Plan(), pause).findings == (pause,)
+        assert without_steps(Plan(), pause).findings == (pause,)
 
 
 def test_the_finalizer_is_set_once() -> None:

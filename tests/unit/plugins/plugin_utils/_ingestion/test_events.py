@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._event import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_warnings
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import End, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Step, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 
 NEW: dict[str, Any] = {"observedGeneration": 3}
 
@@ -22,7 +22,7 @@ NEW: dict[str, Any] = {"observedGeneration": 3}
         ((), {}, True),
         ((), {"observedGeneration": 2}, True),
         ((), NEW, False),
-        ((End("supervisor", "pages"),), NEW, True),
+        ((Terminate("supervisor", "pages"),), NEW, True),
     ],
 )
 def test_when_there_is_something_new(steps: tuple[Step, ...], previous: dict[str, Any], is_news: bool) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._first_look import look_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import KubernetesApi
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import ingestion, resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
 
 BOTTOMLESS = Answer(body='{"items":' + "[" * 200_000 + "]" * 200_000 + "}")
@@ -35,7 +35,7 @@ def siblings(server: Server, is_operator: bool) -> list[str]:
         def attempt(api: KubernetesApi) -> list[str]:
             return [each["metadata"]["name"] for each in observe(api, described, ()).siblings]
 
-        return look_first(api, api, attempt) if is_operator else attempt(api)
+        return try_cache_first(api, api, attempt) if is_operator else attempt(api)
 
 
 @pytest.mark.parametrize("is_operator", [False, True])

@@ -21,15 +21,15 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rul
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import merged_spec
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervision
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import described, state_an_id
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
-    ingestion,
-    resource,
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import (
+    described_supervisors,
+    specify_ids,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 
 # more digits than Python makes a number or a text of, and more levels than it reads
 LONG = ("9" * 5000, f"P{'9' * 5000}D", "[" * 100_000)
@@ -119,10 +119,13 @@ def work_out(described: Ingestion) -> None:
 
 def work_out_supervisor(described: Ingestion) -> None:
     usual = DOCUMENTS[described.type]
-    for record in (Record({"type": described.type, "spec": usual}, "pages"), Record(described.stated, "pages")):
+    for record in (
+        LastApplied({"type": described.type, "spec": usual}, "pages"),
+        LastApplied(described.specified, "pages"),
+    ):
         for has_own_ids in (True, False):
             with suppress(DruidError):
-                wanted = supervision.wanted(described, record, has_own_ids=has_own_ids)
+                wanted = supervisor.desired_supervisor(described, record, has_own_ids=has_own_ids)
                 path(wanted.id)
                 merged_spec(None, wanted)
                 merged_spec(canonical({"type": described.type, **usual}), wanted)
@@ -145,8 +148,8 @@ def test_a_part_of_a_specification(kind: str, document: dict[str, Any]) -> None:
         if not problems(found):
             work_out(found)
         sibling = resource(kind, each, name="other")
-        described(resource(), [sibling])
-        state_an_id([sibling])
+        described_supervisors(resource(), [sibling])
+        specify_ids([sibling])
 
 
 def test_a_part_of_what_is_kept_of_the_datasource() -> None:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.settings import Settings
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import resource
 
 # (what is stored in spec, the field that is named)
 STORED: list[tuple[Any, str]] = [
@@ -37,6 +37,6 @@ STORED: list[tuple[Any, str]] = [
 def test_is_told_by_its_field(stored: Any, field: str) -> None:
     # nobody is there, and nobody is asked
     nowhere = connect({"host": "https://127.0.0.1:1", "api_key": "none"})
-    report = reconcile(nowhere, {**resource(), "spec": stored}, Settings(check_mode=True), datetime.now(UTC))
+    report = reconcile(nowhere, {**resource(), "spec": stored}, Options(check_mode=True), datetime.now(UTC))
     assert {problem.reason for problem in report.problems} == {"InvalidSpec"}
     assert any(problem.message.startswith(field) for problem in report.problems)

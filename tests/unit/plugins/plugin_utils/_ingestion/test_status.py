@@ -12,14 +12,22 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record import Record, Task
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.seen import Seen, SeenBatch, SeenSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+    DruidState,
+    SupervisorState,
+    TaskState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import requeue_after, status, with_deed
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import (
+    requeue_after,
+    status,
+    with_last_update,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     Nothing,
     ingestion,
@@ -29,23 +37,23 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
 
 
-def supervisor(*states: Any, **payload: Any) -> SeenSupervisor:
+def supervisor(*states: Any, **payload: Any) -> SupervisorState:
     """`states`: what Druid has, and what is wanted where that is something else."""
     before, after = (states[0], states[-1]) if states else (THERE, THERE)
-    return SeenSupervisor(DesiredSupervisor("pages", {}), Nothing(), Change(before, after), payload)
+    return SupervisorState(DesiredSupervisor("pages", {}), Nothing(), Change(before, after), payload)
 
 
-def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> SeenBatch:
+def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> TaskState:
     described = ingestion("native-batch", BATCH)
-    return SeenBatch(batch.job(described), Attempt(Task("t", 1, phase, code), action), status, **more)
+    return TaskState(batch.job(described), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
 
 
 def document(
-    seen: Seen | None,
+    seen: DruidState | None,
     *findings: Finding,
     described: Ingestion | None = None,
     previous: Any = None,
-    record: Record | None = None,
+    record: LastApplied | None = None,
 ) -> dict[str, Any]:
     return status(described or ingestion(), seen, findings, previous or {}, NOW, lambda text: text, record)
 
@@ -60,7 +68,7 @@ REFUSED, DRIFTED = Finding("RefusedByDruid", "No."), Finding("Drifted", "Somebod
 DELETING = Finding("Deleting", "The resource is being deleted.", is_problem=False)
 WAITS = Finding("ChangesWait", "Paused.", is_problem=False)
 
-TABLE: list[tuple[Seen | None, tuple[Finding, ...], tuple[str, ...]]] = [
+TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
     (supervisor(healthy=True, detailedState="RUNNING"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="IDLE"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="PENDING"), (), ("False", "Starting", "Progressing")),
@@ -95,7 +103,7 @@ TABLE: list[tuple[Seen | None, tuple[Finding, ...], tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("seen", "findings", "expected"), TABLE)
-def test_tells(seen: Seen | None, findings: tuple[Finding, ...], expected: tuple[str, ...]) -> None:
+def test_tells(seen: DruidState | None, findings: tuple[Finding, ...], expected: tuple[str, ...]) -> None:
     assert told(document(seen, *findings)) == expected
 
 
@@ -120,17 +128,17 @@ def test_what_druid_says_is_beside_the_conditions() -> None:
 def test_what_the_go_operator_keeps_is_kept_true() -> None:
     previous = {"currentIngestionSpec.json": "{}", "rules": [{"old": 1}], "foreign": 1, "type": "x"}
     running = supervisor(healthy=True, detailedState="RUNNING")
-    found = document(running, previous=previous, record=Record(ingestion().stated, "pages"))
+    found = document(running, previous=previous, record=LastApplied(ingestion().specified, "pages"))
     assert "currentIngestionSpec.json" not in found
     assert (found["foreign"], found["status"], found["reason"]) == (1, "True", "Running")
-    deed = with_deed(found, ingestion(ingestion={"rules": [{"new": 1}]}), was_made=True, now=NOW)
+    deed = with_last_update(found, ingestion(ingestion={"rules": [{"new": 1}]}), is_created=True, now=NOW)
     assert (deed["type"], deed["rules"]) == ("DruidIngestionControllerCreateSuccess", [{"new": 1}])
     assert deed["lastUpdateTime"] == "2026-01-01T00:00:00Z"
-    assert "rules" not in with_deed(found, ingestion(), was_made=False, now=NOW)
+    assert "rules" not in with_last_update(found, ingestion(), is_created=False, now=NOW)
 
 
 @pytest.mark.parametrize("seen", [None, supervisor(healthy=True, detailedState="RUNNING")])
-def test_what_the_go_operator_remembers_stays_until_it_is_put_down(seen: Seen | None) -> None:
+def test_what_the_go_operator_remembers_stays_until_it_is_put_down(seen: DruidState | None) -> None:
     """With the id that belongs to it, which need not be the one of what is described now."""
     left = {"taskId": "of the Go operator", "currentIngestionSpec.json": "{}"}
     found = document(seen, WAITS, previous=left)
@@ -138,7 +146,7 @@ def test_what_the_go_operator_remembers_stays_until_it_is_put_down(seen: Seen | 
     assert "currentIngestionSpec.json" not in document(seen, WAITS, previous={**left, "currentIngestionSpec.json": ""})
 
 
-APPLIED = Record(ingestion().stated, "pages")
+APPLIED = LastApplied(ingestion().specified, "pages")
 
 
 @pytest.mark.parametrize(
@@ -147,13 +155,13 @@ APPLIED = Record(ingestion().stated, "pages")
         (APPLIED, {}, APPLIED.hash),
         (APPLIED, {"appliedHash": "older"}, APPLIED.hash),
         # made, perhaps, and not told yet
-        (Record({}, "pages"), {}, None),
+        (LastApplied({}, "pages"), {}, None),
         # nobody has looked, or somebody has edited the record
         (None, {"appliedHash": "older"}, "older"),
-        (Record(), {"appliedHash": "older"}, "older"),
+        (LastApplied(), {"appliedHash": "older"}, "older"),
     ],
 )
-def test_the_hash_is_that_of_the_record(record: Record | None, previous: Any, expected: str | None) -> None:
+def test_the_hash_is_that_of_the_record(record: LastApplied | None, previous: Any, expected: str | None) -> None:
     found = document(supervisor(healthy=True, detailedState="RUNNING"), previous=previous, record=record)
     assert found.get("appliedHash") == expected
 
@@ -187,5 +195,5 @@ def test_what_is_suspended_stays_so_while_druid_is_not_asked() -> None:
         (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), None),
     ],
 )
-def test_when_to_look_again(seen: Seen | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
+def test_when_to_look_again(seen: DruidState | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
     assert requeue_after(document(seen, *findings)["conditions"], NOW) == seconds

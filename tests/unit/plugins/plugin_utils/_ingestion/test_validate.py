@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import TYPES, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.described import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     KAFKA,
     ingestion,

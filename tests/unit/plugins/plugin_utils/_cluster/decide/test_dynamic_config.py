@@ -14,11 +14,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dyn
     KINDS,
     awaited,
     due,
-    stated,
+    specified,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid.dynamic_config import KINDS as IN_DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_config import KINDS as IN_DRUID
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Groups = dict[str, tuple[str, Any]]
@@ -57,7 +57,7 @@ TABLE: list[tuple[Any, Groups, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("level", "groups", "wanted"), TABLE)
 def test_what_is_wanted(level: Any, groups: Groups, wanted: dict[str, Any]) -> None:
-    found = stated(cluster(groups, dynamicConfig=level))
+    found = specified(cluster(groups, dynamicConfig=level))
     assert (found.configs, found.findings) == (wanted, ())
 
 
@@ -68,7 +68,7 @@ def test_every_kind_is_one_of_druid() -> None:
 @pytest.mark.parametrize("other", [{"a": 2}, {"a": "1"}, {"a": True}, {"a": None}, {"a": [1]}])
 def test_groups_that_contradict_each_other(other: dict[str, Any]) -> None:
     groups: Groups = {"x": ("middleManager", {"a": 1}), "y": ("indexer", other), "z": ("coordinator", ONE)}
-    found = stated(cluster(groups, dynamicConfig={"overlord": {"a": 3}}))
+    found = specified(cluster(groups, dynamicConfig={"overlord": {"a": 3}}))
     assert found.configs == {"coordinator": ONE}
     [finding] = found.findings
     assert (finding.reason, finding.is_problem) == ("InvalidSpec", True)
@@ -78,14 +78,14 @@ def test_groups_that_contradict_each_other(other: dict[str, Any]) -> None:
 
 def test_the_order_of_groups_does_not_matter() -> None:
     groups = [("a", ("overlord", {"x": 1})), ("b", ("indexer", {"y": 2})), ("c", ("middleManager", {"x": 1, "z": 3}))]
-    found = [stated(cluster(dict(order))) for order in permutations(groups)]
+    found = [specified(cluster(dict(order))) for order in permutations(groups)]
     assert all(each == found[0] for each in found)
     assert found[0].configs == {"overlord": {"x": 1, "y": 2, "z": 3}}
 
 
 def test_a_long_value_is_cut() -> None:
     groups: Groups = {"x": ("overlord", {"a": "v" * 1000}), "y": ("overlord", {"a": 1})}
-    [finding] = stated(cluster(groups)).findings
+    [finding] = specified(cluster(groups)).findings
     assert len(finding.message) < 500
 
 
@@ -98,13 +98,13 @@ def test_a_long_value_is_cut() -> None:
     ],
 )
 def test_what_has_no_effect_is_told(level: Any, groups: Groups, words: str) -> None:
-    [warning] = stated(cluster(groups, dynamicConfig=level)).warnings
+    [warning] = specified(cluster(groups, dynamicConfig=level)).warnings
     assert words in warning
 
 
 def test_what_has_no_effect_is_told_in_one_order() -> None:
     names = [f"{letter}-kind" for letter in "hgfedcba"]
-    warnings = stated(cluster({}, dynamicConfig={name: {} for name in names})).warnings
+    warnings = specified(cluster({}, dynamicConfig={name: {} for name in names})).warnings
     assert [text.partition(" ")[0] for text in warnings] == [f"spec.dynamicConfig.{name}" for name in sorted(names)]
 
 
@@ -144,7 +144,7 @@ def test_what_is_waited_for(groups: Groups, ready: dict[str, int], kind: str, na
 
 def test_one_kind_does_not_wait_for_the_other() -> None:
     wanted = cluster(ALL, dynamicConfig={"coordinator": ONE, "overlord": TWO})
-    assert due(wanted, observed(r=1, c=1, o=1)) == stated(wanted)
+    assert due(wanted, observed(r=1, c=1, o=1)) == specified(wanted)
     found = due(wanted, observed(r=1, c=1))
     assert found.configs == {"coordinator": ONE}
     [finding] = found.findings

@@ -12,19 +12,24 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import validity
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.conflict import conflict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import preconditions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
+    go_operator_conflict,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
+    deferred_removals,
+    drop_blocked,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import suspended
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage import shrinking
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.together import held_back, staying
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._field_set import union
-from ansible_collections.druidops.druid.plugins.plugin_utils._finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._hands_off import hands_off
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import union
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,
@@ -58,7 +63,7 @@ PAUSES: list[tuple[Cluster, str | None]] = [
 
 @pytest.mark.parametrize(("cluster", "reason"), PAUSES)
 def test_pause(cluster: Cluster, reason: str | None) -> None:
-    finding = hands_off(cluster.annotations, cluster.spec)
+    finding = pause_finding(cluster.annotations, cluster.spec)
     assert (finding.reason if finding else None) == reason
     if finding:
         assert not finding.is_problem
@@ -92,7 +97,7 @@ SUSPENDED: list[tuple[Plan, str | None]] = [
 @pytest.mark.parametrize(("plan", "text"), SUSPENDED)
 def test_what_waits_while_paused(plan: Plan, text: str | None) -> None:
     paused = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
-    found = suspended(replace(plan, warnings=("Beware.",)), paused)
+    found = without_steps(replace(plan, warnings=("Beware.",)), paused)
     assert not found.changes
     assert not any(finding.is_problem for finding in found.findings)
     assert found.findings[0] == paused
@@ -118,7 +123,7 @@ HELD: list[tuple[list[Finding], list[str | None]]] = [
 
 @pytest.mark.parametrize(("findings", "groups"), HELD)
 def test_a_group_is_written_whole_or_not_at_all(findings: list[Finding], groups: list[str | None]) -> None:
-    assert [each.group for each in held_back(STEPS, findings)] == groups
+    assert [each.group for each in drop_blocked(STEPS, findings)] == groups
 
 
 def removal(kind: str, group: str | None = None, key: str = "old") -> Step:
@@ -142,8 +147,8 @@ STAYING: list[tuple[list[Finding], list[str], list[str | None]]] = [
 def test_a_group_that_is_gone_stays_until_all_others_can_be_written(
     findings: list[Finding], kinds: list[str], stay: list[str | None]
 ) -> None:
-    assert [each.key.kind for each in held_back(REMOVALS, findings)] == kinds
-    found = staying(REMOVALS, findings)
+    assert [each.key.kind for each in drop_blocked(REMOVALS, findings)] == kinds
+    found = deferred_removals(REMOVALS, findings)
     assert [(finding.reason, finding.group, finding.is_problem) for finding in found] == [
         (reasons.REMOVAL_HELD_BACK, key, True) for key in stay
     ]
@@ -174,9 +179,9 @@ REFERENCES: list[tuple[list[Any], tuple[str, ...], list[str]]] = [
 def test_references_to_other_namespaces_are_refused(
     entries: list[Any], allowed: tuple[str, ...], refused: list[str]
 ) -> None:
-    found = validity.refused_references(druid.resource(extraCommonConfig=entries), allowed)
+    found = preconditions.disallowed_references(druid.resource(extraCommonConfig=entries), allowed)
     assert [key.name for key in found] == refused
-    told = {finding.message: finding.reason for finding in validity.refused(found, "ns")}
+    told = {finding.message: finding.reason for finding in preconditions.disallowed(found, "ns")}
     assert set(told.values()) <= {reasons.REFERENCE_REFUSED}
     remedies = {
         "a": "whoever runs the reconcile allows it (reference_namespaces, ",
@@ -189,7 +194,7 @@ def test_references_to_other_namespaces_are_refused(
 def test_a_missing_reference_holds_everything() -> None:
     resource = druid.resource(extraCommonConfig=[HERE, {**HERE, "name": "there"}])
     there = ReferenceKey("ConfigMap", "ns", "there")
-    [finding] = validity.not_found(Cluster.from_resource(resource, {there: {"data": {}}}))
+    [finding] = preconditions.not_found(Cluster.from_resource(resource, {there: {"data": {}}}))
     assert finding.reason == reasons.REFERENCE_NOT_FOUND
     assert finding.group is None
     assert finding.message.startswith("spec.extraCommonConfig: ConfigMap a in namespace ns does not exist.")
@@ -218,28 +223,28 @@ MISSHAPEN: list[tuple[Any, str]] = [
 def test_what_cannot_be_read_is_named(spec: Any, field: str) -> None:
     resource = druid.resource()
     resource["spec"] = {**resource["spec"], **spec} if isinstance(spec, dict) and spec else spec
-    findings = validity.misshapen(resource)
+    findings = preconditions.schema_errors(resource)
     assert {(finding.reason, finding.group) for finding in findings} == {(reasons.INVALID_SPEC, None)}
     assert any(finding.message.startswith(f"{field}: ") for finding in findings)
 
 
 @pytest.mark.parametrize("case", FEATURES, ids=lambda case: case.name)
 def test_every_feature_can_be_read(case: Case) -> None:
-    assert validity.misshapen(resource(case)) == ()
+    assert preconditions.schema_errors(resource(case)) == ()
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
 def test_every_recording_can_be_read(name: str) -> None:
-    assert validity.misshapen(recording.resource(name)) == ()
+    assert preconditions.schema_errors(recording.resource(name)) == ()
 
 
 def test_what_is_null_is_not_stated() -> None:
-    assert validity.misshapen(druid.resource({"replicas": None}, paused=None, zookeeper=None)) == ()
+    assert preconditions.schema_errors(druid.resource({"replicas": None}, paused=None, zookeeper=None)) == ()
 
 
 def test_what_is_invalid_holds_everything() -> None:
-    assert validity.invalid(druid.cluster()) == ()
-    findings = validity.invalid(druid.cluster({"nodeType": "unheard-of"}))
+    assert preconditions.invalid(druid.cluster()) == ()
+    findings = preconditions.invalid(druid.cluster({"nodeType": "unheard-of"}))
     assert {(finding.reason, finding.group, finding.is_problem) for finding in findings} == {
         (reasons.INVALID_SPEC, None, True)
     }
@@ -283,18 +288,20 @@ def running_with(before: dict[str, Any], *found: Manifest) -> Observed:
 def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
     templates = before.get("volumeClaimTemplates", [])
     sizes = {each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"] for each in templates}
-    findings = shrinking(druid.cluster(after), running_with(before, *(claim(name, sizes[name]) for name in sizes)))
+    findings = shrinking_claims(
+        druid.cluster(after), running_with(before, *(claim(name, sizes[name]) for name in sizes))
+    )
     assert len(findings) == number
     for finding in findings:
         assert (finding.reason, finding.group) == (reasons.INVALID_SPEC, "brokers")
-    assert shrinking(druid.cluster(after), running_with(before)) == ()
+    assert shrinking_claims(druid.cluster(after), running_with(before)) == ()
 
 
 def test_claims_are_named_in_one_order() -> None:
     """In another one the status would be written anew in each pass."""
     names = [f"{letter}-data" for letter in "hgfedcba"]
     before, after = (claims(*((name, size) for name in names)) for size in ("2Gi", "1Gi"))
-    findings = shrinking(druid.cluster(after), running_with(before, *(claim(name, "2Gi") for name in names)))
+    findings = shrinking_claims(druid.cluster(after), running_with(before, *(claim(name, "2Gi") for name in names)))
     places = [finding.message.partition(":")[0] for finding in findings]
     assert places == [f"spec.nodes[brokers].volumeClaimTemplates[{name}]" for name in sorted(names)]
 
@@ -322,7 +329,7 @@ CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
 def test_only_claims_that_there_are_cannot_shrink(
     found: list[Manifest], template: str, wanted: str, text: str | None
 ) -> None:
-    findings = shrinking(druid.cluster(claims(("d", wanted))), running_with(claims(("d", template)), *found))
+    findings = shrinking_claims(druid.cluster(claims(("d", wanted))), running_with(claims(("d", template)), *found))
     assert len(findings) == (0 if text is None else 1)
     if text is not None:
         assert text in findings[0].message
@@ -330,7 +337,7 @@ def test_only_claims_that_there_are_cannot_shrink(
 
 
 def test_what_does_not_run_cannot_shrink() -> None:
-    assert shrinking(druid.cluster(claims(("d", "1Mi"))), Observed()) == ()
+    assert shrinking_claims(druid.cluster(claims(("d", "1Mi"))), Observed()) == ()
 
 
 def written_again(live: Manifest) -> Manifest:
@@ -346,11 +353,11 @@ def contested(change: Any = written_again, *kinds: str) -> Observed:
 
 
 def test_the_go_operator_at_work_is_noticed() -> None:
-    finding = conflict(druid.cluster(), contested())
+    finding = go_operator_conflict(druid.cluster(), contested())
     assert finding is not None
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.CONFLICT, None, True)
     assert "StatefulSet druid-c-brokers." in finding.message
-    finding = conflict(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap"))
+    finding = go_operator_conflict(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap"))
     assert finding is not None
     assert "ConfigMap c-druid-common-config and 2 more." in finding.message
 
@@ -381,13 +388,13 @@ def test_the_annotation_was_left_where_it_does_no_harm(kind: str) -> None:
     observed = converged(render(druid.cluster(node)))
     found = [written_again(live) for live in observed.of_kind(kind)]
     assert len(found) == 1
-    assert conflict(druid.cluster(node), observed.with_objects(found)) is None
+    assert go_operator_conflict(druid.cluster(node), observed.with_objects(found)) is None
 
 
 @pytest.mark.parametrize("change", [lambda live: live, not_ours_yet, cut_short, of_another])
 def test_nobody_else_at_work(change: Any) -> None:
-    assert conflict(druid.cluster(), contested(change)) is None
+    assert go_operator_conflict(druid.cluster(), contested(change)) is None
 
 
 def test_a_rollback_is_over_when_the_user_says_so() -> None:
-    assert conflict(annotated(**{"druid.apache.org/take-over": "true"}), contested()) is None
+    assert go_operator_conflict(annotated(**{"druid.apache.org/take-over": "true"}), contested()) is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
-from ansible_collections.druidops.druid.plugins.plugin_utils._errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 
 SETS, SERVICES = "count/statefulsets.apps", "count/services"
 

@@ -91,7 +91,7 @@ def test_state(
     whole: bool,
 ) -> None:
     found = state(node, status, spec)
-    assert (found.wanted, found.ready, found.is_settled, found.is_ready) == (wanted, ready, settled, whole)
+    assert (found.desired, found.ready, found.is_settled, found.is_ready) == (wanted, ready, settled, whole)
     assert str(found) == f"brokers {ready}/{wanted}" + (" (too many)" if ready > wanted else "")
 
 
@@ -101,7 +101,7 @@ def test_a_hand_edit_of_replicas_is_not_settled() -> None:
 
 def test_a_group_without_workload_is_not_ready() -> None:
     [found] = group_states(druid.cluster(TWO), Observed())
-    assert (found.wanted, found.ready, found.is_ready) == (2, 0, False)
+    assert (found.desired, found.ready, found.is_ready) == (2, 0, False)
 
 
 # (status, replicas there, replicas in the specification, wanted, ready as a whole)
@@ -114,12 +114,12 @@ def test_as_it_is(status: dict[str, Any], live: int, stated: int, wanted: int, w
     [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
     observed = Observed().with_objects([{**stored(workload), "status": status} | {"spec": {"replicas": live}}])
     [found] = group_states(cluster, observed, as_it_is=True)
-    assert (found.wanted, found.is_ready) == (wanted, whole)
+    assert (found.desired, found.is_ready) == (wanted, whole)
 
 
 def test_what_is_not_there_is_as_it_is() -> None:
     [found] = group_states(druid.cluster(TWO), Observed(), as_it_is=True)
-    assert (found.wanted, found.ready, found.is_ready) == (0, 0, True)
+    assert (found.desired, found.ready, found.is_ready) == (0, 0, True)
 
 
 def test_groups_come_in_the_order_of_the_rollout() -> None:
@@ -166,4 +166,4 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("found", "trouble"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
 def test_trouble_of_pods(found: Manifest, trouble: tuple[str, ...]) -> None:
     [group] = group_states(druid.cluster(), Observed().with_objects([found]))
-    assert group.trouble == trouble
+    assert group.failures == trouble

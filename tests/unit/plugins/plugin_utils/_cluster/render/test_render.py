@@ -11,11 +11,12 @@ import random
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Inherited, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     common_configuration,
     node_configuration,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
@@ -182,7 +183,7 @@ def pairs(case: Case) -> list[tuple[str, str]]:
 
 
 def variable_of(case: Case, live: str | None) -> str:
-    desired = render(Cluster.from_resource(resource(case)), {"brokers": Inherited(configuration_hash=live)})
+    desired = render(Cluster.from_resource(resource(case)), {"brokers": Preserved(configuration_hash=live)})
     container = only(list(desired.groups["brokers"]), "StatefulSet")["spec"]["template"]["spec"]["containers"][0]
     value: str = container["env"][-1]["value"]
     return value

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which objects differ from what is wanted, and which are wanted no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.foreign_fields import with_foreign_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+
+
+def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
+    """Yield each wanted object with the key of its group (None: shared by all)."""
+    yield from ((None, manifest) for manifest in desired.common)
+    yield from ((group, manifest) for group, manifests in desired.groups.items() for manifest in manifests)
+
+
+def not_listed(desired: Desired, observed: Observed) -> list[ObjectKey]:
+    """Return the wanted objects that the LISTs do not show."""
+    keys = (key_of(manifest) for _group, manifest in desired_objects(desired))
+    return [key for key in keys if key not in observed.objects]
+
+
+def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
+    """Return a step for each wanted object that is missing or differs, in the order of the rollout."""
+    first_replicas = {
+        group.unique_name: max(group.first_replicas, len(observed.orphans_of(group.unique_name)))
+        for group in cluster.groups
+        if group.autoscaled
+    }
+    verbatim = {key_of(manifest): manifest for manifest in desired.verbatim}
+    steps = (
+        _change(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas)
+        for group, manifest in desired_objects(desired)
+    )
+    return tuple(step for step in steps if step is not None)
+
+
+def _change(
+    group: str | None,
+    manifest: Manifest,
+    verbatim: Manifest | None,
+    objects: Mapping[ObjectKey, Manifest],
+    first_replicas: Mapping[str, int],
+) -> Step | None:
+    live = objects.get(key_of(manifest))
+    if live is None:
+        return Step("create", manifest, group, initial=_initial(verbatim or manifest, first_replicas) or verbatim)
+    if manifest["kind"] == "PersistentVolumeClaim":
+        manifest = _frozen(manifest, live)
+    elif is_terminating(live) or immutable_changes(live, manifest):
+        return Step("recreate", manifest, group, live, initial=_recreated(manifest, live, first_replicas))
+    if _is_resuming(live, manifest, first_replicas):
+        manifest = _initial(manifest, first_replicas) or manifest
+    comparison = compare(live, manifest)
+    if comparison.is_settled:
+        return None
+    return Step("update", manifest, group, live, comparison.predicted, comparison.managed_fields)
+
+
+def _frozen(claim: Manifest, live: Manifest) -> Manifest:
+    """Return the claim with the specification that it has: data are not touched by a mere apply."""
+    return {**claim, "spec": {name: live["spec"].get(name, value) for name, value in claim["spec"].items()}}
+
+
+def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
+    """True for a workload that we have stopped: an autoscaler leaves alone what has no replicas."""
+    stopped_by_us = (
+        live["spec"].get("replicas") == 0 and intersection(owned_fields(live), REPLICAS) if "spec" in live else {}
+    )
+    return manifest["metadata"]["name"] in first_replicas and bool(stopped_by_us)
+
+
+def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
+    """Return the manifest with replicas for a workload that an autoscaler will govern: without, it starts with 1."""
+    if not _is_governed(manifest, first_replicas):
+        return None
+    return _with_replicas(manifest, first_replicas[manifest["metadata"]["name"]])
+
+
+def _recreated(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
+    """Return the manifest with what others have decided of the object: its additions, an autoscaler's replicas."""
+    recreated = with_foreign_fields(live, manifest)
+    if _is_governed(manifest, first_replicas):
+        recreated = _with_replicas(recreated, live["spec"].get("replicas", 1))
+    return None if recreated is manifest else recreated
+
+
+def _is_governed(manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
+    return manifest["kind"] in WORKLOADS and manifest["metadata"]["name"] in first_replicas
+
+
+def _with_replicas(manifest: Manifest, replicas: int) -> Manifest:
+    return {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}

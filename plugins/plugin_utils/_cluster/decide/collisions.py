@@ -1,0 +1,47 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names of desired objects that objects of others have."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    describe_owner,
+    is_of_resource,
+    is_ours,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+
+def name_collisions(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Finding, ...]:
+    """Return a finding for each wanted name that an object has which is not this cluster's.
+
+    One for all of them when it is the cluster's own name that a resource has.
+    """
+    found = ((group, observed.objects.get(key_of(manifest))) for group, manifest in desired_objects(desired))
+    taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
+    if any(is_of_resource(live, cluster) for _group, live in taken):
+        return (Finding(reasons.NAME_COLLISION, _kept_by_resource(cluster)),)
+    return tuple(Finding(reasons.NAME_COLLISION, _collision(live), group) for group, live in taken)
+
+
+def _kept_by_resource(cluster: Cluster) -> str:
+    return (
+        f"The objects of that name belong to Druid {cluster.name} in namespace {cluster.namespace}: that cluster was "
+        "not made of variables, and nothing of it is changed. To reconcile it by its resource, leave out spec and "
+        "by_variable; for another cluster, choose another name; if the resource was deleted, wait until they are gone."
+    )
+
+
+def _collision(live: Manifest) -> str:
+    return (
+        f"{key_of(live)} exists and is not this cluster's: {describe_owner(live)}. It is left alone. "
+        "Rename the group, or remove or rename the object."
+    )

@@ -1,0 +1,68 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pod templates that say something twice, as the Go operator writes them, are kept as long as nothing else changes.
+
+Server-side apply refuses them, and dropping the second entry would restart every pod of the group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import foreign_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below, difference, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import remove, same
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+
+_TEMPLATE = ("f:spec", "f:template")
+
+
+def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> Desired:
+    """Return what is desired, without the pod template of each group that already runs the verbatim one."""
+    kept = {key for key in desired.deduplicated if _runs(verbatim.groups[key], observed)}
+    groups = {
+        key: tuple(_without_template(manifest) for manifest in manifests) if key in kept else manifests
+        for key, manifests in desired.groups.items()
+    }
+    warnings = tuple(
+        text for text in desired.warnings if not any(text.startswith(f"spec.nodes[{key}]:") for key in kept)
+    )
+    workloads = tuple(_workload(verbatim.groups[key]) for key in sorted(kept))
+    return replace(desired, groups=groups, warnings=warnings, verbatim=workloads)
+
+
+def _workload(manifests: tuple[Manifest, ...]) -> Manifest:
+    return next(manifest for manifest in manifests if manifest["kind"] in WORKLOADS)
+
+
+def _runs(manifests: tuple[Manifest, ...], observed: Observed) -> bool:
+    desired = _workload(manifests)
+    live = observed.objects.get(key_of(desired))
+    if live is None:
+        return any(_has_duplicate_keys(pod) for pod in observed.orphans_of(desired["metadata"]["name"]))
+    shape = shape_of(desired["kind"]).child("spec").child("template")
+    return same(_without_foreign_fields(live, desired)["spec"]["template"], desired["spec"]["template"], shape)
+
+
+def _without_foreign_fields(live: Manifest, desired: Manifest) -> Manifest:
+    """Return the workload without what others have added: the time of a restart, a sidecar, a variable."""
+    additions = difference(below(foreign_fields(live), *_TEMPLATE), field_set(desired))
+    return remove(live, additions)
+
+
+def _has_duplicate_keys(pod: Manifest) -> bool:
+    """True for a pod that a recreation, cut short, has left without its workload, and that has the entries twice."""
+    _template, dropped = without_duplicates({"spec": pod["spec"]})
+    return bool(dropped)
+
+
+def _without_template(manifest: Manifest) -> Manifest:
+    if manifest["kind"] not in WORKLOADS:
+        return manifest
+    spec = {name: value for name, value in manifest["spec"].items() if name != "template"}
+    return {**manifest, "spec": spec}

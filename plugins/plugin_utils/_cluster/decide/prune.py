@@ -1,0 +1,59 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Objects of the cluster that are no longer desired."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+
+PRUNED_KINDS = (
+    "StatefulSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "Ingress",
+    "PodDisruptionBudget",
+    "Service",
+    "ConfigMap",
+)
+
+
+def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
+    """Return a step for each object that carries our labels, is ours, and is wanted no longer."""
+    kept = {key_of(manifest) for _group, manifest in desired_objects(desired)}
+    found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
+    unwanted = (live for live in found if _is_prunable(live, cluster))
+    return tuple(
+        Step("delete", live, _group_of(live, cluster), live)
+        for live in (*unwanted, *targets.unadopted_orphans(cluster, observed))
+    )
+
+
+def may_leave_replica_sets(cluster: Cluster, desired: Desired, observed: Observed) -> bool:
+    """True when a group goes, or pods run whose Deployment is gone: a ReplicaSet may be left that nobody controls.
+
+    Otherwise there is none, and no need to look.
+    """
+    is_pruned = any(step.removes_group for step in removed_objects(cluster, desired, observed))
+    return is_pruned or targets.runs_without_deployment(cluster, observed)
+
+
+def _group_of(live: Manifest, cluster: Cluster) -> str | None:
+    """Return the key of the group that the object belonged to, if that group still exists."""
+    unique_name = (live["metadata"].get("labels") or {}).get(names.GROUP_LABEL, live["metadata"]["name"])
+    return next((group.key for group in cluster.groups if group.unique_name == unique_name), None)
+
+
+def _is_prunable(live: Manifest, cluster: Cluster) -> bool:
+    labels = live["metadata"].get("labels") or {}
+    carries_ours = names.cluster_labels(cluster.name).items() <= labels.items()
+    return carries_ours and is_ours(live, cluster) and not is_terminating(live)

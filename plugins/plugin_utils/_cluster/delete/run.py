@@ -1,0 +1,208 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster that is to be absent: what is its own is deleted, its data are named first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, takewhile
+from typing import TypeVar
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
+    DeletionSequence,
+    resource_removal,
+    variable_removal,
+    workloads_without_resource,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress, without_repeats
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+_Found = TypeVar("_Found")
+
+
+def delete_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    """Delete the resource and carry out its finalizer, as the operator would; with `wait` until it is gone."""
+    try:
+        resource = api.get(names.KIND, request.namespace, request.name)
+    except ApiError as error:
+        if not error.is_missing_kind:
+            raise
+        # Without the CRD a cluster made of variables can be there all the same.
+        raise KubernetesError(" ".join((str(error), *_defined_by_variables(api, request)))) from error
+    if resource is None:
+        return Outcome(warnings=_defined_by_variables(api, request))
+    request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
+    if is_terminating(resource):
+        # somebody has deleted it: what its finalizer does is what is left
+        return _until_gone(api, request, resource, Outcome(), progress, clock)
+    plan = resource_removal(api, resource)
+    outcome = Outcome(plan, changed=True, warnings=plan.warnings)
+    if request.options.check_mode:
+        return outcome
+    on_step = request.options.on_step
+    _announce_all(plan, on_step)
+    # The resource may go at once: nobody would delete any more what it does not own, nor save what is to stay.
+    results = act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps), on_step)
+    failures = _failures(results)
+    if failures:
+        done = tuple(result.step for result in results if result.is_done)
+        return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
+    api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
+    return _until_gone(api, request, resource, outcome, progress, clock)
+
+
+def _defined_by_variables(api: KubernetesApi, request: Request) -> tuple[str, ...]:
+    """Return a warning when a cluster of this name is there that has no resource."""
+    left = workloads_without_resource(api, _named(request))
+    if not left:
+        return ()
+    objects = join_limited(str(key_of(live)) for live in left)
+    return (
+        f"There is no Druid {request.name} in namespace {request.namespace}, and nothing was deleted, but the "
+        f"workloads of a cluster {request.name} without a resource are there: {objects}. If that cluster is made of "
+        "variables and is to go, set by_variable to true (in the role: druid_cluster_by_variable), or give its spec.",
+    )
+
+
+def _named(request: Request) -> Cluster:
+    """Return the cluster of which nothing but the name is known."""
+    return Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
+
+
+def _until_gone(
+    api: KubernetesApi, request: Request, resource: Manifest, outcome: Outcome, progress: Progress, clock: Clock
+) -> Outcome:
+    """Make a pass for a resource that is being deleted, with `wait` until it is gone."""
+    waits = request.wait and not request.options.check_mode
+    say = without_repeats(progress)
+    for is_later in chain((False,), clock.ticks(request.wait_timeout if waits else 0, request.wait_sleep)):
+        live = _remaining(api, resource)
+        if live is None:
+            return outcome
+        if is_later:
+            say(_waiting_message(_with_holders(live)))
+        report = reconcile(api, live, request.options, clock.now())
+        plan = _with_steps(outcome.plan, report.plan.steps)
+        warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
+        outcome = Outcome(plan, outcome.changed or report.changed, report=report, warnings=warnings)
+    live = _remaining(api, resource) if waits else None
+    return outcome if live is None else replace(outcome, timed_out=True, remains=(_with_holders(live),))
+
+
+def _remaining(api: KubernetesApi, resource: Manifest) -> Manifest | None:
+    """Return the resource as it is now; None when it is gone, be it that another one has its name."""
+    metadata = resource["metadata"]
+    live = api.get(names.KIND, metadata["namespace"], metadata["name"])
+    return live if live is not None and live["metadata"]["uid"] == metadata["uid"] else None
+
+
+def delete_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    """Delete all that was made of variables; with `wait` until it is gone."""
+    _refuse_a_resource(api, request)
+    cluster = _named(request)
+    delete_claims = request.spec is not None and deletes_claims(request.spec)
+    plan = variable_removal(api, cluster, delete_claims)
+    on_step, say = _announce_claims(progress), without_repeats(progress)
+    _announce_all(plan, on_step)
+    if request.options.check_mode:
+        return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
+    outcome = Outcome(plan, warnings=plan.warnings)
+    for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
+        outcome = _delete_everything(DeletionSequence(api, cluster), delete_claims, outcome, on_step)
+        if not (outcome.remains or outcome.plan.findings):
+            return outcome
+        if request.wait and outcome.remains:
+            say(_waiting_message(*outcome.remains))
+    return replace(outcome, timed_out=request.wait)
+
+
+def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
+    """InvalidResource when the cluster is not one that was made of variables: its claims would look as if it were."""
+    try:
+        resource = api.get(names.KIND, request.namespace, request.name)
+    except ApiError as error:
+        if not error.is_missing_kind:
+            raise
+        return
+    if resource is not None:
+        raise InvalidResource(
+            f"Druid {request.name} exists in namespace {request.namespace}: that cluster was not made of variables, "
+            "and nothing of it is deleted. To delete it with its resource, leave out spec and by_variable."
+        )
+
+
+def _delete_everything(absence: DeletionSequence, delete_claims: bool, outcome: Outcome, on_step: OnStep) -> Outcome:
+    """Return the outcome after an attempt to delete everything, with what is there yet.
+
+    What fails is put down: what was done before is no less done.
+    """
+    errors: list[str] = []
+    results = act(absence.api, _until_error(absence.of_variables(delete_claims), errors), on_step)
+    remains = tuple(map(_with_holders, _until_error(absence.remains(delete_claims), errors)))
+    unknown = (Finding(reasons.WRITE_FAILED, error) for error in dict.fromkeys(errors))
+    plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
+    plan = replace(plan, findings=(*_failures(results), *unknown))
+    changed = outcome.changed or any(result.is_done for result in results)
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *absence.warnings)))
+    return replace(outcome, plan=plan, changed=changed, warnings=warnings, remains=remains)
+
+
+def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]:
+    try:
+        yield from found
+    except KubernetesError as error:
+        errors.append(str(error))
+
+
+def _with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
+    """Return the plan with the steps about what it does not know, such as claims that were made at the last moment."""
+    known = {step.key for step in plan.steps}
+    more = {step.key: step for step in steps if step.key not in known}
+    return replace(plan, steps=(*plan.steps, *more.values()))
+
+
+def _announce_claims(progress: Progress) -> OnStep:
+    """Return what says which data go, before they go: each once."""
+    said: set[ObjectKey] = set()
+
+    def on_step(step: Step) -> None:
+        if step.key.kind == CLAIM and step.operation == "delete" and step.key not in said:
+            said.add(step.key)
+            progress(f"Deletes the claim {step.key.name} and the data in its volume.")
+
+    return on_step
+
+
+def _announce_all(plan: Plan, on_step: OnStep) -> None:
+    for step in plan.steps:
+        on_step(step)
+
+
+def _with_holders(live: Manifest) -> str:
+    holders = live["metadata"].get("finalizers") if is_terminating(live) else None
+    return f"{key_of(live)} (held by {', '.join(holders)})" if holders else str(key_of(live))
+
+
+def _waiting_message(*remains: str) -> str:
+    return f"Waits until it is gone: {join_limited(remains)}."
+
+
+def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
+    return tuple(Finding(reasons.WRITE_FAILED, result.error) for result in results if result.error is not None)

@@ -1,0 +1,164 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What goes with a cluster: its workloads, pods that no workload looks after any more, and its claims.
+
+Data are deleted only where no doubt is left whose they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    controller,
+    describe_owner,
+    foreign_workloads,
+    group_of,
+    is_claim_of,
+    is_ours,
+    is_pod_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+
+CLAIM = "PersistentVolumeClaim"
+# What a workload leaves when it is deleted to be recreated.
+ORPHANED_KINDS = ("ReplicaSet", "Pod")
+# Only a ReplicaSet's pods have it.
+_TEMPLATE_HASH = "pod-template-hash"
+
+
+def workloads(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
+    """Return the deletion of this cluster's workloads; what is going already is left to go."""
+    return _deletions(live for live in observed.of_kind(*WORKLOADS) if is_ours(live, cluster))
+
+
+def orphans(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
+    """Return the deletion of the pods and ReplicaSets that nobody controls: a recreation was cut short."""
+    return _deletions(_orphans(cluster, observed))
+
+
+def unadopted_orphans(cluster: Cluster, observed: Observed) -> tuple[Manifest, ...]:
+    """Return those of them that no workload will take over: their group is gone, or of another kind now."""
+    kinds = _kinds(cluster)
+    return tuple(live for live in _orphans(cluster, observed) if kinds.get(group_of(live)) != _adopter(live))
+
+
+def runs_without_deployment(cluster: Cluster, observed: Observed) -> bool:
+    """True when pods of a ReplicaSet run whose group has no Deployment, nor is to have one."""
+    kinds = _kinds(cluster)
+    deployments = {live["metadata"]["name"] for live in observed.of_kind("Deployment")}
+    pods = (live for live in observed.of_kind("Pod") if not is_terminating(live) and is_pod_of(live, cluster))
+    groups = {group_of(live) for live in pods if _adopter(live) == "Deployment"}
+    return any(kinds.get(group) != "Deployment" for group in groups - deployments)
+
+
+def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return the deletion of this cluster's claims, and a warning for each that is kept since others may need it.
+
+    `observed` has the claims of the cluster, and all workloads and pods of the namespace.
+    """
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
+    kept = _kept(cluster, observed, found)
+    return (
+        _deletions(live for live in found if live["metadata"]["name"] not in kept),
+        tuple(f"The claim {name} is kept: {reason}" for name, reason in kept.items()),
+    )
+
+
+def disown_claims(cluster: Cluster, observed: Observed, resource: Manifest, all_stay: bool) -> tuple[Step, ...]:
+    """Return for each claim that stays and that the resource owns the step that ends this.
+
+    Kubernetes deletes it with its owner. The Go operator makes such claims.
+    """
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
+    kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
+    staying = (live for live in found if live["metadata"]["name"] in kept and _owners(live, resource))
+    return tuple(_disown(live, resource) for live in staying)
+
+
+def _owners(live: Manifest, resource: Manifest) -> list[Manifest]:
+    """Return the references of the object to the resource."""
+    references: list[Manifest] = live["metadata"].get("ownerReferences") or []
+    return [each for each in references if each["uid"] == resource["metadata"].get("uid")]
+
+
+def _disown(live: Manifest, resource: Manifest) -> Step:
+    released, metadata = _owners(live, resource), live["metadata"]
+    others = [each for each in metadata["ownerReferences"] if each not in released]
+    patch = [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
+        {"op": "add", "path": "/metadata/ownerReferences", "value": others},
+    ]
+    after = {**live, "metadata": {**metadata, "ownerReferences": others}}
+    return Step("update", live, live=live, after=after, patch=patch)
+
+
+def remaining_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
+    """Return the claims that go with the cluster, those that are going already included."""
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster)]
+    kept = _kept(cluster, observed, found)
+    return [live for live in found if live["metadata"]["name"] not in kept]
+
+
+def has_running_pods(cluster: Cluster, observed: Observed) -> bool:
+    """True while a pod runs that is not going yet: its workload's controller may not have noticed that all is over."""
+    foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
+    pods = (live for live in observed.of_kind("Pod") if not is_terminating(live))
+    return any(is_pod_of(live, cluster) and group_of(live) not in foreign for live in pods)
+
+
+def _kept(cluster: Cluster, observed: Observed, found: Iterable[Manifest]) -> dict[str, str]:
+    """Return by name of a claim why it is kept, if it is."""
+    foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
+    users = _users(cluster, observed, foreign)
+    reasons = {live["metadata"]["name"]: _why_kept(live, foreign, users) for live in found}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _why_kept(claim: Manifest, foreign: Mapping[str, Manifest], users: Mapping[str, str]) -> str | None:
+    name, group = claim["metadata"]["name"], group_of(claim)
+    if group in foreign:
+        whose = describe_owner(foreign[group])
+        return f"{foreign[group]['kind']} {group} is not this cluster's ({whose}), and the claim may be its own."
+    return f"the pod {users[name]} mounts it and is not this cluster's." if name in users else None
+
+
+def _users(cluster: Cluster, observed: Observed, foreign: Mapping[str, Manifest]) -> dict[str, str]:
+    """Return by claim the name of a pod that mounts it and is not this cluster's."""
+    theirs = (pod for pod in observed.of_kind("Pod") if not is_pod_of(pod, cluster) or group_of(pod) in foreign)
+    return {
+        volume["persistentVolumeClaim"]["claimName"]: pod["metadata"]["name"]
+        for pod in theirs
+        for volume in pod["spec"].get("volumes") or ()
+        if "persistentVolumeClaim" in volume
+    }
+
+
+def _orphans(cluster: Cluster, observed: Observed) -> Iterable[Manifest]:
+    foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
+    alone = (
+        live for live in observed.of_kind(*ORPHANED_KINDS) if controller(live) is None and not is_terminating(live)
+    )
+    return (live for live in alone if is_pod_of(live, cluster) and group_of(live) not in foreign)
+
+
+def _kinds(cluster: Cluster) -> dict[str, str]:
+    return {group.unique_name: group.kind for group in cluster.groups}
+
+
+def _adopter(live: Manifest) -> str:
+    """Return the kind of workload that the object was part of."""
+    return "Deployment" if _TEMPLATE_HASH in live["metadata"]["labels"] else "StatefulSet"
+
+
+def _deletions(found: Iterable[Manifest]) -> tuple[Step, ...]:
+    return tuple(Step("delete", live, live=live) for live in found if not is_terminating(live))

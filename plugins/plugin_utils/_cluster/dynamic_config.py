@@ -1,0 +1,122 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Keep what the resource states about Druid itself: asked when Kubernetes is as it should be, changed if it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons, router
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    ConnectionDetails,
+    ConnectionUnavailable,
+    connect,
+    connection_details,
+    disallowed_secret,
+    secrets_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_config import (
+    DynamicConfigChanges,
+    find_changes,
+    write_changes,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+# What is wanted of each kind of dynamic configuration.
+Configs = Mapping[str, Mapping[str, Any]]
+
+
+def configure(
+    api: KubernetesApi, done: Reconciled, configs: Configs, options: Options, *, read_only: bool
+) -> Reconciled:
+    """Return the pass with what has been changed in Druid (or would be), and with what is in the way of that.
+
+    Nothing that is wrong with Druid is an error of the pass: what there is to do in Kubernetes has been done.
+    """
+    refusal = disallowed_secret(secrets_of(done.cluster), done.cluster.namespace, options.reference_namespaces)
+    if refusal is not None:
+        return _with_findings(done, refusal)
+    try:
+        done = _with_secrets(api, done)
+    except KubernetesError as error:
+        return _with_findings(done, Finding(reasons.CLUSTER_UNREADABLE, str(error)))
+    try:
+        return _with_druid(api, done, configs, _access(done, options), options, read_only=read_only)
+    except ConnectionUnavailable as error:
+        return _with_findings(done, error.finding)
+    except DruidopsError as error:
+        return _with_findings(done, Finding(reasons.DRUID_UNREACHABLE, str(error)))
+
+
+def _with_druid(
+    api: KubernetesApi,
+    done: Reconciled,
+    configs: Configs,
+    found: ConnectionDetails,
+    options: Options,
+    *,
+    read_only: bool,
+) -> Reconciled:
+    with connect(found, options.timeouts, options.meter) as client:
+        with options.phases("decide"):
+            found_changes = find_changes(client, configs, _normalized_before(done))
+        if read_only or not found_changes.steps:
+            return _with_changes(done, found_changes)
+        require_live_api(api)
+        with options.phases("act"):
+            written = write_changes(found_changes.steps)
+    known = {**_normalized_before(done), **written.normalized}
+    done = replace(done, normalized_in_druid={kind: one for kind, one in known.items() if one})
+    return _with_changes(_with_changes(done, replace(found_changes, steps=())), written)
+
+
+def _normalized_before(done: Reconciled) -> Mapping[str, str]:
+    return (done.resource.get("status") or {}).get("dynamicConfig") or {}
+
+
+def _with_secrets(api: KubernetesApi, done: Reconciled) -> Reconciled:
+    """Return the pass with the Secret read that the resource names: also so that nothing of it is said anywhere."""
+    keys = [ReferenceKey("Secret", key.namespace, key.name) for key in secrets_of(done.cluster)]
+    read = {key: api.get(key.kind, key.namespace, key.name) for key in keys}
+    return replace(done, observed=replace(done.observed, references={**done.observed.references, **read}))
+
+
+def _access(done: Reconciled, options: Options) -> ConnectionDetails:
+    references = done.observed.references
+    secrets = {key: references.get(ReferenceKey("Secret", key.namespace, key.name)) for key in secrets_of(done.cluster)}
+    return connection_details(done.cluster, options.url or done.cluster.endpoint.get("url") or _router(done), secrets)
+
+
+def _router(done: Reconciled) -> str:
+    try:
+        return router.address(
+            done.resource,
+            done.observed.of_kind("Service"),
+            prefers_tls="caSecretRef" in done.cluster.endpoint,
+            remedy="state where Druid is found from here (spec.endpoint.url, or the option url of this task)",
+        )
+    except router.RouterNotFound as error:
+        raise ConnectionUnavailable(reasons.ROUTER_NOT_FOUND, f"spec.dynamicConfig: {error}") from error
+
+
+def _with_changes(done: Reconciled, found: DynamicConfigChanges) -> Reconciled:
+    plan = done.plan
+    warnings = tuple(dict.fromkeys((*plan.warnings, *found.warnings)))
+    findings = (*plan.findings, *found.findings)
+    return replace(
+        done, plan=replace(plan, in_druid=(*plan.in_druid, *found.steps), findings=findings, warnings=warnings)
+    )
+
+
+def _with_findings(done: Reconciled, *findings: Finding) -> Reconciled:
+    return replace(done, plan=replace(done.plan, findings=(*done.plan.findings, *findings)))

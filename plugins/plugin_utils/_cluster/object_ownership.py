@@ -1,0 +1,114 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whose is a live object? What is not this cluster's is never written and never deleted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import field_ownership
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+
+_GROUP = names.API_VERSION.partition("/")[0] + "/"
+
+
+def is_ours(live: Manifest, cluster: Cluster) -> bool:
+    """True for an object that this cluster made.
+
+    By resource: its controller is the Druid resource of this name (an earlier one with another uid, too: it is gone).
+    By variable, and for what a deleted resource has left without an owner: it carries the cluster's label, and our
+    field manager or the Go operator has written it.
+    """
+    if controller(live) is not None:
+        return cluster.uid is not None and is_of_resource(live, cluster)
+    labels = live["metadata"].get("labels") or {}
+    annotations = live["metadata"].get("annotations") or {}
+    written_by_us = field_ownership.is_managed_by_us(live) or names.RESOURCE_HASH_ANNOTATION in annotations
+    return written_by_us and labels.get(names.CLUSTER_LABEL) == cluster.name
+
+
+def is_of_resource(live: Manifest, cluster: Cluster) -> bool:
+    """True when a Druid resource of the cluster's name controls the object."""
+    owner = controller(live)
+    return owner is not None and _is_druid(owner, cluster.name)
+
+
+def controller(live: Manifest) -> Mapping[str, Any] | None:
+    """Return the owner reference of the controller, if there is one."""
+    references = live["metadata"].get("ownerReferences") or ()
+    return next((reference for reference in references if reference.get("controller")), None)
+
+
+def describe_owner(live: Manifest) -> str:
+    """Say in a few words whose the object seems to be."""
+    owner = controller(live)
+    if owner is not None:
+        return f"it belongs to {owner['kind']} {owner['name']}"
+    cluster = (live["metadata"].get("labels") or {}).get(names.CLUSTER_LABEL)
+    return (
+        f"it carries the label {names.CLUSTER_LABEL}={cluster}" if cluster else "it has no owner and was not made by us"
+    )
+
+
+def is_claim_of(claim: Manifest, cluster: Cluster) -> bool:
+    """True for a claim that holds this cluster's data: one of a group's claim templates, or one that we made.
+
+    The label alone proves nothing: names of two clusters can meet (``a-b`` and ``c``, ``a`` and ``b-c``).
+    """
+    if controller(claim) is not None:
+        return is_ours(claim, cluster) or _controller_is_group(claim, cluster)
+    if is_ours(claim, cluster):
+        return True
+    labels = claim["metadata"].get("labels") or {}
+    group = labels.get(names.GROUP_LABEL, "")
+    ours = labels.get(names.CLUSTER_LABEL) == cluster.name and labels.get(names.APP_LABEL) == "druid"
+    placed = re.fullmatch(rf".+-{re.escape(group)}-\d+", claim["metadata"]["name"])
+    return ours and group.startswith(names.unique_name(cluster.name, "")) and placed is not None
+
+
+def is_pod_of(live: Manifest, cluster: Cluster) -> bool:
+    """True for a pod or ReplicaSet of one of this cluster's groups, also of one that is gone.
+
+    It carries all four labels and the group's name, and the group's workload controls it, or nobody: its workload was
+    deleted to be recreated, and has not been yet.
+    """
+    labels = live["metadata"].get("labels") or {}
+    group = labels.get(names.GROUP_LABEL, "")
+    carries_ours = names.cluster_labels(cluster.name).items() <= labels.items() and names.COMPONENT_LABEL in labels
+    placed = group.startswith(names.unique_name(cluster.name, "")) and live["metadata"]["name"].startswith(f"{group}-")
+    owner = controller(live)
+    return carries_ours and placed and (owner is None or _is_workload_of(owner, group))
+
+
+def foreign_workloads(cluster: Cluster, workloads: Iterable[Manifest]) -> dict[str, Manifest]:
+    """Return by name the workloads that are not this cluster's: what bears their name in its labels may be theirs."""
+    return {live["metadata"]["name"]: live for live in workloads if not is_ours(live, cluster)}
+
+
+def group_of(live: Manifest) -> str:
+    """Return the name of the workload whose group an object says to be of, or nothing."""
+    group: str = (live["metadata"].get("labels") or {}).get(names.GROUP_LABEL, "")
+    return group
+
+
+def _is_workload_of(owner: Mapping[str, Any], group: str) -> bool:
+    kind, name = owner["kind"], owner["name"]
+    return (kind in WORKLOADS and name == group) or (kind == "ReplicaSet" and name.startswith(f"{group}-"))
+
+
+def _controller_is_group(claim: Manifest, cluster: Cluster) -> bool:
+    """True when the StatefulSet of the claim's group controls it (persistentVolumeClaimRetentionPolicy)."""
+    labels = claim["metadata"].get("labels") or {}
+    owner = controller(claim) or {}
+    named = owner.get("name") == labels.get(names.GROUP_LABEL)
+    return owner.get("kind") == "StatefulSet" and named and labels.get(names.CLUSTER_LABEL) == cluster.name
+
+
+def _is_druid(owner: Mapping[str, Any], name: str) -> bool:
+    return owner["kind"] == names.KIND and owner["apiVersion"].startswith(_GROUP) and owner["name"] == name

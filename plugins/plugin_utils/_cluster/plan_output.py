@@ -1,0 +1,160 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan for people: one before/after per object, one line per step, and what would restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import upper_levels
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
+
+_VERBS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
+_REMARKS = {"patch": " (finalizer)", "recreate": " (a field that cannot be changed; pods keep running)"}
+
+
+def lines(plan: Plan) -> list[str]:
+    """Return the plan in words: each step, what restarts in which order, what changes in Druid, what is held back."""
+    steps = [f"{_VERBS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}" for step in plan.steps]
+    findings = [f"held back: {finding.message}" for finding in plan.findings if finding.is_problem]
+    in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
+    return [*steps, *restart_lines(plan.steps), *in_druid, *findings]
+
+
+def restart_lines(steps: Iterable[Step]) -> list[str]:
+    """Return a numbered line per workload whose pods will be replaced, in the order of the rollout.
+
+    Then a line per workload whose pods are replaced only when somebody deletes them.
+    """
+    replaced = [step for step in steps if step.restarts_pods and _pods(step)]
+    by_themselves = [step for step in replaced if not _waits_for_deletion(step)]
+    by_hand = [step for step in replaced if _waits_for_deletion(step)]
+    return [
+        *(f"restart {number}: {_restart(step)}" for number, step in enumerate(by_themselves, 1)),
+        *(f"no restart before its pods are deleted (OnDelete): {_restart(step)}" for step in by_hand),
+    ]
+
+
+def _restart(step: Step) -> str:
+    pods = _pods(step)
+    return f"group {step.group} ({step.key}), {pods} pod{'' if pods == 1 else 's'}"
+
+
+def _pods(step: Step) -> int:
+    """Return how many pods there are before and after, without those that a partition keeps as they are."""
+    before, after = ((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after))
+    partition = (_strategy(step).get("rollingUpdate") or {}).get("partition", 0)
+    return int(max(0, min(before, after) - partition))
+
+
+def _waits_for_deletion(step: Step) -> bool:
+    return bool(_strategy(step).get("type") == "OnDelete")
+
+
+def _strategy(step: Step) -> Mapping[str, Any]:
+    return (step.after or {})["spec"].get("updateStrategy") or {}
+
+
+def diff(plan: Plan) -> list[dict[str, str]]:
+    """Return the diff as Ansible's callbacks print it: per object, then what restarts, then per thing in Druid."""
+    replaced = restart_lines(plan.steps)
+    prepared = [{"prepared": "\n".join(replaced) + "\n"}] if replaced else []
+    return [*map(_entry, plan.steps), *prepared, *map(_entry_in_druid, plan.in_druid)]
+
+
+def _entry(step: Step) -> dict[str, str]:
+    before, after = masked_pair(_essence(step.live), _essence(_after(step)))
+    where = f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}"
+    return {
+        "before_header": f"{where}{'' if step.live else ' (absent)'}",
+        "after_header": f"{where}{'' if _after(step) else ' (absent)'}",
+        "before": _yaml(before),
+        "after": _yaml(after),
+    }
+
+
+def _entry_in_druid(step: Converge) -> dict[str, str]:
+    before, after = map(_yaml, step.masked)
+    return {"before_header": step.what, "after_header": step.what, "before": before, "after": after}
+
+
+def _after(step: Step) -> Manifest | None:
+    """Return what will be there; for a new object what we state, without all that the server fills in."""
+    if step.operation == "delete":
+        return None
+    return step.manifest if step.live is None else step.after
+
+
+def _essence(manifest: Manifest | None) -> dict[str, Any] | None:
+    """Return what a person has written or would write: no status, no bookkeeping of the server.
+
+    Of a Druid resource that is too deep to be understood (its finalizer is kept all the same) the upper levels.
+    """
+    if manifest is None:
+        return None
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in BOOKKEEPING}
+    if "ownerReferences" in metadata:
+        metadata["ownerReferences"] = [_without_uid(reference) for reference in metadata["ownerReferences"]]
+    specified = {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
+    return dict(upper_levels(specified))
+
+
+def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in reference.items() if name != "uid"}
+
+
+def _yaml(manifest: Any) -> str:
+    if manifest is None:
+        return ""
+    text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
+    return "".join(character if _is_visible(character) else _escape(character) for character in text)
+
+
+def _is_visible(character: str) -> bool:
+    """False for what would act on a terminal, or turn the reading direction, instead of being seen."""
+    return character.isprintable() or character in "\n\t"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as such, so that a diff shows the line that differs; and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def analyze_scalar(self, scalar: str) -> Any:
+        """Let lines with tabs or blanks at their end stand as they are: this is for people to read.
+
+        What cannot be seen stands between double quotes, where it can be escaped.
+        """
+        analysis = super().analyze_scalar(scalar)
+        if not all(map(_is_visible, scalar)):
+            analysis.allow_flow_plain = analysis.allow_block_plain = analysis.allow_single_quoted = False
+        analysis.allow_block = _is_readable(scalar)
+        return analysis
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if _is_readable(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_readable(text: str) -> bool:
+    """True for a text of several lines that a terminal can show as it is."""
+    return "\n" in text and all(map(_is_visible, text))
+
+
+_Dumper.add_representer(str, _represent_text)

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a group that already runs keeps, so that taking it over restarts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
+
+# What the controllers add to the labels of a template when they make a pod of it.
+_LABELS_OF_CONTROLLERS = frozenset(
+    {
+        "apps.kubernetes.io/pod-index",
+        "controller-revision-hash",
+        "pod-template-hash",
+        "statefulset.kubernetes.io/pod-name",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Preserved:
+    """What the live workload of a group has: matchLabels of its selector, labels of its template, its hash.
+
+    `has_empty_affinity`: where no affinity is wanted its pods have an empty one, as the Go operator has given them.
+    """
+
+    selector: Mapping[str, str] | None = None
+    template_labels: Mapping[str, str] | None = None
+    configuration_hash: str | None = None
+    has_empty_affinity: bool = True
+
+    @classmethod
+    def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
+        """Return what a live StatefulSet or Deployment hands down."""
+        spec = workload["spec"]
+        return cls(
+            selector=spec.get("selector", {}).get("matchLabels"),
+            template_labels=spec["template"].get("metadata", {}).get("labels"),
+            configuration_hash=_configuration_hash(workload),
+            has_empty_affinity=spec["template"]["spec"].get("affinity") == {},
+        )
+
+
+def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
+    """Return what an orphaned pod hands down to the workload that shall adopt it."""
+    labels = pod["metadata"].get("labels") or {}
+    own = {name: value for name, value in labels.items() if name not in _LABELS_OF_CONTROLLERS}
+    return Preserved(
+        template_labels=own,
+        configuration_hash=_hash_in(pod["spec"], unique_name),
+        has_empty_affinity=pod["spec"].get("affinity") == {},
+    )
+
+
+def template_labels(group: Group, preserved: Preserved) -> dict[str, str]:
+    """Return the labels of the group's pods; no overlay can change the four that tell groups apart."""
+    labels = {**_recommended(group, preserved), **names.group_labels(group)}
+    desired = ((group.node.get("podTemplate") or {}).get("metadata") or {}).get("labels") or {}
+    return {**strategic_merge(labels, desired), **names.fixed_labels(group)}
+
+
+def selector(group: Group, preserved: Preserved) -> dict[str, str]:
+    """Return what the group's workload selects by: as it runs, as long as the pods' labels still match that."""
+    labels = template_labels(group, preserved)
+    kept = preserved.selector
+    if kept and all(labels.get(key) == value for key, value in kept.items()):
+        return dict(kept)
+    return names.fixed_labels(group)
+
+
+def _recommended(group: Group, preserved: Preserved) -> dict[str, str]:
+    labels = names.recommended_labels(group.cluster.name, group.node_type)
+    if preserved.template_labels is None:
+        return labels
+    # A new label on the template would restart every pod of a group that runs.
+    return {key: value for key, value in labels.items() if key in preserved.template_labels}
+
+
+def _configuration_hash(workload: Mapping[str, Any]) -> str | None:
+    return _hash_in(workload["spec"]["template"]["spec"], workload["metadata"]["name"])
+
+
+def _hash_in(pod: Mapping[str, Any], unique_name: str) -> str | None:
+    for container in pod.get("containers") or []:
+        if container.get("name") == unique_name:
+            return _variable(container.get("env") or [], names.CONFIGURATION_HASH_VARIABLE)
+    return None
+
+
+def _variable(variables: list[Mapping[str, Any]], name: str) -> str | None:
+    values = [variable.get("value") for variable in variables if variable.get("name") == name]
+    return values[-1] if values else None

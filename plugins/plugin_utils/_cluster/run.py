@@ -1,0 +1,98 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ways to do what one task asks for, told apart by how it names the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
+    delete_by_variable,
+    delete_resource,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_options import read_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import (
+    Submitted,
+    from_spec,
+    submit,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress, wait_until_final
+
+
+def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    """Do what the request asks for. DruidopsError when it cannot even be begun."""
+    if request.absent:
+        delete = delete_by_variable if request.by_variable else delete_resource
+        return delete(api, request, progress, clock)
+    if request.by_variable:
+        return _by_variable(api, request, progress, clock)
+    if request.resource is None:
+        return reconcile_until_final(api, request, Outcome(), progress, clock)
+    # In check mode by dry run: what that returns is what is planned for.
+    submitted = submit(api, request.resource, request.options.check_mode)
+    plan = Plan(_steps(request.resource, submitted))
+    return reconcile_until_final(
+        api, request, Outcome(plan, changed=plan.changes), progress, clock, first=submitted.stored
+    )
+
+
+def _steps(resource: Manifest, submitted: Submitted) -> tuple[Step, ...]:
+    """Return what was done to the resource itself."""
+    if submitted.operation is None:
+        return ()
+    return (Step(submitted.operation, resource, live=submitted.live, after=submitted.stored),)
+
+
+def _by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+    resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
+    described = replace(request, resource=resource)
+    return reconcile_until_final(api, described, Outcome(warnings=warnings), progress, clock)
+
+
+def reconcile_until_final(
+    api: KubernetesApi,
+    request: Request,
+    outcome: Outcome,
+    progress: Progress,
+    clock: Clock,
+    first: Manifest | None = None,
+) -> Outcome:
+    """Make one pass, and with `wait` more of them until the cluster is as wanted or something lasting is in the way.
+
+    `outcome` is what has been done before; `first` is the resource as it has just been read.
+    """
+    outcome = _reconcile_once(api, request, outcome, clock, first)
+    if not request.wait or request.options.check_mode:
+        return outcome
+    ticks = clock.ticks(request.wait_timeout, request.wait_sleep)
+    return wait_until_final(outcome, lambda last: _reconcile_once(api, request, last, clock, None), ticks, progress)
+
+
+def _reconcile_once(
+    api: KubernetesApi, request: Request, outcome: Outcome, clock: Clock, resource: Manifest | None
+) -> Outcome:
+    with request.options.phases("observe"):
+        resource = resource or _current_resource(api, request)
+    report = reconcile(api, resource, request.options, clock.now())
+    plan = replace(
+        report.plan,
+        steps=(*outcome.plan.steps, *report.plan.steps),
+        in_druid=(*outcome.plan.in_druid, *report.plan.in_druid),
+    )
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
+    return Outcome(plan, outcome.changed or report.changed, report=report, warnings=warnings)
+
+
+def _current_resource(api: KubernetesApi, request: Request) -> Manifest:
+    if request.by_variable and request.resource is not None:
+        return request.resource
+    return read_resource(api, names.KIND, request, "druid_cluster_resource")

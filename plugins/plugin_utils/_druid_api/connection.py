@@ -1,0 +1,198 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""With what Druid is spoken to: credentials and certificates from the Secrets that a resource names."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
+CERTIFICATE, KEY = "tls.crt", "tls.key"
+BASIC = "basic-auth"
+
+
+class DruidTarget(Protocol):
+    """A resource that states how Druid is spoken to, in the shape of the CRD; `{}` where it states nothing."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the Secrets that are named without one."""
+
+    @property
+    def auth(self) -> Mapping[str, Any]:
+        """The kind of the credentials, and the Secret that they are in."""
+
+    @property
+    def endpoint(self) -> Mapping[str, Any]:
+        """The Secrets with the authorities that are trusted, and with a certificate to show."""
+
+
+class SecretKey(NamedTuple):
+    """A Secret that a resource names, and the field that does so."""
+
+    namespace: str
+    name: str
+    field: str
+
+
+class ConnectionUnavailable(Exception):
+    """What is needed to speak to Druid is not there."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.finding = Finding(reason, message)
+
+
+@dataclass(frozen=True)
+class ConnectionDetails:
+    """An address, and what is shown there. The certificates and the key are PEM texts."""
+
+    url: str
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    authorities: str | None = field(default=None, repr=False)
+    certificate: str | None = field(default=None, repr=False)
+    key: str | None = field(default=None, repr=False)
+
+
+def secrets_of(speaker: DruidTarget) -> tuple[SecretKey, ...]:
+    """Return the Secrets that the resource names."""
+    own = speaker.namespace
+    named = (
+        (_part(speaker.auth, "secretRef"), "spec.auth.secretRef"),
+        ({**_part(speaker.endpoint, "caSecretRef"), "namespace": own}, "spec.endpoint.caSecretRef"),
+        (
+            {**_part(speaker.endpoint, "clientCertificateSecretRef"), "namespace": own},
+            "spec.endpoint.clientCertificateSecretRef",
+        ),
+    )
+    return tuple(
+        SecretKey(str(each.get("namespace") or own), str(each["name"]), place)
+        for each, place in named
+        if each.get("name")
+    )
+
+
+def _part(specified: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a mapping in it; of a resource that is being deleted nobody has looked at its shape."""
+    found = specified.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def disallowed_secret(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> Finding | None:
+    """Return why a Secret is not read."""
+    foreign = next((key for key in keys if not is_allowed(key.namespace, own, allowed)), None)
+    return foreign and not_permitted(foreign.field, "Secret", foreign.name, foreign.namespace)
+
+
+def connection_details(
+    speaker: DruidTarget, url: str, secrets: Mapping[SecretKey, Manifest | None]
+) -> ConnectionDetails:
+    """Return how to connect to Druid; ConnectionUnavailable names the Secret, or the key in it, that is missing."""
+    contents = {key.field: _content(key, secret) for key, secret in secrets.items()}
+    kind = speaker.auth.get("type")
+    if kind not in (None, BASIC):
+        raise ConnectionUnavailable(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): {BASIC} is what there is.")
+    auth = contents.get("spec.auth.secretRef")
+    trust = contents.get("spec.endpoint.caSecretRef")
+    own = contents.get("spec.endpoint.clientCertificateSecretRef")
+    return ConnectionDetails(
+        url=url,
+        username=auth.value(str(speaker.auth.get("usernameKey") or USER_NAME)) if auth else None,
+        password=auth.value(str(speaker.auth.get("passwordKey") or PASSWORD)) if auth else None,
+        authorities=trust.value(str(speaker.endpoint["caSecretRef"].get("key"))) if trust else None,
+        certificate=own.value(CERTIFICATE) if own else None,
+        key=own.value(KEY) if own else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Content:
+    key: SecretKey
+    data: Mapping[str, str] = field(repr=False)
+
+    def value(self, name: str) -> str:
+        where = f"{self.key.field}: Secret {self.key.name} in namespace {self.key.namespace}"
+        if name not in self.data:
+            raise ConnectionUnavailable(reasons.SECRET_NOT_FOUND, f"{where} has no key {name}. Add it.")
+        try:
+            return base64.b64decode(self.data[name], validate=True).decode("utf-8")
+        except (binascii.Error, UnicodeDecodeError):
+            raise ConnectionUnavailable(
+                reasons.SECRET_NOT_FOUND, f"{where}: the key {name} is no text in UTF-8. Mend it."
+            ) from None
+
+
+def _content(key: SecretKey, secret: Manifest | None) -> _Content:
+    if secret is None:
+        message = f"{key.field}: there is no Secret {key.name} in namespace {key.namespace}. Create it."
+        raise ConnectionUnavailable(reasons.SECRET_NOT_FOUND, message)
+    return _Content(key, secret.get("data") or {})
+
+
+@contextmanager
+def connect(found: ConnectionDetails, timeouts: Timeouts, meter: Meter) -> Iterator[DruidClient]:
+    """Speak to Druid; ConnectionUnavailable when a certificate cannot be used. Nothing is sent by this alone."""
+    if MISSING is not None:
+        needed = f"The Python library requests is needed where the playbook runs ({sys.executable}): {MISSING}."
+        raise DruidopsError(needed)
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(TemporaryDirectory(prefix="druidops-")))
+        client = stack.enter_context(DruidClient(_connection(found, timeouts, directory)))
+        stack.callback(lambda: meter.add_druid(client.traffic))
+        yield client
+
+
+def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -> Connection:
+    try:
+        return Connection(
+            urls=(found.url,),
+            username=found.username,
+            password=found.password,
+            ca_file=_file(directory / "ca.crt", found.authorities),
+            client_cert=_file(directory / CERTIFICATE, found.certificate),
+            client_key=_file(directory / KEY, found.key),
+            read_timeout=timeouts.read_timeout,
+            retry_timeout=timeouts.retry_timeout,
+            write_timeout=timeouts.write_timeout,
+        )
+    except InvalidInput as error:
+        raise ConnectionUnavailable(reasons.INVALID_SPEC, _message(error)) from error
+
+
+def _message(error: InvalidInput) -> str:
+    if error.name in ("ca_path", "client_cert", "client_key"):
+        # its own words name the file, which has another name in every pass
+        return f"{error_findings.resource_field(error.name)}: {error.remedy}"
+    return error_findings.error_finding(error).message
+
+
+def _file(path: Path, content: str | None) -> str | None:
+    """Write a file that nobody else can read; the library that checks certificates takes files only."""
+    if content is None:
+        return None
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write(content)
+    return str(path)

@@ -1,0 +1,51 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How Druid is reached for an ingestion: its address from the cluster or the endpoint, credentials from Secrets."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    ConnectionDetails,
+    ConnectionUnavailable,
+    connection_details,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+
+
+def druid_connection(ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
+    """Return how Druid is spoken to; ConnectionUnavailable says what is missing for that."""
+    return connection_details(ingestion, options.url or _url(ingestion, found), found.secrets)
+
+
+def _url(ingestion: Ingestion, found: Observed) -> str:
+    if ingestion.cluster is None:
+        return _endpoint_url(ingestion)
+    if found.cluster is None:
+        where = f"namespace {ingestion.namespace}"
+        message = f"spec.druidCluster: there is no Druid {ingestion.cluster} in {where}. Create it, or mend the name."
+        raise ConnectionUnavailable(reasons.CLUSTER_NOT_FOUND, message)
+    try:
+        return router.address(
+            found.cluster,
+            found.services,
+            prefers_tls="caSecretRef" in ingestion.endpoint,
+            remedy="state endpoint.url in its place",
+        )
+    except router.RouterNotFound as error:
+        raise ConnectionUnavailable(reasons.ROUTER_NOT_FOUND, f"spec.druidCluster: {error}") from error
+
+
+def _endpoint_url(ingestion: Ingestion) -> str:
+    url: str | None = ingestion.endpoint.get("url")
+    if url is None:
+        # of one that is being deleted nobody has looked whether it is valid
+        raise ConnectionUnavailable(
+            reasons.INVALID_SPEC, "spec.druidCluster: neither it nor endpoint.url names a Druid."
+        )
+    return url

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An ingestion that was described by variables, and is to be absent: what was put down tells what there is to end."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_by_variable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    read_last_applied,
+    resource_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import report
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
+
+
+def delete_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
+    """End what the ConfigMap names, and remove that; nothing to do where there is none."""
+    resource = _resource(request)
+    found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
+    owner = resource_of(found) if found else None
+    record = read_last_applied(found, resource)
+    if owner is None and not (record.id or record.druid):
+        return Outcome()
+    finalized = finalize_by_variable(api, resource, request.options) if owner is None else _refused(resource, owner)
+    final_report = report(api, finalized, request.options.check_mode, clock.now())
+    return Outcome(
+        tuple(step.title for step in final_report.plan.steps),
+        final_report.diff,
+        report=final_report,
+        warnings=final_report.warnings,
+    )
+
+
+def _refused(resource: Manifest, owner: str) -> Reconciled:
+    message = (
+        f"DruidIngestion {owner} in namespace {resource['metadata']['namespace']} is a resource, and keeps what it "
+        "describes. To end that delete the resource: state: absent with name, and without spec."
+    )
+    return Reconciled(resource, Plan(findings=(Finding(reasons.NAME_COLLISION, message),)))
+
+
+def _resource(request: Request) -> Manifest:
+    metadata = {"name": request.name, "namespace": request.namespace}
+    spec = dict(request.spec or {})
+    return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": spec}

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The metrics of one task about one ingestion, and of all ingestions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Converge,
+    SaveLastApplied,
+    Submit,
+    Terminate,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import is_settled
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import Conditions, KindMetrics, Status
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
+
+# A batch may take as long as it takes, and what is paused is not awaited.
+_NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
+
+
+def is_as_desired(conditions: Conditions) -> bool:
+    """Return whether nobody waits for the ingestion: it is ready, suspended or paused, or its batch runs."""
+    return is_settled(conditions.values()) or conditions["Ready"].get("reason") in _NOT_AWAITED
+
+
+def highest_lag(statuses: Iterable[Status]) -> float:
+    """Return the most records that a supervisor is behind, as Druid has said last; 0 where none is, or none says."""
+    lags = (status.get("lag") for status in statuses)
+    return float(max((lag for lag in lags if isinstance(lag, int)), default=0))
+
+
+KIND_METRICS = KindMetrics(
+    names.KIND,
+    "ingestions",
+    ("Ready", "Progressing", "Suspended", "Degraded"),
+    is_as_desired,
+    {"highest_lag_records": highest_lag},
+)
+
+
+def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> Run:
+    """Return what there is to tell of a task that could be carried out, be it in part."""
+    plan = outcome.report.plan if outcome.report else None
+    problems = [each.reason for each in plan.problems] if plan else []
+    steps = plan.steps if plan else ()
+    ended = [
+        step
+        for step in steps
+        if isinstance(step, Terminate) or (isinstance(step, SaveLastApplied) and step.record is None)
+    ]
+    applied = [step for step in steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in ended]
+    return Run(
+        seconds=seconds,
+        outcome="with_problems" if problems else "changed" if outcome.done else "unchanged",
+        phases=meter.phases.seconds,
+        errors={"act": problems.count(reasons.WRITE_FAILED)},
+        requests=meter.requests,
+        applied=len(applied),
+        removed=len(ended),
+    )
+
+
+TELEMETRY = Telemetry(KIND_METRICS, run_metrics)

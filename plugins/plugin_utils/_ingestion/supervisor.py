@@ -1,0 +1,61 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The supervisor that an ingestion describes, and what of it is to be changed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import supervisor_id, with_id
+from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical, with_parts_inside
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
+
+
+def specifies_id(ingestion: Ingestion) -> bool:
+    """True when the specification names a supervisor by an id: whether it may depends on Druid's version."""
+    return (
+        ingestion.is_supervisor
+        and ingestion.document.get("id") is not None
+        and stream_of(_typed(ingestion)) is not None
+    )
+
+
+def desired_supervisor(ingestion: Ingestion, record: LastApplied, *, has_own_ids: bool) -> DesiredSupervisor:
+    """Return what is wanted of the supervisor; InvalidInput if it cannot be. What is stated no longer is taken away."""
+    spec = canonical(_typed(ingestion))
+    supervisor = supervisor_id(spec, None, has_own_ids=has_own_ids)
+    desired = with_id(with_removed_fields(_last(record, ingestion), spec), supervisor, has_own_ids=has_own_ids)
+    return DesiredSupervisor(
+        supervisor, desired, ingestion.suspend if ingestion.suspend is not None else spec.get("suspended")
+    )
+
+
+def identity(ingestion: Ingestion, *, has_own_ids: bool) -> str:
+    """Return the id of the supervisor, as ``desired_supervisor`` has it, without the whole specification."""
+    return supervisor_id(with_parts_inside(_typed(ingestion)), None, has_own_ids=has_own_ids)
+
+
+def with_removed_fields(last: Any, now: Any) -> Any:
+    """Return ``now`` with null for each field that was in ``last`` and is not any more."""
+    if not (isinstance(last, Mapping) and isinstance(now, Mapping)):
+        return now
+    dropped = {name: None for name, value in last.items() if name not in now and value is not None}
+    return {**dropped, **{name: with_removed_fields(last.get(name), value) for name, value in now.items()}}
+
+
+def _last(record: LastApplied, ingestion: Ingestion) -> Any:
+    """Return the specification that was given last, if it was one of the same type."""
+    spec = record.specified.get("spec")
+    if record.specified.get("type") != ingestion.type or not isinstance(spec, Mapping):
+        return None
+    return canonical({**spec, "type": SUPERVISORS[ingestion.type]})
+
+
+def _typed(ingestion: Ingestion) -> dict[str, Any]:
+    return {**ingestion.document, "type": SUPERVISORS[ingestion.type]}

@@ -1,0 +1,290 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Kubernetes API: get, list, apply, delete. The one place that knows a URL."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote, urlencode
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    ApiError,
+    KubernetesError,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, KINDS, Manifest
+
+# That it is missing is said by connection.connect, without which nothing is sent.
+with suppress(ImportError):
+    import urllib3
+CONNECT_TIMEOUT_SECONDS = 10
+READ_TIMEOUT_SECONDS = 60
+TOO_MANY_REQUESTS = 429
+MAX_ATTEMPTS = 4
+MAX_RETRY_AFTER_SECONDS = 10.0
+
+JSON = "application/json"
+# A list as kubectl prints it: of each object, whatever is in it, a few texts.
+TABLE = f"{JSON};as=Table;v=v1;g=meta.k8s.io"
+
+# YAML, which the server reads apply patches with, folds or refuses these where JSON does not; half a character
+# (a lone surrogate) cannot be sent in any other way.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+# What can be an object's name at all: anything else would lead to another place in the API.
+_SEGMENT = re.compile(r"(?!\.{1,2}\Z)[^/%]+")
+
+
+class Transport(Protocol):
+    """What sends a request: urllib3's pool manager."""
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send a request; the answer has status, headers and data. urllib3.exceptions.HTTPError when none came."""
+
+
+def to_json(body: Any) -> bytes:
+    """Return ``body`` as UTF-8 JSON that YAML readers take for the very same text."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
+
+
+def no_headers() -> urllib3.HTTPHeaderDict:
+    """Return the headers of a connection without credentials."""
+    return urllib3.HTTPHeaderDict()
+
+
+class TooDeep(KubernetesError):
+    """The server's answer has more levels of mappings and lists than Python can read. It is not quoted."""
+
+    def __init__(self, call: Call) -> None:
+        where = f" in namespace {call.namespace}" if call.namespace else ""
+        what = f"{call.kind} {call.name}" if call.name else f"objects of kind {call.kind}"
+        super().__init__(
+            f"Cannot read what the API server answered to {call.verb} {what}{where}: it is nested too deeply, with "
+            "hundreds of mappings and lists in each other. Remove these, or the object that has them."
+        )
+
+
+@dataclass
+class KubernetesApi:
+    """A connection to one API server. ``warnings`` collects what the server warned about."""
+
+    server: str
+    transport: Transport
+    headers: Callable[[], urllib3.HTTPHeaderDict] = field(default=no_headers)
+    sleep: Callable[[float], None] = time.sleep
+    warnings: list[str] = field(default_factory=list)
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        """Return the object, or None when there is none of that name; ApiError when the kind itself is unknown."""
+        if not all(_SEGMENT.fullmatch(part) for part in (namespace, name) if part is not None):
+            return None
+        try:
+            return self._request("GET", kind, namespace, name)
+        except ApiError as error:
+            if error.is_missing_object:
+                return None
+            raise
+
+    def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
+        """Return the objects of ``kind`` that the label selector matches, each with its apiVersion and kind.
+
+        Those of all namespaces when ``namespace`` is None.
+        """
+        answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
+        head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
+        return [{**head, **item} for item in answer.get("items") or ()]
+
+    def list_names(self, kind: str, namespace: str | None) -> list[str]:
+        """Return the names of the objects of ``kind``, even of those that are nested too deeply to be read."""
+        table = self._request("GET", kind, namespace, query={"includeObject": "None"}, accept=TABLE)
+        column = [each["format"] for each in table["columnDefinitions"]].index("name")
+        return [row["cells"][column] for row in table.get("rows") or ()]
+
+    def apply(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
+        """Return the object after a forced server-side apply; ``metadata.uid``, if stated, must be the live one's."""
+        query = {"fieldManager": manager, "force": "true"}
+        return self._write("PATCH", manifest, query, dry_run, "application/apply-patch+yaml")
+
+    def create(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
+        """Return the object that was made; ApiError 409 when the name is taken."""
+        return self._write("POST", manifest, {"fieldManager": manager}, dry_run)
+
+    def replace(self, manifest: Manifest, dry_run: bool = False) -> Manifest:
+        """Return the object after a PUT; ``metadata.resourceVersion`` must be the stored one."""
+        return self._write("PUT", manifest, {"fieldManager": FIELD_MANAGER}, dry_run)
+
+    def json_patch(
+        self, kind: str, namespace: str | None, name: str, operations: list[dict[str, Any]], dry_run: bool = False
+    ) -> Manifest:
+        """Return the object after a JSON patch (RFC 6902)."""
+        query = {"fieldManager": FIELD_MANAGER, **_dry_run(dry_run)}
+        return self._request("PATCH", kind, namespace, name, query, operations, "application/json-patch+json")
+
+    def patch_status(self, kind: str, namespace: str, name: str, operations: list[dict[str, Any]]) -> Manifest:
+        """Return the object after a JSON patch of its status subresource."""
+        query = {"fieldManager": FIELD_MANAGER}
+        return self._request(
+            "PATCH", kind, namespace, name, query, operations, "application/json-patch+json", subresource="status"
+        )
+
+    def delete(
+        self,
+        kind: str,
+        namespace: str | None,
+        name: str,
+        uid: str,
+        propagation: str = "Background",
+        dry_run: bool = False,
+    ) -> None:
+        """Delete the object with that uid; one that is already gone, or another one of that name, is left alone."""
+        body = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": uid},
+            "propagationPolicy": propagation,
+            **({"dryRun": ["All"]} if dry_run else {}),
+        }
+        try:
+            self._request("DELETE", kind, namespace, name, body=body)
+        except ApiError as error:
+            if not error.is_missing_object:
+                raise
+
+    def _write(
+        self,
+        method: str,
+        manifest: Manifest,
+        query: dict[str, str],
+        dry_run: bool,
+        content_type: str = "application/json",
+    ) -> Manifest:
+        metadata = manifest["metadata"]
+        query = {**query, **_dry_run(dry_run)}
+        # The name of an event says nothing to anybody: what goes wrong with one goes wrong with all.
+        name = None if manifest["kind"] == "Event" else metadata.get("name")
+        return self._request(method, manifest["kind"], metadata.get("namespace"), name, query, manifest, content_type)
+
+    def _request(
+        self,
+        method: str,
+        kind: str,
+        namespace: str | None,
+        name: str | None = None,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = "application/json",
+        subresource: str = "",
+        accept: str = JSON,
+    ) -> Manifest:
+        path = _path(kind, namespace, None if method == "POST" else name) + (f"/{subresource}" if subresource else "")
+        url = self.server + path + (f"?{urlencode(query)}" if query else "")
+        call = Call(method, kind, namespace, name, accept)
+        answer = self._send(call, url, None if body is None else to_json(body), content_type)
+        self.warnings.extend(_warnings(answer.headers))
+        try:
+            document = _document(answer.data)
+        except RecursionError:
+            # That error has nothing to tell but where Python gave up.
+            raise TooDeep(call) from None
+        if answer.status >= 400 or document is None:
+            resource = KINDS[kind].resource + (f"/{subresource}" if subresource else "")
+            refusal = _foreign(answer.data) if document is None else document
+            raise ApiError(call.verb, resource, kind, namespace, name, answer.status, refusal)
+        return document
+
+    def _send(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
+        """Send, and send again what the server has put off (429): it says itself that nothing was done."""
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            answer = self._send_once(call, url, body, content_type)
+            if answer.status != TOO_MANY_REQUESTS or attempt == MAX_ATTEMPTS:
+                return answer
+            self.sleep(min(_retry_after(answer.headers), MAX_RETRY_AFTER_SECONDS))
+        raise AssertionError("unreachable")
+
+    def _send_once(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
+        headers = self.headers()
+        headers.update({"Accept": call.accept, "User-Agent": "druidops"})
+        if body is not None:
+            headers["Content-Type"] = content_type
+        # Reads may be sent again when the connection breaks; a write may have taken effect.
+        retries = urllib3.Retry(
+            total=3,
+            connect=3,
+            read=2 if call.method == "GET" else 0,
+            redirect=0,
+            backoff_factor=0.1,
+            # urllib3 would sleep as long as it is told; how long that may be is decided in _send.
+            respect_retry_after_header=False,
+        )
+        timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)
+        try:
+            return self.transport.request(
+                call.method, url, body=body, headers=headers, retries=retries, timeout=timeout
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise Unreachable(call.verb, KINDS[call.kind].resource, call.name, self.server, error) from error
+
+
+class Call(NamedTuple):
+    """One request, as an error has to name it, and as what it wants to be answered."""
+
+    method: str
+    kind: str
+    namespace: str | None
+    name: str | None
+    accept: str = JSON
+
+    @property
+    def verb(self) -> str:
+        """The verb as RBAC and the audit log name it."""
+        if self.method == "GET":
+            return "get" if self.name else "list"
+        return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[self.method]
+
+
+def _path(kind: str, namespace: str | None, name: str | None) -> str:
+    api_version, plural, namespaced = KINDS[kind]
+    root = "/api/" if "/" not in api_version else "/apis/"
+    parts = [plural] if not namespaced or namespace is None else ["namespaces", quote(namespace, safe=""), plural]
+    if name:
+        parts.append(quote(name, safe=""))
+    return root + api_version + "/" + "/".join(parts)
+
+
+def _dry_run(dry_run: bool) -> dict[str, str]:
+    return {"dryRun": "All"} if dry_run else {}
+
+
+def _document(data: bytes) -> Manifest | None:
+    """Return the JSON document, or None when the answer is none; RecursionError when it is nested too deeply."""
+    try:
+        document = json.loads(data)
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _foreign(data: bytes) -> Manifest:
+    """Return what is no answer of a Kubernetes API (a proxy's page, say) as a Status with its text."""
+    return {"kind": "Status", "message": data.decode("utf-8", "replace").strip()[:500]}
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Return the seconds that the server asks for; one when it names a date or nothing that makes sense."""
+    seconds = headers.get("Retry-After", "")
+    return float(seconds) if re.fullmatch("[0-9]{1,9}", seconds) else 1.0
+
+
+def _warnings(headers: Any) -> list[str]:
+    """Return the texts of the Warning headers (RFC 7234: ``299 - "text"``)."""
+    values = headers.getlist("Warning") if hasattr(headers, "getlist") else []
+    texts = [re.match(r'\d{3} \S+ "(.*)"$', value) for value in values]
+    return [text.group(1).replace('\\"', '"') for text in texts if text]

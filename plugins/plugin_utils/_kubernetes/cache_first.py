@@ -1,0 +1,75 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator's first look: answered by a cache, and good for nothing but finding out that there is nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+_Result = TypeVar("_Result")
+
+# One Secret read through the cache would make it read, and hold, every Secret of the watched namespaces.
+READ_DIRECTLY = ("Secret",)
+# Looked at only where something is to be done.
+NOT_LISTED = ("ReplicaSet", "ResourceQuota")
+
+
+class CacheMiss(Exception):
+    """Something is to be done: decide on what the API server itself says, since the cache may be behind."""
+
+
+class CachedApi(KubernetesApi):
+    """Reads from ``cache`` (ansible-operator's proxy) and Secrets from ``direct``; CacheMiss instead of a write.
+
+    ansible-operator watches the kinds of which it has answered a GET by name, so one object of each kind is read so.
+    """
+
+    def __init__(self, cache: KubernetesApi, direct: KubernetesApi) -> None:
+        super().__init__(cache.server, cache.transport, cache.headers, cache.sleep)
+        self.direct = direct
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        """Return the object, or None when there is none of that name."""
+        return self.direct.get(kind, namespace, name) if kind in READ_DIRECTLY else super().get(kind, namespace, name)
+
+    def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
+        """Return the objects of ``kind`` that the label selector matches, and have the kind watched."""
+        if kind in NOT_LISTED:
+            raise CacheMiss
+        listed = super().list_objects(kind, namespace, label_selector)
+        if listed:
+            self.get(kind, namespace, listed[0]["metadata"]["name"])
+        return listed
+
+    def list_names(self, kind: str, namespace: str | None) -> list[str]:
+        """CacheMiss: the cache knows no tables."""
+        raise CacheMiss
+
+    def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
+        if method != "GET":
+            raise CacheMiss
+        return super()._request(method, *args, **kwargs)
+
+
+def try_cache_first(
+    cache: KubernetesApi, direct: KubernetesApi, attempt: Callable[[KubernetesApi], _Result]
+) -> _Result:
+    """Return what came of the attempt: on the cache, if that answers and there is nothing to do, else on the server."""
+    with suppress(CacheMiss, KubernetesError):
+        return attempt(CachedApi(cache, direct))
+    # Not while that is being handled: it would be told as the cause of whatever goes wrong now.
+    return attempt(direct)
+
+
+def require_live_api(api: KubernetesApi) -> None:
+    """CacheMiss on the first look: before anything is written elsewhere, in Druid, because of what a cache says."""
+    if isinstance(api, CachedApi):
+        raise CacheMiss

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Is what is there what we want? The filter before a dry run: it costs no request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import field_ownership, merge
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+    SELF,
+    FieldSet,
+    difference,
+    field_set,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A live object beside the manifest for it.
+
+    ``predicted`` is the live object after applying; ``managed_fields`` what its ownership has to be before (None: as
+    it is); ``is_settled`` is True when applying would change neither values nor ownership.
+    """
+
+    predicted: Manifest
+    managed_fields: list[dict[str, Any]] | None
+    is_settled: bool
+
+
+def compare(live: Manifest, manifest: Manifest) -> Comparison:
+    """Compare field by field what we state and what we have stated before; what others own is no concern of ours."""
+    managed_fields = field_ownership.required_managed_fields(live, manifest)
+    owner_view = (
+        live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
+    )
+    owned = field_ownership.owned_fields(owner_view)
+    desired = field_set(manifest, owned)
+    others = field_ownership.fields_of_others(owner_view)
+    dropped = _removed_fields(difference(difference(owned, desired), others), others)
+    predicted = merge.merge(merge.remove(live, dropped) if dropped else live, manifest)
+    return Comparison(predicted, managed_fields, managed_fields is None and owned == desired and predicted == live)
+
+
+def _removed_fields(dropped: FieldSet, others: FieldSet) -> FieldSet:
+    """Return what goes of what we own no longer: a mapping or list in which others own something stays for them."""
+    removed: FieldSet = {}
+    for step, children in dropped.items():
+        if not others.get(step, {}).keys() - {SELF}:
+            removed[step] = children
+        elif deeper := _removed_fields({name: each for name, each in children.items() if name != SELF}, others[step]):
+            removed[step] = deeper
+    return removed
+
+
+def same_object(live: Manifest, after: Manifest) -> bool:
+    """True if nobody but the server and the controllers, with their status, has to do with the difference."""
+    return _essence(live) == _essence(after)
+
+
+def _essence(live: Manifest) -> dict[str, Any]:
+    """Return all that an apply can change: neither the status nor the server's own bookkeeping."""
+    bookkeeping = ("managedFields", "resourceVersion", "generation")
+    metadata = {name: value for name, value in live["metadata"].items() if name not in bookkeeping}
+    return {**live, "metadata": metadata, "status": None, "ours": field_ownership.owned_fields(live)}

@@ -1,0 +1,324 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From the authentication options of kubernetes.core to a connection: same names, same fall-backs, same order."""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.gc import without_gc
+
+try:
+    with without_gc():
+        import urllib3
+        from kubernetes import config
+        from kubernetes.client import Configuration
+        from kubernetes.client.rest import RESTClientObject
+        from kubernetes.config import kube_config
+except ImportError as error:
+    _MISSING: ImportError | None = error
+else:
+    _MISSING = None
+
+# Proxy headers are told apart by name; the rest of the table says where else a value may come from.
+_PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
+
+
+# Options whose text is sent in a header, and what such a text cannot hold (RFC 9110, section 5.5).
+_IN_HEADERS = ("api_key", "username", "password", "impersonate_user", "impersonate_groups", "proxy_headers")
+_NOT_IN_HEADERS = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
+
+# What the client fails with when a file is YAML, but no kubeconfig.
+_NO_KUBECONFIG = (AttributeError, TypeError)
+
+
+class Option(NamedTuple):
+    """An option of a task: its type, its alias (which names the environment variable, too), what it configures."""
+
+    type: str = "str"
+    alias: str | None = None
+    attribute: str | None = None
+    is_secret: bool = False
+
+
+OPTIONS: Mapping[str, Option] = {
+    "kubeconfig": Option("raw", is_secret=True),
+    "context": Option(),
+    "host": Option(attribute="host"),
+    "api_key": Option(is_secret=True),
+    "username": Option(),
+    "password": Option(is_secret=True),
+    "validate_certs": Option("bool", "verify_ssl", "verify_ssl"),
+    "ca_cert": Option("path", "ssl_ca_cert", "ssl_ca_cert"),
+    "client_cert": Option("path", "cert_file", "cert_file"),
+    "client_key": Option("path", "key_file", "key_file"),
+    "proxy": Option(attribute="proxy"),
+    "no_proxy": Option(attribute="no_proxy"),
+    "persist_config": Option("bool"),
+    "impersonate_user": Option(),
+    "impersonate_groups": Option("list"),
+}
+
+
+def argument_spec() -> dict[str, Any]:
+    """Return the options as an argument spec: those of the doc fragment kubernetes.core.k8s_auth_options."""
+    spec: dict[str, Any] = {name: _argument(option) for name, option in OPTIONS.items()}
+    headers = {name: {"type": "str", "no_log": name != "user_agent"} for name in _PROXY_HEADERS}
+    return {**spec, "proxy_headers": {"type": "dict", "options": headers}}
+
+
+def _argument(option: Option) -> dict[str, Any]:
+    argument: dict[str, Any] = {"type": option.type, "no_log": option.is_secret}
+    if option.type == "list":
+        argument["elements"] = "str"
+    if option.alias:
+        argument["aliases"] = [option.alias]
+    return argument
+
+
+def with_environment(options: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options, those not stated taken from K8S_AUTH_* where that is set."""
+    settled = dict(options)
+    for name, option in OPTIONS.items():
+        candidates = [f"K8S_AUTH_{each.upper()}" for each in (option.alias, name) if each]
+        value = next((environment[each] for each in candidates if environment.get(each)), None)
+        if settled.get(name) is None and value is not None:
+            settled[name] = _typed(value, option.type)
+    headers = {name: environment.get(f"K8S_AUTH_PROXY_HEADERS_{name.upper()}") for name in _PROXY_HEADERS}
+    specified = options.get("proxy_headers") or {}
+    settled["proxy_headers"] = {name: value for name in headers if (value := specified.get(name) or headers[name])}
+    return settled
+
+
+def _typed(value: str, kind: str) -> Any:
+    if kind == "path":
+        return os.path.expanduser(os.path.expandvars(value))
+    if kind == "bool":
+        return value.lower() not in {"0", "false", "no"}
+    if kind == "list":
+        return [each for each in value.split(",") if each]
+    return value
+
+
+def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> KubernetesApi:
+    """Return a connection made of ``options``, and of the environment (os.environ) for what they leave open.
+
+    Nothing is sent yet. KubernetesError when they lead nowhere.
+    """
+    if _MISSING is not None:
+        raise KubernetesError(
+            f"The Python library kubernetes is needed where the playbook runs ({sys.executable}): {_MISSING}. "
+            "Install it there, for example with: python -m pip install kubernetes"
+        )
+    options = with_environment(options, os.environ if environment is None else environment)
+    _check_headers(options)
+    configuration = _configuration(options)
+    server, user_of_url = _without_credentials(configuration.host)
+    if server.lower().startswith("https:"):
+        _check_certificates(configuration)
+    fixed = {**user_of_url, **_basic_auth(options)}
+    groups = options.get("impersonate_groups") or ()
+
+    def headers() -> urllib3.HTTPHeaderDict:
+        headers = urllib3.HTTPHeaderDict({**_authorization(configuration), **fixed})
+        if options.get("impersonate_user"):
+            headers.add("Impersonate-User", options["impersonate_user"])
+        for group in groups:
+            headers.add("Impersonate-Group", group)
+        if any(map(_NOT_IN_HEADERS.search, headers.values())):
+            raise _unfit("the kubeconfig's token, or what its plugin prints,")
+        return headers
+
+    return KubernetesApi(server, _transport(configuration), headers)
+
+
+def _configuration(options: Mapping[str, Any]) -> Configuration:
+    # Before the client looks at it: some of its versions do, and let the error pass.
+    _parts(options.get("host") or "")
+    configuration = Configuration()
+    if not _stands_alone(options):
+        _load(options, configuration)
+    for name, option in OPTIONS.items():
+        if option.attribute and options.get(name) is not None:
+            setattr(configuration, option.attribute, options[name])
+    if options.get("api_key"):
+        configuration.api_key = {"authorization": f"Bearer {options['api_key']}"}
+    if options.get("proxy_headers"):
+        configuration.proxy_headers = urllib3.make_headers(**options["proxy_headers"])
+    return configuration
+
+
+def _stands_alone(options: Mapping[str, Any]) -> bool:
+    """True when the options say all that is needed, so that no file is read."""
+    credentials = (("api_key",), ("username", "password"), ("client_cert", "client_key"))
+    return bool(options.get("host")) and any(all(options.get(name) for name in names) for names in credentials)
+
+
+def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
+    named = options.get("kubeconfig") or options.get("context")
+    try:
+        if not named:
+            try:
+                config.load_incluster_config(client_configuration=configuration)
+                return
+            except config.ConfigException:
+                pass
+        _load_kubeconfig(options, configuration)
+    except (config.ConfigException, OSError, ValueError, yaml.YAMLError, *_NO_KUBECONFIG) as error:
+        raise KubernetesError(
+            f"No way to a Kubernetes cluster: {_place(options)}{_about_context(options) or str(error).rstrip('.')}. "
+            "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
+        ) from error
+
+
+def _place(options: Mapping[str, Any]) -> str:
+    """Return the path of the kubeconfig that was asked for; the client's own words do not name it."""
+    kubeconfig = options.get("kubeconfig")
+    return f"{kubeconfig}: " if isinstance(kubeconfig, str) else ""
+
+
+def _about_context(options: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the context that is asked for; None when something else is, or nothing can be read."""
+    try:
+        known, current = _contexts(options)
+    except (config.ConfigException, OSError, ValueError, LookupError, yaml.YAMLError, *_NO_KUBECONFIG):
+        return None
+    specified = options.get("context")
+    if (specified or current) in known:
+        return None
+    choice = f"there are: {', '.join(map(str, known))}" if known else "there is none"
+    if specified:
+        return f"context (K8S_AUTH_CONTEXT) is {specified}, and the kubeconfig has no context of that name; {choice}"
+    found = f"'s current-context {current} is none of its contexts" if current else " has no current-context"
+    return f"context (K8S_AUTH_CONTEXT) is not set, and the kubeconfig{found}; {choice}"
+
+
+def _contexts(options: Mapping[str, Any]) -> tuple[list[str], str | None]:
+    """Return the names of the contexts of the kubeconfig, or of the several that are merged, and the current one."""
+    kubeconfig = options.get("kubeconfig")
+    if not isinstance(kubeconfig, Mapping):
+        kubeconfig = kube_config.KubeConfigMerger(kubeconfig or kube_config.KUBE_CONFIG_DEFAULT_LOCATION).config.value
+    found = [getattr(each, "value", each) for each in kubeconfig.get("contexts") or ()]
+    return [each["name"] for each in found], kubeconfig.get("current-context")
+
+
+def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -> None:
+    kubeconfig, context = options.get("kubeconfig"), options.get("context")
+    if isinstance(kubeconfig, Mapping):
+        config.load_kube_config_from_dict(dict(kubeconfig), context=context, client_configuration=configuration)
+        return
+    path = os.path.expanduser(kubeconfig) if kubeconfig else None
+    persist = bool(options.get("persist_config"))
+    config.load_kube_config(path, context=context, client_configuration=configuration, persist_config=persist)
+
+
+def _check_headers(options: Mapping[str, Any]) -> None:
+    """Refuse what no HTTP header can hold, such as the line break after a token that was read from a file."""
+    for name in _IN_HEADERS:
+        specified = options.get(name) or ()
+        texts = (
+            [specified]
+            if isinstance(specified, str)
+            else specified.values()
+            if isinstance(specified, Mapping)
+            else specified
+        )
+        if any(map(_NOT_IN_HEADERS.search, texts)):
+            raise _unfit(name)
+
+
+def _unfit(what: str) -> KubernetesError:
+    return KubernetesError(
+        "No way to a Kubernetes cluster: a line break or another character that no HTTP header can have. "
+        f"Set {what} to a text without."
+    )
+
+
+def _check_certificates(configuration: Configuration) -> None:
+    """Read the files as each connection will, which would tell neither the file nor the option; KubernetesError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority, certificate, key = configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file
+    try:
+        if authority:
+            context.load_verify_locations(authority)
+    except (OSError, ValueError) as error:
+        raise KubernetesError(
+            f"No way to a Kubernetes cluster: {authority}: {error}. Set ca_cert (K8S_AUTH_SSL_CA_CERT), or the "
+            "kubeconfig's certificate-authority, to a file of certificates (PEM) that can be read."
+        ) from error
+    try:
+        if certificate:
+            # With a password, of which there is none, nobody is asked for the one of an encrypted key.
+            context.load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
+        raise KubernetesError(
+            f"No way to a Kubernetes cluster: {' and '.join(filter(None, (certificate, key)))}: {error}. "
+            "Set client_cert (K8S_AUTH_CERT_FILE) and client_key (K8S_AUTH_KEY_FILE), or the kubeconfig's "
+            "client-certificate and client-key, to a certificate and its key (PEM, not encrypted) that can be read."
+        ) from error
+
+
+def _transport(configuration: Configuration) -> Transport:
+    try:
+        return RESTClientObject(configuration).pool_manager
+    except (urllib3.exceptions.HTTPError, ImportError, ValueError):
+        # Their text may quote the password.
+        raise KubernetesError(
+            "No way to a Kubernetes cluster: its proxy cannot be used. Set proxy (K8S_AUTH_PROXY), or the kubeconfig's "
+            "proxy-url, to a URL with its scheme, such as http://proxy.example.com:3128; socks5:// takes PySocks and a "
+            "version of the Python library kubernetes that knows it."
+        ) from None
+
+
+def _authorization(configuration: Configuration) -> dict[str, str]:
+    """Return the token's header; the configuration renews tokens of exec plugins and of service accounts."""
+    settings: Any = configuration.auth_settings().values()
+    found = (setting for setting in settings if setting["in"] == "header" and setting["value"])
+    # As kubectl does: a file that holds a token may end with a line break.
+    return {setting["key"]: setting["value"].strip() for setting in found}
+
+
+def _parts(host: str) -> SplitResult:
+    wrong = "is no URL"
+    try:
+        parts = urlsplit(host)
+        if host and parts.scheme not in ("http", "https"):
+            # It is not shown: it may be the token that belongs into another option.
+            wrong = "does not begin with https:// or http://"
+        # A / in a password ends the address, unless it is written %2F: then this is no port. Errors quote the rest.
+        elif parts.port != 0:
+            return parts
+    except ValueError:
+        pass
+    raise KubernetesError(
+        f"No way to a Kubernetes cluster: the address of its API {wrong}. "
+        "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
+    )
+
+
+def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
+    """Split ``http://user:password@host`` into URL and header: ansible-operator's proxy knows the owner by the user."""
+    parts = _parts(host)
+    if "@" not in parts.netloc:
+        return host.rstrip("/"), {}
+    credentials, _at, address = parts.netloc.rpartition("@")
+    user, _colon, password = credentials.partition(":")
+    server = urlunsplit(parts._replace(netloc=address)).rstrip("/")
+    return server, urllib3.make_headers(basic_auth=f"{unquote(user)}:{unquote(password)}")
+
+
+def _basic_auth(options: Mapping[str, Any]) -> dict[str, str]:
+    if not (options.get("username") and options.get("password")):
+        return {}
+    return urllib3.make_headers(basic_auth=f"{options['username']}:{options['password']}")

@@ -1,0 +1,149 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What can go wrong on the Kubernetes side: one hierarchy, caught once, at the edge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+FORBIDDEN = 403
+NOT_FOUND = 404
+CONFLICT = 409
+UNPROCESSABLE = 422
+
+
+class DruidopsError(Exception):
+    """Something that a person has to be told. The text names the object, what happened and what to do."""
+
+
+class KubernetesError(DruidopsError):
+    """A request to the Kubernetes API did not do what it should."""
+
+
+class Unreachable(KubernetesError):
+    """No answer came."""
+
+    def __init__(self, verb: str, resource: str, name: str | None, server: str, cause: Exception) -> None:
+        self.cause = cause
+        super().__init__(
+            f"Cannot {verb} {resource}{_named(name)}: the Kubernetes API at {server} gives no answer "
+            f"({_innermost(cause)}). {_DISTRUSTED if _UNVERIFIED in str(cause) else _UNREACHED}"
+        )
+
+
+_UNREACHED = "Check the address (kubeconfig, context, host), the network, the proxy and the certificates."
+# What Python's ssl says of a certificate, of whichever of its flaws.
+_UNVERIFIED = "CERTIFICATE_VERIFY_FAILED"
+_DISTRUSTED = (
+    "Its certificate cannot be verified: set ca_cert (K8S_AUTH_SSL_CA_CERT), or the kubeconfig's "
+    "certificate-authority, to the authority that has signed it, and host to a name that the certificate has; "
+    "renew one that has expired."
+)
+
+
+class ApiError(KubernetesError):
+    """The server refused (Kubernetes Status object)."""
+
+    def __init__(
+        self,
+        verb: str,
+        resource: str,
+        kind: str,
+        namespace: str | None,
+        name: str | None,
+        status: int,
+        document: Mapping[str, Any],
+    ) -> None:
+        self.verb, self.resource, self.kind, self.namespace, self.name = verb, resource, kind, namespace, name
+        self.status, self.document = status, document
+        where = f" in namespace {namespace}" if namespace else ""
+        # A server without the kind answers in plain text: 404 page not found.
+        said = self.message.removeprefix(f"{status} ")
+        super().__init__(f"Cannot {verb} {kind}{_named(name)}{where}: {status} {said}{self._remedy()}")
+
+    @property
+    def message(self) -> str:
+        """The server's own words."""
+        words = str(self.document.get("message") or self.document.get("reason") or "no message")
+        # Some refusals go on with a dump of the whole object, or with what has not been looked at, which is no mistake.
+        return _UNCHECKED.sub("", words.partition("\n@@")[0])
+
+    @property
+    def is_missing_object(self) -> bool:
+        """True when the kind is there, but not the object: a server that does not know the kind names none."""
+        return self.status == NOT_FOUND and bool((self.document.get("details") or {}).get("name"))
+
+    @property
+    def is_missing_kind(self) -> bool:
+        return self.status == NOT_FOUND and not self.is_missing_object
+
+    @property
+    def is_missing_namespace(self) -> bool:
+        return self.status == NOT_FOUND and (self.document.get("details") or {}).get("kind") == "namespaces"
+
+    @property
+    def is_failed_patch_test(self) -> bool:
+        """True when the `test` of a JSON patch did not hold: the object is another one or another version."""
+        failed = self.verb == "patch" and self.status == UNPROCESSABLE and not self.causes
+        return failed and self.message.startswith(_UNTOLD)
+
+    @property
+    def is_conflict(self) -> bool:
+        """True when the object is no longer the one, or the version, that the write was decided on."""
+        return (
+            self.status == CONFLICT
+            or self.is_failed_patch_test
+            or any(path == "metadata.uid" for path, _message in self.causes)
+        )
+
+    @property
+    def is_namespace_terminating(self) -> bool:
+        """True when nothing can be made in the namespace any more, because it goes."""
+        causes = (self.document.get("details") or {}).get("causes") or ()
+        return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
+
+    @property
+    def causes(self) -> tuple[tuple[str, str], ...]:
+        """(field, message) of each thing that the server found wrong."""
+        causes = (self.document.get("details") or {}).get("causes") or ()
+        return tuple((cause.get("field", ""), cause.get("message", "")) for cause in causes)
+
+    def _remedy(self) -> str:
+        if self.is_missing_kind and self.resource.endswith("druid.apache.org"):
+            return (
+                f". The CRD {self.resource} is not installed: run the playbook druidops.druid.install_crds "
+                "or apply config/crd."
+            )
+        if self.is_missing_namespace:
+            return ". Create the namespace first, or name another one."
+        remedy = _REMEDIES.get(self.status)
+        return f". {remedy.format(verb=self.verb, resource=self.resource)}" if remedy else ""
+
+
+_UNCHECKED = re.compile(r', <nil>: Invalid value: "?null"?: some validation rules were not checked[^\]]*')
+# All that the server says of a JSON patch that does not fit.
+_UNTOLD = "the server rejected our request due to an error in our request"
+_REMEDIES = {
+    200: "That is no answer of a Kubernetes API. Check the address (kubeconfig, context, host) and the proxy.",
+    401: "Check the credentials (token, client certificate, exec plugin).",
+    409: "Somebody else was faster. Run again.",
+    403: "The user needs the verb {verb} on {resource} (RBAC), or an admission policy forbids it.",
+}
+
+
+def _named(name: str | None) -> str:
+    return f" {name}" if name else ""
+
+
+def _innermost(error: BaseException) -> str:
+    """Return the text of the cause that says most: urllib3 wraps it several times."""
+    reason = getattr(error, "reason", None)
+    return _innermost(reason) if isinstance(reason, BaseException) else f"{type(error).__name__}: {error}"
+
+
+class ResourceNotFound(DruidopsError):
+    """The named resource does not exist."""

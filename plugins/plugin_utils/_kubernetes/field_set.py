@@ -1,0 +1,141 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Field sets: who owns which field, as in ``metadata.managedFields[].fieldsV1`` (Kubernetes FieldsV1).
+
+A field set is a tree: ``f:<name>`` a field, ``k:<json>`` a list element by its keys, ``v:<json>`` a value of a set,
+``.`` the thing itself; a node without children is owned itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import Shape, shape_of
+
+FieldSet = dict[str, Any]
+
+SELF = "."
+# They address an object or are the server's: nobody owns them (structured-merge-diff's stripped fields).
+_UNOWNED = {"apiVersion", "kind", "status"}
+_UNOWNED_METADATA = {
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "selfLink",
+    "managedFields",
+}
+
+
+def field_set(manifest: Mapping[str, Any], recorded: FieldSet | None = None) -> FieldSet:
+    """Return the fields that a manager owns after applying ``manifest``, as the API server would write them.
+
+    ``recorded`` is what a server has recorded for the same manager: an older one may own by its fields what a newer
+    one owns as one piece (the port of an Ingress's backend, before Kubernetes 1.31).
+    """
+    owned = {name: value for name, value in manifest.items() if name not in _UNOWNED}
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in _UNOWNED_METADATA}
+    whole = {**owned, "metadata": metadata}
+    return _of_mapping(whole, shape_of(manifest["kind"]), recorded or {}, drop_empty=True)
+
+
+def _of_value(value: Any, shape: Shape, recorded: FieldSet) -> FieldSet | None:
+    """Return the fields of ``value``; {} when it is owned as one piece, None when there is nothing to own."""
+    if isinstance(value, Mapping) and value and (recorded or not shape.is_atomic):
+        return _of_mapping(value, shape, recorded)
+    if isinstance(value, list) and shape.is_set:
+        return {value_step(element): {} for element in value} or None
+    if isinstance(value, list) and shape.keys:
+        return _of_elements(value, shape, recorded) or None
+    return {}
+
+
+def _of_mapping(value: Mapping[str, Any], shape: Shape, recorded: FieldSet, drop_empty: bool = False) -> FieldSet:
+    fields: FieldSet = {}
+    for name, child in value.items():
+        owned = _of_value(child, shape.child(name), recorded.get(f"f:{name}", {}))
+        if owned is None or (drop_empty and child == {}):
+            continue
+        if owned and shape.is_free_map:
+            owned = {SELF: {}, **owned}
+        fields[f"f:{name}"] = owned
+    return fields
+
+
+def _of_elements(value: list[Any], shape: Shape, recorded: FieldSet) -> FieldSet:
+    fields: FieldSet = {}
+    for element in value:
+        step = key_step(shape, element)
+        # What is given twice has the fields of both.
+        fields[step] = union(fields.get(step, {}), _of_element(element, shape, recorded.get(step, {})))
+    return fields
+
+
+def _of_element(element: Mapping[str, Any], shape: Shape, recorded: FieldSet) -> FieldSet:
+    if shape.element.is_atomic:
+        return {}
+    return {SELF: {}, **_of_mapping(element, shape.element, recorded)}
+
+
+def key_step(shape: Shape, element: Mapping[str, Any]) -> str:
+    """Return the step ``k:{...}`` to ``element`` of a list that is a map."""
+    keys = dict(zip(shape.keys, shape.key_of(element), strict=True))
+    return "k:" + json.dumps(keys, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def value_step(value: Any) -> str:
+    """Return the step ``v:...`` to ``value`` of a set."""
+    return "v:" + json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def union(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the fields that are in one of the two or in both."""
+    shared = {step: _united(first[step], second[step]) for step in first if step in second}
+    return {**first, **second, **shared}
+
+
+def _united(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the union below a step: a bare node is owned itself, which is said by "." beside children."""
+    both = union(first, second)
+    return {SELF: {}, **both} if both and not (first and second) else both
+
+
+def difference(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the fields of ``first`` that are not in ``second``."""
+    remaining: FieldSet = {}
+    for step, children in first.items():
+        if step not in second:
+            remaining[step] = children
+        elif children and second[step]:
+            deeper = difference(children, second[step])
+            if deeper:
+                remaining[step] = deeper
+        elif children:
+            below = {name: value for name, value in children.items() if name != SELF}
+            if below:
+                remaining[step] = below
+        elif second[step] and SELF not in second[step]:
+            remaining[step] = {}
+    return remaining
+
+
+def intersection(first: FieldSet, second: FieldSet) -> FieldSet:
+    """Return the fields that are in both."""
+    return difference(first, difference(first, second))
+
+
+def below(fields: FieldSet, *steps: str) -> FieldSet:
+    """Return the part of ``fields`` below ``steps``, still under its full path; {} when there is none."""
+    if not steps:
+        return fields
+    step, *rest = steps
+    if step not in fields:
+        return {}
+    deeper = below(fields[step], *rest)
+    return {step: deeper} if deeper or not rest else {}

@@ -1,0 +1,306 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the API server does with a custom resource, done here: prune, default and validate by a structural schema.
+
+It is for clusters that are described by a variable, where no API server looks at the description. Texts that Ansible
+made of numbers and booleans, and the other way round, are put right first. Rules (CEL) are not evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import MAX_LEVELS, TOO_DEEP
+
+Schema = Mapping[str, Any]
+
+_KINDS = Path(__file__).parents[1]
+_FILES = {"Druid": _KINDS / "_cluster" / "schema.json", "DruidIngestion": _KINDS / "_ingestion" / "schema.json"}
+
+# How a path goes on: into a list, into a map.
+_INDEX = re.compile(r"\[[0-9]+\]\.?")
+_KEY = re.compile(r"[^.\[]+\.?")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_TRUE = frozenset({"true", "yes", "on"})
+_FALSE = frozenset({"false", "no", "off"})
+# The only pattern in our schemas that lets this pass is that of quantities, which a person does not recognize.
+_A_QUANTITY = "1Gi"
+_NO_QUANTITY = "is no quantity: use a number, or one with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+_WITHOUT_SECRETS = frozenset({"integer", "number", "boolean"})
+_INT_OR_STRING = ("integer", "string")
+
+
+@dataclass(frozen=True)
+class SchemaError:
+    """Something that the schema refuses, in the API server's words where a person can do something with them."""
+
+    path: str
+    kind: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.path, self.kind, self.detail) if part)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The value as the API server would store it, what is wrong with it, and the paths that were not known."""
+
+    value: Any
+    errors: tuple[SchemaError, ...]
+    pruned: tuple[str, ...]
+
+
+@cache
+def spec_of(kind: str) -> Schema:
+    """The schema of the spec of a kind, the same as in its CRD."""
+    schema: Schema = json.loads(_FILES[kind].read_text(encoding="utf-8"))
+    return schema
+
+
+def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
+    """The value coerced, pruned, defaulted and validated; the value given stays as it is."""
+    if value is None:
+        return Result(None, (SchemaError(path, "Required value"),), ())
+    walk = _Walk([], [])
+    applied = walk.value(schema, value, path)
+    return Result(applied, tuple(walk.errors), tuple(walk.pruned))
+
+
+def nearest_field(schema: Schema, path: str) -> str | None:
+    """Return the field that an unknown one may have been meant for: of its place, the one with the most similar name.
+
+    `path` leads to the unknown field from the value of this schema, as `nodes.brokers.env[0].vale` does from the spec.
+    """
+    index = _INDEX.match(path)
+    if index:
+        return nearest_field(schema.get("items", {}), path[index.end() :])
+    fields: Mapping[str, Schema] = schema.get("properties", {})
+    # A name may have dots, as common.runtime.properties has: the longest that fits is meant.
+    known = max((name for name in fields if re.match(rf"{re.escape(name)}[.\[]", path)), key=len, default=None)
+    if known is not None:
+        return nearest_field(fields[known], path[len(known) :].removeprefix("."))
+    if "additionalProperties" in schema:
+        inside = _KEY.sub("", path, count=1)
+        return nearest_field(schema["additionalProperties"], inside) if inside else None
+    return next(iter(get_close_matches(path, fields, n=1)), None)
+
+
+def schema_errors(schema: Schema, value: Any, path: str = "spec", levels: int = MAX_LEVELS) -> Iterator[SchemaError]:
+    """Yield what is not of the type that it has to be, or is missing, in a value that is taken as it is.
+
+    A resource may have been stored under the schema of another day: whoever reads it relies on its shape. What is null
+    is as good as missing, where it is not the entry of a map of objects.
+    """
+    expected, found = _expected_types(schema), _type(value)
+    if expected and found not in expected:
+        yield _mistyped(expected, value, path)
+    elif found in ("object", "array") and not levels:
+        yield SchemaError(path, TOO_DEEP)
+    elif found == "object":
+        yield from _field_errors(schema, value, path, levels - 1)
+    elif found == "array":
+        for index, item in enumerate(value):
+            yield from schema_errors(schema.get("items", {}), item, f"{path}[{index}]", levels - 1)
+
+
+def _field_errors(schema: Schema, value: Mapping[str, Any], path: str, levels: int) -> Iterator[SchemaError]:
+    for name in schema.get("required", ()):
+        if value.get(name) is None:
+            yield SchemaError(f"{path}.{name}", "Required value")
+    fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+    for name, inside in value.items():
+        field = fields.get(name, others)
+        if inside is not None or (name not in fields and field.get("type") == "object"):
+            yield from schema_errors(field, inside, f"{path}.{name}", levels)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """One way through a value, and what was met on it."""
+
+    errors: list[SchemaError]
+    pruned: list[str]
+
+    def value(self, schema: Schema, value: Any, path: str) -> Any:
+        coerced = _coerced(schema, value)
+        expected, found = _expected_types(schema), _type(coerced)
+        if expected and found not in expected:
+            self.errors.append(_mistyped(expected, coerced, path))
+            return coerced
+        if found == "object":
+            return self._object(schema, coerced, path)
+        if found == "array":
+            return self._array(schema, coerced, path)
+        self.errors.extend(_violations(schema, coerced, path))
+        return coerced
+
+    def _object(self, schema: Schema, value: Mapping[Any, Any], path: str) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, inside in ((_text(key), inside) for key, inside in value.items()):
+            self._entry(schema, result, key, inside, f"{path}.{key}")
+        for name, field in schema.get("properties", {}).items():
+            if name not in result and "default" in field:
+                result[name] = deepcopy(field["default"])
+        for name in schema.get("required", ()):
+            if name not in result:
+                self.errors.append(SchemaError(f"{path}.{name}", "Required value"))
+        self._count(schema.get("maxProperties"), result, path)
+        return result
+
+    def _entry(self, schema: Schema, result: dict[str, Any], key: str, value: Any, path: str) -> None:
+        field = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
+        if field is None:
+            self._unknown(schema, result, key, value, path)
+        elif value is not None or field.get("nullable"):
+            result[key] = self.value(field, value, path)
+
+    def _unknown(self, schema: Schema, result: dict[str, Any], key: str, value: Any, path: str) -> None:
+        if schema.get("x-kubernetes-preserve-unknown-fields"):
+            result[key] = _plain(value)
+        else:
+            self.pruned.append(path)
+
+    def _array(self, schema: Schema, value: list[Any], path: str) -> list[Any]:
+        self._count(schema.get("maxItems"), value, path)
+        items = schema.get("items", {})
+        return [self.value(items, item, f"{path}[{index}]") for index, item in enumerate(value)]
+
+    def _count(self, most: int | None, value: list[Any] | dict[str, Any], path: str) -> None:
+        if most is not None and len(value) > most:
+            self.errors.append(SchemaError(path, "Too many", f"{len(value)}: must have at most {most} items"))
+
+
+def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
+    """Return that a value is of another type, with the value where the API server has none but its type.
+
+    No secret belongs where a number or a boolean is wanted; anywhere else the value may be one.
+    """
+    found = _type(value)
+    is_shown = _WITHOUT_SECRETS.issuperset(expected) and isinstance(value, str | int | float)
+    shown = json.dumps(value if is_shown else found, ensure_ascii=False)
+    return _invalid(path, shown, f'must be of type {",".join(expected)}: "{found}"')
+
+
+def _violations(schema: Schema, value: Any, path: str) -> Iterator[SchemaError]:
+    """What is wrong with a scalar of the right type."""
+    # The address of a Druid may have a password in it.
+    has_credentials = isinstance(value, str) and "@" in value
+    shown = json.dumps("string" if has_credentials else value, ensure_ascii=False)
+    if "enum" in schema and value not in schema["enum"]:
+        supported = ", ".join(json.dumps(each) for each in schema["enum"])
+        yield SchemaError(path, "Unsupported value", f"{shown}: supported values: {supported}")
+    if isinstance(value, str):
+        yield from _text_violations(schema, value, path, shown)
+    elif not isinstance(value, bool) and value is not None:
+        yield from _number_violations(schema, value, path, shown)
+
+
+def _text_violations(schema: Schema, value: str, path: str, shown: str) -> Iterator[SchemaError]:
+    if len(value) > schema.get("maxLength", len(value)):
+        yield SchemaError(path, "Too long", f"may not be more than {schema['maxLength']} bytes")
+    if len(value) < schema.get("minLength", 0):
+        yield _invalid(path, shown, f"should be at least {schema['minLength']} chars long")
+    if "pattern" in schema and not re.search(_anchored(schema["pattern"]), value):
+        is_of_quantity = re.search(schema["pattern"], _A_QUANTITY)
+        yield _invalid(path, shown, _NO_QUANTITY if is_of_quantity else f"should match '{schema['pattern']}'")
+
+
+def _number_violations(schema: Schema, value: float, path: str, shown: str) -> Iterator[SchemaError]:
+    if value < schema.get("minimum", value):
+        yield _invalid(path, shown, f"should be greater than or equal to {schema['minimum']}")
+    if value > schema.get("maximum", value):
+        yield _invalid(path, shown, f"should be less than or equal to {schema['maximum']}")
+
+
+def _invalid(path: str, shown: str, reason: str) -> SchemaError:
+    return SchemaError(path, "Invalid value", f"{shown}: {path} in body {reason}")
+
+
+def _anchored(pattern: str) -> str:
+    """The pattern as Go reads it: there, $ does not match before a last line break."""
+    return pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith(r"\$") else pattern
+
+
+def _expected_types(schema: Schema) -> tuple[str, ...]:
+    if schema.get("x-kubernetes-int-or-string"):
+        return _INT_OR_STRING
+    return (schema["type"],) if "type" in schema else ()
+
+
+def _type(value: Any) -> str:
+    """The JSON type of a value, as the API server calls it."""
+    if isinstance(value, Mapping):
+        return "object"
+    names = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list | tuple, "array"))
+    return next((name for kind, name in names if isinstance(value, kind)), "null")
+
+
+def _coerced(schema: Schema, value: Any) -> Any:
+    """The value in the wanted type, where it says the same in that type; else as it is."""
+    if isinstance(value, Mapping | list | tuple):
+        return value
+    expected = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type")
+    return _COERCIONS.get(str(expected), _same)(_plain(value))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _to_integer(value: Any) -> Any:
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _to_boolean(value: Any) -> Any:
+    word = value.strip().lower() if isinstance(value, str) else None
+    return True if word in _TRUE else False if word in _FALSE else value
+
+
+def _to_string(value: Any) -> Any:
+    return _text(value) if isinstance(value, bool | int | float) else value
+
+
+def _to_int_or_string(value: Any) -> Any:
+    return _text(value) if isinstance(value, float) else value
+
+
+_COERCIONS: Mapping[str, Callable[[Any], Any]] = {
+    "integer": _to_integer,
+    "boolean": _to_boolean,
+    "string": _to_string,
+    "int-or-string": _to_int_or_string,
+}
+
+
+def _plain(value: Any) -> Any:
+    """A copy made of nothing but JSON's types: Ansible's texts are more than texts, YAML knows dates."""
+    if isinstance(value, Mapping):
+        return {_text(key): _plain(inside) for key, inside in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str | date):
+        return _text(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value) if isinstance(value, int) else float(value)
+    return value
+
+
+def _text(value: Any) -> str:
+    """The text that YAML or JSON would have for a scalar."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return value.isoformat() if isinstance(value, date) else json.dumps(value)

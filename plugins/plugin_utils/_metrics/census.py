@@ -1,0 +1,107 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How many resources of a kind there are, and how they are: what each one's own pass has written into its status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+
+# Those of one resource, by their types.
+Conditions = Mapping[str, Mapping[str, Any]]
+Status = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class KindMetrics:
+    """What is told of all resources of a kind: how many there are, and how many have which condition.
+
+    Names of gauges begin with ``plural``. ``is_as_desired`` is asked of resources with the condition Ready: those that
+    are so are not awaited. ``gauges`` are further ones, each worked out from all statuses.
+    """
+
+    kind: str
+    plural: str
+    conditions: tuple[str, ...]
+    is_as_desired: Callable[[Conditions], bool]
+    gauges: Mapping[str, Callable[[Sequence[Status]], float]] = field(default_factory=dict)
+
+
+class FinalStatus(NamedTuple):
+    """The status that a pass has left its own resource with, None when that has gone."""
+
+    status: Status | None
+
+
+def count_resources(
+    kind_metrics: KindMetrics, cache: KubernetesApi | None, arguments: Mapping[str, Any], left: FinalStatus | None
+) -> dict[str, float] | None:
+    """Return the gauges about all resources as the cache knows them, None when it does not answer or there is none.
+
+    ``arguments`` are those of the action, ``left`` is None when it is unknown how the own resource has been left.
+    """
+    watched = [name for name in map(str.strip, arguments["metrics_namespaces"]) if name]
+    resources = read(cache, kind_metrics.kind, watched) if cache else None
+    if resources is not None and left is not None:
+        resources = with_own(resources, arguments["namespace"], arguments["name"], left.status)
+    return None if resources is None else census(kind_metrics, resources)
+
+
+def read(api: KubernetesApi, kind: str, namespaces: Sequence[str]) -> list[Manifest] | None:
+    """Return the resources of the namespaces (none: of all), or None when they cannot be read."""
+    try:
+        return [each for namespace in namespaces or (None,) for each in api.list_objects(kind, namespace)]
+    except KubernetesError:
+        return None
+
+
+def with_own(resources: Iterable[Manifest], namespace: str, name: str, status: Status | None) -> list[Manifest]:
+    """Return the resources as a pass has left its own: with this status, or (None) gone. A cache may be behind."""
+    found = {(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in resources}
+    own = found.pop((namespace, name), {"metadata": {"namespace": namespace, "name": name}})
+    return [*found.values(), *([] if status is None else [{**own, "status": status}])]
+
+
+def census(kind_metrics: KindMetrics, resources: Iterable[Manifest]) -> dict[str, float]:
+    """Return the gauges about all resources; moments in seconds since 1970, 0 for never.
+
+    One that is being deleted counts no more: nobody may be left to take it out of the count when it has gone.
+    """
+    statuses = [each.get("status") or {} for each in resources if not is_terminating(each)]
+    found = [{each["type"]: each for each in status.get("conditions") or ()} for status in statuses]
+    counts = {kind.lower(): float(sum(is_true(each, kind) for each in found)) for kind in kind_metrics.conditions}
+    waiting = (each["Ready"] for each in found if "Ready" in each and not kind_metrics.is_as_desired(each))
+    degraded = (each["Degraded"] for each in found if is_true(each, "Degraded"))
+    return {
+        kind_metrics.plural: float(len(found)),
+        **{f"{kind_metrics.plural}_{condition}": number for condition, number in counts.items()},
+        "not_ready_since_timestamp_seconds": _earliest(waiting),
+        "degraded_since_timestamp_seconds": _earliest(degraded),
+        **{name: of_all(statuses) for name, of_all in kind_metrics.gauges.items()},
+    }
+
+
+def is_true(conditions: Conditions, kind: str) -> bool:
+    """Return whether the condition of this type is there and True."""
+    return bool(kind in conditions and conditions[kind]["status"] == "True")
+
+
+def _earliest(conditions: Iterable[Mapping[str, Any]]) -> float:
+    return min(_moments(conditions), default=0.0)
+
+
+def _moments(conditions: Iterable[Mapping[str, Any]]) -> Iterator[float]:
+    """Yield when each condition has become what it is; what somebody else has written there may be no time at all."""
+    for each in conditions:
+        with suppress(KeyError, TypeError, ValueError):
+            moment = datetime.fromisoformat(each["lastTransitionTime"])
+            yield (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

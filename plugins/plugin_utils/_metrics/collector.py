@@ -1,0 +1,105 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is measured while a task runs: requests, counted where they are sent, and phases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
+    TOO_MANY_REQUESTS,
+    KubernetesApi,
+    Transport,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.timers import PhaseTimer
+
+# That it is missing is said by connection.connect, without which nothing is sent.
+with suppress(ImportError):
+    import urllib3
+
+SERVER_ERROR = 500
+
+
+@dataclass(frozen=True)
+class CountingTransport:
+    """Sends by ``transport`` and adds one to ``counts``, by the names in definitions.REQUESTS; ``name`` says which."""
+
+    transport: Transport
+    counts: Counter[str]
+    name: Callable[[str, str, bytes | None], str]
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send; what urllib3 sends again by itself counts once."""
+        self.counts[self.name(method, url, arguments.get("body"))] += 1
+        try:
+            answer = self.transport.request(method, url, **arguments)
+        except urllib3.exceptions.HTTPError:
+            self.counts["kubernetes_request_errors"] += 1
+            raise
+        if answer.status == TOO_MANY_REQUESTS or answer.status >= SERVER_ERROR:
+            self.counts["kubernetes_request_errors"] += 1
+        return answer
+
+
+def cache_request(*_request: Any) -> str:
+    """Return the name of a request to the cache, which is only read."""
+    return "cache_requests"
+
+
+def server_request(method: str, url: str, body: bytes | None) -> str:
+    """Return the name of a request to the API server."""
+    if method == "GET":
+        return "kubernetes_reads"
+    # A deletion says so in its body.
+    is_dry_run = "dryRun=All" in url or (method == "DELETE" and b'"dryRun":["All"]' in (body or b""))
+    return "kubernetes_dry_runs" if is_dry_run else "kubernetes_writes"
+
+
+CACHE_TIMEOUT_SECONDS = 0.3
+
+
+@dataclass
+class Meter:
+    """Requests by name, seconds by phase; ``cache`` answers at once or not at all, and is not counted."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    phases: PhaseTimer = field(default_factory=PhaseTimer)
+    cache: KubernetesApi | None = None
+
+    def of_server(self, api: KubernetesApi) -> KubernetesApi:
+        """Return a connection to the API server whose requests are counted."""
+        return replace(api, transport=CountingTransport(api.transport, self.requests, server_request))
+
+    def of_cache(self, api: KubernetesApi) -> KubernetesApi:
+        """Return a connection to the cache whose requests are counted."""
+        self.cache = replace(api, transport=_ShortTimeout(api.transport))
+        return replace(api, transport=CountingTransport(api.transport, self.requests, cache_request))
+
+    def add_druid(self, traffic: Mapping[str, int]) -> None:
+        """Add what a client of Druid's API has sent: reads, writes, unanswered."""
+        names = {"reads": "druid_reads", "writes": "druid_writes", "unanswered": "druid_request_errors"}
+        self.requests.update({names[name]: count for name, count in traffic.items()})
+
+    @property
+    def has_written(self) -> bool:
+        """True when anything was sent to be stored."""
+        return bool(self.requests["kubernetes_writes"])
+
+
+@dataclass(frozen=True)
+class _ShortTimeout:
+    transport: Transport
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send once, and wait for the answer a moment only."""
+        hasty: Mapping[str, Any] = {
+            "timeout": urllib3.Timeout(total=CACHE_TIMEOUT_SECONDS),
+            "retries": urllib3.Retry(0),
+        }
+        return self.transport.request(method, url, **{**arguments, **hasty})

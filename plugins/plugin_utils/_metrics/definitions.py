@@ -1,0 +1,155 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator's own metrics: which there are, what a pass adds to them, and what is posted for that.
+
+ansible-operator's endpoint (``POST /metrics`` on port 5050, ansible-operator-plugins v1.42) takes one value of one
+metric at a time. It knows no labels: names have kind and phase in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Outcome = Literal["unchanged", "changed", "with_problems", "failed"]
+PHASES = ("observe", "decide", "act", "report")
+OUTCOMES: Mapping[Outcome, str] = {
+    "unchanged": "Passes that found everything as described.",
+    "changed": "Passes that wrote an object.",
+    "with_problems": "Passes after which something was in the way; the conditions say what.",
+    "failed": "Passes that could not be carried through: the cluster could not be read.",
+}
+ERRORS: Mapping[str, str] = {
+    "observe": "Passes that ended because the cluster could not be read.",
+    "decide": "Passes that ended because the dry runs got no answer.",
+    "act": "Writes that failed.",
+    "report": "Writes of the status or of events that failed.",
+}
+# What the transport counts.
+REQUESTS: Mapping[str, str] = {
+    "cache_requests": "Reads from the cache of ansible-operator.",
+    "kubernetes_reads": "Reads from the API server.",
+    "kubernetes_dry_runs": "Dry runs of writes.",
+    "kubernetes_writes": "Writes, those of status and events included.",
+    "kubernetes_request_errors": "Requests with no answer, or one of 429 or 500 and above.",
+}
+DRUID_REQUESTS: Mapping[str, str] = {
+    "druid_reads": "Reads from Druid.",
+    "druid_writes": "Requests that may have changed something in Druid.",
+    "druid_request_errors": "Requests to which Druid gave no answer.",
+}
+# An empty gauge stands for none; ansible-operator cannot set one to 0 but can subtract what it was set to.
+ALMOST_NOTHING = 1e-9
+
+
+class Metric(NamedTuple):
+    """A metric; its name goes on after ``druidops_KIND_``."""
+
+    name: str
+    type: Literal["counter", "gauge", "histogram"]
+    description: str
+
+
+COMMON: tuple[Metric, ...] = (
+    Metric("reconcile_duration_seconds", "histogram", "How long a pass took, from its first request to its last."),
+    *(Metric(f"{phase}_duration_seconds", "histogram", f"How long a pass took to {phase}.") for phase in PHASES),
+    *(Metric(f"reconciles_{outcome}_total", "counter", text) for outcome, text in OUTCOMES.items()),
+    *(Metric(f"{phase}_errors_total", "counter", text) for phase, text in ERRORS.items()),
+    *(Metric(f"{request}_total", "counter", text) for request, text in REQUESTS.items()),
+    Metric("objects_applied_total", "counter", "Objects that were created, updated or recreated."),
+    Metric("objects_removed_total", "counter", "Objects that were deleted."),
+    Metric("last_reconcile_timestamp_seconds", "gauge", "When the last pass ended."),
+)
+
+
+def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[Metric, ...]:
+    """Return the gauges about all resources of a kind; `not_awaited` says which count as if they were as wanted."""
+    one = plural.removesuffix("s")
+    return (
+        Metric(plural, "gauge", "Resources in the watched namespaces that are not being deleted."),
+        *(Metric(f"{plural}_{each.lower()}", "gauge", f"Resources with the condition {each}.") for each in conditions),
+        Metric(
+            "not_ready_since_timestamp_seconds",
+            "gauge",
+            f"Since when the {one} that has waited longest is not as wanted; 0 when all are, {not_awaited}.",
+        ),
+        Metric(
+            "degraded_since_timestamp_seconds", "gauge", f"Since when the longest Degraded {one} is so; 0 for none."
+        ),
+    )
+
+
+CLUSTERS = _of_all("clusters", ("Ready", "Progressing", "Degraded", "Paused"), "or are paused")
+INGESTIONS: tuple[Metric, ...] = (
+    *_of_all("ingestions", ("Ready", "Progressing", "Suspended", "Degraded"), "are paused, or are batches that run"),
+    Metric("highest_lag_records", "gauge", "How many records the supervisor with the highest lag is behind."),
+)
+DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
+# Which there are of each kind of resources, in lower case.
+METRICS: Mapping[str, tuple[Metric, ...]] = {
+    "druid": (*COMMON, *CLUSTERS, *DRUID),
+    "druidingestion": (*COMMON, *INGESTIONS, *DRUID),
+}
+PREFIX = "druidops_"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What there is to tell of one run of the action.
+
+    Durations are in seconds. ``errors`` is by phase, ``requests`` by the names in REQUESTS and in DRUID_REQUESTS.
+    ``census`` has the gauges about all resources, None when they were not counted this time.
+    """
+
+    seconds: float
+    outcome: Outcome
+    phases: Mapping[str, float] = field(default_factory=dict)
+    errors: Mapping[str, int] = field(default_factory=dict)
+    requests: Mapping[str, int] = field(default_factory=dict)
+    applied: int = 0
+    removed: int = 0
+    census: Mapping[str, float] | None = None
+
+
+def metric_values(run: Run, now: float) -> dict[str, float]:
+    """Return what a run adds to each counter and histogram, and what each gauge is; ``now`` in seconds since 1970.
+
+    Counters that stay as they are come with the census only: that makes them known, as 0, soon after the start.
+    """
+    counters: dict[str, float] = {f"reconciles_{outcome}_total": int(outcome == run.outcome) for outcome in OUTCOMES}
+    counters |= {f"{phase}_errors_total": run.errors.get(phase, 0) for phase in PHASES}
+    counters |= {f"{request}_total": run.requests.get(request, 0) for request in (*REQUESTS, *DRUID_REQUESTS)}
+    counters |= {"objects_applied_total": run.applied, "objects_removed_total": run.removed}
+    observed = {f"{phase}_duration_seconds": seconds for phase, seconds in run.phases.items()}
+    return {
+        "reconcile_duration_seconds": run.seconds,
+        **observed,
+        **{name: value for name, value in counters.items() if value or run.census is not None},
+        "last_reconcile_timestamp_seconds": now,
+        **(run.census or {}),
+    }
+
+
+def requests_for(kind: str, found: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the bodies to post, in the order of METRICS; ``kind`` is that of the resources, in lower case."""
+    return [
+        {"name": f"{PREFIX}{kind}_{metric.name}", "description": metric.description, metric.type: change}
+        for metric in METRICS[kind]
+        if metric.name in found
+        for change in _changes(metric, found[metric.name])
+    ]
+
+
+def _changes(metric: Metric, value: float) -> Iterator[dict[str, float]]:
+    if metric.type == "histogram":
+        yield {"observe": value}
+    elif metric.type == "counter":
+        yield {"add": value} if value else {}
+    elif value:
+        yield {"set": value}
+    else:
+        yield {"set": ALMOST_NOTHING}
+        yield {"subtract": ALMOST_NOTHING}

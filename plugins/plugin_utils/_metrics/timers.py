@@ -1,0 +1,30 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How long the phases of a pass take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class PhaseTimer:
+    """Seconds by phase, those of several passes added up; ``last`` is the phase that was entered last."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    seconds: dict[str, float] = field(default_factory=dict)
+    last: str = "observe"
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        """Take the time of what is done inside, also when it fails."""
+        self.last, began = phase, self.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + self.monotonic() - began

@@ -1,0 +1,65 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Conditions (metav1.Condition), for all of our kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+
+MAX_MESSAGE_CHARACTERS = 4096
+# What tells of a cluster that cannot be read.
+_OF_OBSERVATION = ("Ready", "Degraded")
+
+Condition = dict[str, Any]
+
+
+def condition(kind: str, status: bool, reason: str, message: str) -> Condition:
+    """Return a condition without its time and generation, which `with_transition_times` fills in."""
+    text = message if len(message) <= MAX_MESSAGE_CHARACTERS else message[: MAX_MESSAGE_CHARACTERS - 3] + "..."
+    return {"type": kind, "status": "True" if status else "False", "reason": reason, "message": text}
+
+
+def with_transition_times(
+    conditions: Iterable[Condition], previous: Iterable[Condition], generation: int | None, now: datetime
+) -> list[Condition]:
+    """Return the conditions with generation and transition time: the time moves only when the status changes."""
+    before = {each["type"]: each for each in previous}
+    return [_with_transition_time(each, before.get(each["type"]), generation, now) for each in conditions]
+
+
+def _with_transition_time(new: Condition, old: Condition | None, generation: int | None, now: datetime) -> Condition:
+    changed = old is None or old.get("status") != new["status"]
+    since = timestamp(now) if changed or old is None else old.get("lastTransitionTime", timestamp(now))
+    return {**new, "lastTransitionTime": since, "observedGeneration": generation or 0}
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a moment as Kubernetes writes it (RFC 3339, UTC, whole seconds)."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
+    """True when the condition Ready is."""
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def degraded(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return reason and message of the condition Degraded while it is true."""
+    found = next((each for each in document.get("conditions") or () if each["type"] == "Degraded"), None)
+    return (found["reason"], found["message"]) if found and found["status"] == "True" else None
+
+
+def observe_failure(
+    message: str, previous: Mapping[str, Any], generation: int | None, now: datetime
+) -> list[Condition]:
+    """Return the conditions when Kubernetes could not be read: not Ready, Degraded, the others as they were."""
+    before = previous.get("conditions") or ()
+    failed = [condition(kind, kind == "Degraded", reasons.CLUSTER_UNREADABLE, message) for kind in _OF_OBSERVATION]
+    others = [each for each in before if each["type"] not in _OF_OBSERVATION]
+    return [*with_transition_times(failed, before, generation, now), *others]

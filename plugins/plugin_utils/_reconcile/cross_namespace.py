@@ -1,0 +1,29 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""References to other namespaces: who may write a resource in one may not therefore read in another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+ALL_NAMESPACES = "*"
+
+
+def is_allowed(namespace: str, own: str, allowed: Collection[str]) -> bool:
+    """Return True for a reference to the resource's own namespace, and to those that the administrator allows."""
+    return namespace == own or namespace in allowed or ALL_NAMESPACES in allowed
+
+
+def not_permitted(field: str, kind: str, name: str, namespace: str) -> Finding:
+    """Return why the object that the field refers to is not read."""
+    return Finding(
+        reasons.REFERENCE_REFUSED,
+        f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are refused unless "
+        "whoever runs the reconcile allows it (reference_namespaces, druid_cluster_reference_namespaces or "
+        "druid_ingestion_reference_namespaces in the roles, REFERENCE_NAMESPACES for the operator).",
+    )

@@ -1,0 +1,123 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events about a resource: a repeated one is counted, and of too many at once the rest becomes a number."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+
+COMPONENT = "druid-operator"
+# An event's note has at most 1024 (events.k8s.io/v1), counted in bytes.
+MAX_EVENT_BYTES = 1000
+# An object's name has at most 253 characters, and an event's name goes on with a point and sixteen more.
+MAX_EVENT_STEM = 253 - 17
+
+
+@dataclass(frozen=True)
+class EventText:
+    """What an event says; `Warning` is for people to act upon."""
+
+    kind: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+
+
+def event(resource: Manifest, text: EventText, now: datetime) -> Manifest:
+    """Return the Event (core/v1) about `resource`."""
+    metadata = resource["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {
+            "name": event_name(resource, text),
+            "namespace": metadata["namespace"],
+        },
+        "involvedObject": _reference(resource),
+        "type": text.kind,
+        "reason": text.reason,
+        "message": _shortened(text.message),
+        "source": {"component": COMPONENT},
+        "firstTimestamp": timestamp(now),
+        "lastTimestamp": timestamp(now),
+        "count": 1,
+    }
+
+
+def event_name(resource: Manifest, text: EventText) -> str:
+    """Return the event's name: the same for the same words about the same resource."""
+    metadata = resource["metadata"]
+    said = "\0".join((metadata["uid"], text.kind, text.reason, text.message))
+    digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{metadata['name'][:MAX_EVENT_STEM]}.{digest[:16]}"
+
+
+def _shortened(text: str) -> str:
+    encoded = text.encode("utf-8", "replace")
+    return text if len(encoded) <= MAX_EVENT_BYTES else encoded[: MAX_EVENT_BYTES - 3].decode("utf-8", "ignore") + "..."
+
+
+def _reference(resource: Manifest) -> Mapping[str, Any]:
+    metadata = resource["metadata"]
+    return {
+        "apiVersion": resource["apiVersion"],
+        "kind": resource["kind"],
+        "name": metadata["name"],
+        "namespace": metadata["namespace"],
+        "uid": metadata["uid"],
+        "resourceVersion": metadata["resourceVersion"],
+    }
+
+
+# How many events a pass writes at most.
+MAX_EVENTS = 20
+MORE_REASON = "DruidOperatorMore"
+
+
+def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> None:
+    """Write the events about the resource; KubernetesError when that is not possible."""
+    for text in limited(news):
+        manifest = event(resource, text, now)
+        try:
+            api.create(manifest)
+        except ApiError as error:
+            if error.status != CONFLICT:
+                raise
+            _count(api, manifest, now)
+
+
+def limited(news: Iterable[EventText]) -> tuple[EventText, ...]:
+    """Return what is said, once each: warnings first; what is beyond the bound becomes one that says how many."""
+    found = sorted(dict.fromkeys(news), key=lambda text: text.kind != "Warning")
+    if len(found) <= MAX_EVENTS:
+        return tuple(found)
+    said, left = found[: MAX_EVENTS - 1], found[MAX_EVENTS - 1 :]
+    reasons = [text.reason for text in left]
+    numbers = ", ".join(f"{reason}: {reasons.count(reason)}" for reason in dict.fromkeys(reasons))
+    # The first of them is a warning if any is.
+    return (*said, EventText(left[0].kind, MORE_REASON, f"and {len(left)} more events ({numbers})"))
+
+
+def _count(api: KubernetesApi, manifest: Manifest, now: datetime) -> None:
+    """Add one to the event that says the same; that the number is not right is no reason to complain."""
+    namespace, title = manifest["metadata"]["namespace"], manifest["metadata"]["name"]
+    with suppress(ApiError):
+        live = api.get("Event", namespace, title)
+        if live is None:
+            return
+        operations: list[dict[str, Any]] = [
+            {"op": "add", "path": "/count", "value": (live.get("count") or 1) + 1},
+            {"op": "add", "path": "/lastTimestamp", "value": timestamp(now)},
+        ]
+        api.json_patch("Event", namespace, title, operations)

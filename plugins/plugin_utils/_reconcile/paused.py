@@ -1,0 +1,27 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why nothing is written although a resource is there: its user wants it so. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+# The Go operator's.
+IGNORED_ANNOTATION = "druid.apache.org/ignored"
+
+
+def pause_finding(annotations: Mapping[str, str], spec: Mapping[str, Any]) -> Finding | None:
+    """Return why nothing is written: the annotation, or spec.paused."""
+    if annotations.get(IGNORED_ANNOTATION) == "true":
+        message = f"The annotation {IGNORED_ANNOTATION} is set: nothing is changed until it is removed."
+        return Finding(reasons.IGNORED, message, is_problem=False)
+    if spec.get("paused"):
+        message = "spec.paused is set: nothing is changed until it is removed."
+        return Finding(reasons.PAUSED, message, is_problem=False)
+    return None

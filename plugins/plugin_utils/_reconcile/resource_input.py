@@ -1,0 +1,186 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the resource of a run comes from: a file, a mapping, or variables; and how it gets into the cluster."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ansible_collections.druidops.druid.plugins.module_utils._values import yaml_loader
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
+
+
+class InvalidResource(DruidopsError):
+    """What was given is no resource that could be sent to a cluster."""
+
+
+def read_file(path: Path) -> Any:
+    """Return the document in a JSON or YAML file, every text as it stands there: nothing is a template."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidResource(
+            f"resource: cannot read {path}: {error}. Give the path of a readable UTF-8 file."
+        ) from error
+    document = _parse(text, path)
+    if document is None:
+        raise InvalidResource(f"resource: {path} is empty.")
+    try:
+        json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidResource(f"resource: {path} holds something that JSON cannot express: {error}") from error
+    return document
+
+
+def _parse(text: str, path: Path) -> Any:
+    try:
+        # First as JSON: YAML folds U+0085 and its like inside quotes, JSON keeps them.
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return yaml_loader.load(text)
+    except yaml_loader.InvalidYaml as error:
+        raise InvalidResource(f"resource: {path} is neither JSON nor YAML: {error}.") from error
+
+
+def from_document(kind: str, document: Any, name: str | None, namespace: str | None) -> Manifest:
+    """Return a resource of the kind with name and namespace; InvalidResource says what it lacks."""
+    if not isinstance(document, Mapping):
+        raise InvalidResource(f"resource: a mapping is needed, not {type(document).__name__}.")
+    actual, needed = (document.get("apiVersion"), document.get("kind")), (KINDS[kind].api_version, kind)
+    if actual != needed:
+        raise InvalidResource(
+            f"resource: it is {actual[1]} in {actual[0]}; one resource of kind {needed[1]} in {needed[0]} is needed."
+        )
+    metadata = document.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        raise InvalidResource(f"resource: metadata has to be a mapping, not {type(metadata).__name__}.")
+    for field in ("labels", "annotations"):
+        found = metadata.get(field)
+        if not isinstance(found, Mapping | None):
+            raise InvalidResource(f"resource: metadata.{field} has to be a mapping, not {type(found).__name__}.")
+    named = _consistent("name", metadata.get("name"), name)
+    in_namespace = _consistent("namespace", metadata.get("namespace"), namespace)
+    return {**document, "metadata": {**metadata, "name": named, "namespace": in_namespace}}
+
+
+def _consistent(what: str, specified: Any, option: str | None) -> str:
+    if not isinstance(specified, str | None):
+        raise InvalidResource(f"resource: metadata.{what} has to be a text, not {specified!r}. Put it between quotes.")
+    if specified and option and specified != option:
+        raise InvalidResource(
+            f"resource: metadata.{what} is {specified}, but the option {what} says {option}. Leave one out."
+        )
+    if not (specified or option):
+        raise InvalidResource(f"resource: metadata.{what} is missing, and the option {what} is not set, either.")
+    return specified or option or ""
+
+
+def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> tuple[Manifest, tuple[str, ...]]:
+    """Return a resource made of variables, defaulted as by the API server, and a warning per unknown field."""
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+
+    result = schema.apply(schema.spec_of(kind), dict(spec), "spec")
+    if result.errors:
+        raise InvalidResource(f"{kind} {name} is invalid: " + "; ".join(str(error) for error in result.errors))
+    resource = {
+        "apiVersion": KINDS[kind].api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": result.value,
+    }
+    return resource, tuple(f"unknown field {path}: it is left out{_suggestion(kind, path)}" for path in result.pruned)
+
+
+# The API server's words.
+_UNKNOWN_FIELD = re.compile(r'unknown field "(spec\.[^"]+)"')
+
+
+def _with_nearest_field(kind: str, warning: str) -> str:
+    """Return the API server's warning; one about an unknown field of the spec with the one that may have been meant."""
+    unknown = _UNKNOWN_FIELD.fullmatch(warning)
+    return f"{warning}{_suggestion(kind, unknown.group(1))}" if unknown else warning
+
+
+def _suggestion(kind: str, path: str) -> str:
+    """Return a question after the known field that is most like the unknown one at the path; nothing without one."""
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+
+    nearest = schema.nearest_field(schema.spec_of(kind), path.removeprefix("spec."))
+    return f" (did you mean {nearest}?)" if nearest else ""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A resource as the server has it now, as it was before, and what was done to it."""
+
+    stored: Manifest
+    live: Manifest | None = None
+    operation: Literal["create", "update"] | None = None
+
+
+def submit(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:
+    """Create the resource, or bring the live one to what is stated; in check mode by dry run."""
+    submitted = _submitted(api, resource, check_mode)
+    if api.warnings:
+        # A field that the server does not know is dropped: a typo in replicas leaves a group without pods.
+        api.warnings[:] = (_with_nearest_field(resource["kind"], text) for text in api.warnings)
+    return submitted
+
+
+def _submitted(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:
+    metadata = resource["metadata"]
+    live = api.get(resource["kind"], metadata["namespace"], metadata["name"])
+    if live is None:
+        return Submitted(api.create(resource, dry_run=check_mode), operation="create")
+    merged = _merged(live, resource)
+    after = api.replace(merged, dry_run=True)
+    if _specified(after) == _specified(live):
+        return Submitted(live, live)
+    return Submitted(after if check_mode else api.replace(merged), live, "update")
+
+
+def _merged(live: Manifest, resource: Manifest) -> Manifest:
+    """The spec is as stated, whole; labels and annotations of others, finalizers and status stay."""
+    metadata = dict(live["metadata"])
+    for name in ("labels", "annotations"):
+        specified = resource["metadata"].get(name)
+        if specified:
+            metadata[name] = {**(metadata.get(name) or {}), **specified}
+    return {**live, "metadata": metadata, "spec": resource.get("spec")}
+
+
+def _specified(live: Manifest) -> tuple[Any, ...]:
+    metadata = live["metadata"]
+    return live.get("spec"), metadata.get("labels") or {}, metadata.get("annotations") or {}
+
+
+def plain(value: Any) -> Any:
+    """Return what a playbook states as JSON knows it: Ansible marks values with their origin, and YAML has dates."""
+    return json.loads(json.dumps(_with_plain_keys(value), default=str))
+
+
+def _with_plain_keys(value: Any) -> Any:
+    """Return the value with keys that JSON takes for texts: it refuses a date, which YAML makes of 2026-01-01."""
+    if isinstance(value, Mapping):
+        return {_plain_key(key): _with_plain_keys(one) for key, one in value.items()}
+    return [_with_plain_keys(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _plain_key(key: Any) -> Any:
+    return key if isinstance(key, str | int | float | None) else str(key)
+
+
+def namespace_of(resource: Any) -> str | None:
+    """Return the namespace that a resource names, if it is one and does."""
+    metadata = resource.get("metadata") if isinstance(resource, Mapping) else None
+    return metadata.get("namespace") if isinstance(metadata, Mapping) else None

@@ -1,0 +1,60 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a task of one of our reconciling actions returns, whatever the kind: names and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_options import BaseRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import UNKNOWN_AGE_SECONDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Outcome, Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+
+def of_outcome(
+    kind: str, task: BaseRequest, outcome: Outcome[Any], details: Mapping[str, Any], fail_on_problem: bool
+) -> dict[str, Any]:
+    """Return the result of a task that could be carried out, be it in part; `details` is what the kind adds."""
+    returned = {"name": task.name, "namespace": task.namespace, **details}
+    if outcome.warnings:
+        returned["warnings"] = list(outcome.warnings)
+    message = _problem(outcome, task)
+    if message:
+        returned |= {"msg": f"{kind} {task.namespace}/{task.name}: {message}", "failed": fail_on_problem}
+    return returned
+
+
+def of_report(report: Report) -> dict[str, Any]:
+    """Return what the last pass says of the resource."""
+    return {
+        "generation": report.status.get("observedGeneration"),
+        "ready": report.is_ready,
+        "conditions": report.status["conditions"],
+        "requeue_after": report.requeue_after,
+    }
+
+
+def of_error(error: DruidopsError, fail_on_problem: bool) -> dict[str, Any]:
+    """Return the result of a task that could not be begun: the operator tries again, unless the resource is gone."""
+    returned = {"changed": False, "msg": str(error), "failed": fail_on_problem, "plan": [], "conditions": []}
+    is_over = fail_on_problem or isinstance(error, ResourceNotFound)
+    return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}
+
+
+def _problem(outcome: Outcome[Any], task: BaseRequest) -> str:
+    if outcome.problems:
+        return " | ".join(problem.message for problem in outcome.problems)
+    return f"{_timeout_message(outcome)} after {task.wait_timeout} s." if outcome.timed_out else ""
+
+
+def _timeout_message(outcome: Outcome[Any]) -> str:
+    if outcome.remains:
+        return f"{join_limited(outcome.remains)} still there"
+    conditions: Iterable[Mapping[str, Any]] = outcome.report.status["conditions"] if outcome.report else ()
+    ready = next((each for each in conditions if each["type"] == "Ready"), None)
+    return f"not as wanted ({ready['reason']}: {ready['message']})" if ready else "still there"

@@ -1,0 +1,43 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How the status of a resource is written, whatever its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import observe_failure
+
+
+def report_observe_failure(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
+    """Say in the conditions that Kubernetes could not be read; all else in the status stays as it was last seen."""
+    previous = resource.get("status") or {}
+    metadata = resource["metadata"]
+    document = {**previous, "conditions": observe_failure(str(error), previous, metadata.get("generation"), now)}
+    if "uid" in metadata and document != previous:
+        with suppress(KubernetesError):
+            write_status(api, resource, {**document, "reason": reasons.CLUSTER_UNREADABLE})
+
+
+def write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:
+    """Write the whole status, if the resource is still the same one."""
+    metadata = resource["metadata"]
+    operations = [
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "add", "path": "/status", "value": document},
+    ]
+    api.patch_status(resource["kind"], metadata["namespace"], metadata["name"], operations)
+
+
+def reporting_errors(error: KubernetesError) -> tuple[str, ...]:
+    """Return why something could not be told to others; nothing when the resource itself has gone."""
+    return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)

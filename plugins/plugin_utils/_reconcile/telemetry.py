@@ -1,0 +1,106 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tell ansible-operator's metrics endpoint what came of a pass."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    DruidopsError,
+    KubernetesError,
+    ResourceNotFound,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import (
+    FinalStatus,
+    KindMetrics,
+    count_resources,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
+    Run,
+    metric_values,
+    requests_for,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import LockTimeout, file_lock
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Outcome, Report
+
+LOCK_SECONDS = 2.0
+# All resources are counted by each pass that has written, and by the others this often at most.
+CENSUS_PERIOD_SECONDS = 10
+
+_Outcome = TypeVar("_Outcome", bound=Outcome[Any])
+
+Census = Callable[[], Mapping[str, float] | None]
+
+
+@dataclass(frozen=True)
+class Telemetry(Generic[_Outcome]):
+    """What is told of a kind: ``measure`` is about one task, ``kind_metrics`` about all resources."""
+
+    kind_metrics: KindMetrics
+    measure: Callable[[_Outcome, Meter, float], Run]
+
+    def publish(
+        self, arguments: Mapping[str, Any], outcome: _Outcome | DruidopsError, meter: Meter, seconds: float
+    ) -> str | None:
+        """Post what there is to tell of a task; return why that did not go well, None when it did."""
+        if isinstance(outcome, DruidopsError):
+            run, left = (
+                failed_run(outcome, meter, seconds),
+                FinalStatus(None) if isinstance(outcome, ResourceNotFound) else None,
+            )
+        else:
+            run, left = self.measure(outcome, meter, seconds), final_status(outcome.report)
+        census = partial(count_resources, self.kind_metrics, meter.cache, arguments, left)
+        is_news = meter.has_written or isinstance(outcome, ResourceNotFound)
+        return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_news)
+
+
+def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:
+    """Return what there is to tell of a task that could not be carried out; a resource that has gone is no failure."""
+    is_gone = isinstance(error, ResourceNotFound)
+    return Run(
+        seconds=seconds,
+        outcome="unchanged" if is_gone else "failed",
+        phases=meter.phases.seconds,
+        errors={} if is_gone else {meter.phases.last: 1},
+        requests=meter.requests,
+    )
+
+
+def publish(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:
+    """Post the metrics of a run, in a few seconds at the most; return why not all were, None when they were.
+
+    Runs for all kinds take turns: ansible-operator (v1.42) puts a metric that it does not know yet into a map without a
+    lock, and two at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the
+    resources, which is ``is_news`` after a write.
+    """
+    try:
+        file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
+        with file_lock(file, LOCK_SECONDS) as lock:
+            census = count() if is_news or lock.is_due(kind, CENSUS_PERIOD_SECONDS) else None
+            push(url, requests_for(kind, metric_values(replace(run, census=census), time.time())))
+            if census is not None:
+                lock.record_run(kind)
+    except (LockTimeout, PushError, KubernetesError) as error:
+        return str(error)
+    except (OSError, RecursionError, ValueError) as error:
+        # /tmp is full, a resource among those that are counted is nested too deeply, the URL is none: after all writes
+        return f"The metrics could not be told to {url}: {error!r}"
+    return None
+
+
+def final_status(report: Report | None) -> FinalStatus:
+    """Return what a pass has left; without a report there was nothing any more."""
+    return FinalStatus(None if report is None or report.is_gone else report.status)

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is missing or differs is written, what is wanted no longer goes, and nothing of others is touched."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
+    EVERYTHING,
+    Manifest,
+    desire,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, stored
+
+
+def foreign(live: Manifest) -> Manifest:
+    """Return an object of that name that somebody else has made."""
+    head = {name: live[name] for name in ("apiVersion", "kind", "spec", "data") if name in live}
+    metadata = {"name": live["metadata"]["name"], "namespace": "ns", "uid": "theirs", "managedFields": []}
+    return {**head, "metadata": {**metadata, "creationTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Service", "Ingress", "HorizontalPodAutoscaler"])
+def test_a_name_that_is_taken_is_named_and_holds_the_group(kind: str) -> None:
+    cluster, desired = desire(EVERYTHING)
+    taken = next(live for live in converged(desired).of_kind(kind))
+    [finding] = name_collisions(cluster, desired, Observed().with_objects([foreign(taken)]))
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, "brokers", True)
+    assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and is not this cluster's")
+
+
+def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> None:
+    _cluster, desired = desire(EVERYTHING)
+    resource = druid.resource(EVERYTHING)
+    del resource["metadata"]["uid"]
+    observed = converged(desired)
+    [finding] = name_collisions(Cluster.from_resource(resource), desired, observed)
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, None, True)
+    assert finding.message == (
+        "The objects of that name belong to Druid c in namespace ns: that cluster was not made of variables, and "
+        "nothing of it is changed. To reconcile it by its resource, leave out spec and by_variable; for another "
+        "cluster, choose another name; if the resource was deleted, wait until they are gone."
+    )
+
+
+def test_the_shared_configuration_that_is_taken_holds_everything() -> None:
+    cluster, desired = desire()
+    taken = foreign(stored(desired.common[0]))
+    [finding] = name_collisions(cluster, desired, Observed().with_objects([taken]))
+    assert finding.group is None

@@ -1,0 +1,136 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is missing or differs is written, what is wanted no longer goes, and nothing of others is touched."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS, removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
+    EVERYTHING,
+    Manifest,
+    desire,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_prunes_a_group_that_is_gone_and_keeps_its_claims() -> None:
+    _cluster, before = desire(EVERYTHING)
+    cluster, desired = desire(nodes={"others": druid.NODE})
+    steps = removed_objects(cluster, desired, converged(before))
+    kinds = [step.key.kind for step in steps]
+    assert kinds == [
+        "StatefulSet",
+        "HorizontalPodAutoscaler",
+        "Ingress",
+        "PodDisruptionBudget",
+        "Service",
+        "ConfigMap",
+    ]
+    assert {(step.operation, step.group) for step in steps} == {("delete", None)}
+
+
+def test_prunes_an_optional_object_of_a_group_that_stays() -> None:
+    _cluster, before = desire(EVERYTHING)
+    cluster, desired = desire({**EVERYTHING, "ingress": None})
+    [step] = removed_objects(cluster, desired, converged(before))
+    assert (step.key.kind, step.group, step.live) == ("Ingress", "brokers", step.manifest)
+
+
+def test_leaves_what_is_going_already() -> None:
+    _cluster, before = desire(EVERYTHING)
+    cluster, desired = desire({**EVERYTHING, "ingress": None})
+    observed = converged(before)
+    going = deepcopy(next(observed.of_kind("Ingress")))
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert removed_objects(cluster, desired, observed.with_objects([going])) == ()
+
+
+LABELS = st.fixed_dictionaries(
+    {},
+    optional={
+        "app": st.sampled_from(["druid", "other"]),
+        "druid_cr": st.sampled_from(["c", "d"]),
+        "nodeSpecUniqueStr": st.sampled_from(["druid-c-brokers", "druid-c-gone", "druid-d-brokers"]),
+    },
+)
+OWNER = st.builds(
+    lambda kind, name, uid, is_controller: {
+        "apiVersion": "druid.apache.org/v1alpha1",
+        "kind": kind,
+        "name": name,
+        "uid": uid,
+        "controller": is_controller,
+    },
+    st.sampled_from(["Druid", "Deployment"]),
+    st.sampled_from(["c", "d"]),
+    st.sampled_from(["u-1", "u-2"]),
+    st.booleans(),
+)
+ENTRY = st.sampled_from(["druidops", "kubectl"]).map(lambda manager: entry(manager, {"f:metadata": {"f:labels": {}}}))
+OBJECTS = st.lists(
+    st.builds(
+        lambda kind, name, labels, owners, entries: {
+            "apiVersion": "v1",
+            "kind": kind,
+            "metadata": {
+                "name": name,
+                "namespace": "ns",
+                "labels": labels,
+                "ownerReferences": owners,
+                "managedFields": entries,
+                "creationTimestamp": "2026-01-01T00:00:00Z",
+            },
+        },
+        st.sampled_from([*PRUNED_KINDS, "PersistentVolumeClaim", "Pod", "Secret"]),
+        st.sampled_from(["druid-c-brokers", "druid-c-gone", "c-druid-common-config", "mine"]),
+        LABELS,
+        st.lists(OWNER, max_size=2),
+        st.lists(ENTRY, min_size=1, max_size=1),
+    ),
+    max_size=6,
+)
+
+
+@given(OBJECTS, st.booleans())
+def test_never_prunes_what_is_not_ours(objects: list[Manifest], by_variable: bool) -> None:
+    source = druid.resource()
+    if by_variable:
+        del source["metadata"]["uid"]
+    cluster = Cluster.from_resource(source)
+    desired = render(cluster)
+    names = {key_of(manifest) for manifest in desired.objects}
+    for step in removed_objects(cluster, desired, Observed().with_objects(objects)):
+        assert step.operation == "delete"
+        assert step.key.kind in PRUNED_KINDS
+        assert step.key not in names
+        assert step.live is not None
+        assert step.live["metadata"]["labels"]["druid_cr"] == "c"
+        assert is_ours(step.live, cluster)
+        assert has_our_mark(step.live, by_variable)
+
+
+def has_our_mark(live: Manifest, by_variable: bool) -> bool:
+    owners = [each for each in live["metadata"]["ownerReferences"] if each["controller"]]
+    if owners:
+        return not by_variable and (owners[0]["kind"], owners[0]["name"]) == ("Druid", "c")
+    return any(each["manager"] == "druidops" for each in live["metadata"]["managedFields"])
+
+
+@given(OBJECTS)
+def test_never_deletes_a_claim(objects: list[Manifest]) -> None:
+    cluster, desired = desire()
+    observed = converged(desired).with_objects(objects)
+    steps = (*changed_objects(cluster, desired, observed), *removed_objects(cluster, desired, observed))
+    assert not [step for step in steps if step.key.kind == "PersistentVolumeClaim"]

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The finalizer is kept as the Go operator keeps it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import (
+    deletes_claims,
+    is_orphaning,
+    is_set,
+    keep_finalizer,
+    objects_without_owner,
+    remove_finalizer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
+
+Manifest = dict[str, Any]
+
+FINALIZER = "deletepvc.finalizers.druid.apache.org"
+FOREIGN = "example.com/keep"
+
+
+def resource(finalizers: list[str] | None, **spec: Any) -> Manifest:
+    made = druid.resource(**spec)
+    made["metadata"] |= {"finalizers": finalizers, "resourceVersion": "7"}
+    return made
+
+
+# (disablePVCDeletionFinalizer, finalizers, what becomes of them; None: they stay as they are)
+KEPT: list[tuple[bool | None, list[str] | None, list[str] | None]] = [
+    (None, None, [FINALIZER]),
+    (None, [], [FINALIZER]),
+    (None, [FOREIGN], [FOREIGN, FINALIZER]),
+    (None, [FINALIZER], None),
+    (None, [FOREIGN, FINALIZER], None),
+    (False, [], [FINALIZER]),
+    (False, [FINALIZER], None),
+    (True, None, None),
+    (True, [FOREIGN], None),
+    (True, [FINALIZER], []),
+    (True, [FINALIZER, FOREIGN], [FOREIGN]),
+]
+
+
+@pytest.mark.parametrize(("disabled", "finalizers", "after"), KEPT)
+def test_keeps_the_finalizer(disabled: bool | None, finalizers: list[str] | None, after: list[str] | None) -> None:
+    spec = {} if disabled is None else {"disablePVCDeletionFinalizer": disabled}
+    steps = keep_finalizer(resource(finalizers, **spec))
+    assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
+    assert [(step.operation, step.group) for step in steps] == [("patch", None)] * len(steps)
+
+
+@pytest.mark.parametrize(("finalizers", "after"), [([], [FINALIZER]), ([FINALIZER], None)])
+def test_keeps_the_finalizer_for_an_operator_that_needs_one(finalizers: list[str], after: list[str] | None) -> None:
+    steps = keep_finalizer(resource(finalizers, disablePVCDeletionFinalizer=True), always=True)
+    assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
+
+
+def patch(finalizers: list[str]) -> list[Manifest]:
+    return [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "add", "path": "/metadata/finalizers", "value": finalizers},
+    ]
+
+
+def test_lets_go() -> None:
+    assert remove_finalizer(resource([FOREIGN, FINALIZER])).patch == patch([FOREIGN])
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "expected"), [(None, False), ([], False), ([FOREIGN], False), ([FOREIGN, FINALIZER], True)]
+)
+def test_knows_whether_it_is_set(finalizers: list[str] | None, expected: bool) -> None:
+    assert is_set(resource(finalizers)) is expected
+
+
+SPECS: list[tuple[Any, bool]] = [
+    ({}, True),
+    ({"disablePVCDeletionFinalizer": False}, True),
+    ({"disablePVCDeletionFinalizer": None}, True),
+    ({"disablePVCDeletionFinalizer": True}, False),
+    (None, True),
+    ("nonsense", True),
+]
+
+
+@pytest.mark.parametrize(("spec", "expected"), SPECS)
+def test_claims_go_unless_told_otherwise(spec: Any, expected: bool) -> None:
+    assert deletes_claims(spec) is expected
+
+
+def observed() -> Observed:
+    return converged(render(druid.cluster()))
+
+
+def without_owner(live: Manifest) -> Manifest:
+    return {**live, "metadata": {key: live["metadata"][key] for key in live["metadata"] if key != "ownerReferences"}}
+
+
+def test_knows_that_kubernetes_is_still_orphaning() -> None:
+    assert is_orphaning(resource([FINALIZER, "orphan"]))
+    assert not is_orphaning(resource([FINALIZER]))
+    assert not is_orphaning(resource(None))
+
+
+def test_names_what_has_lost_its_owner() -> None:
+    cluster = druid.cluster()
+    assert objects_without_owner(cluster, observed()) == ()
+    assert objects_without_owner(cluster, Observed()) == ()
+    [live] = observed().of_kind("StatefulSet")
+    assert objects_without_owner(cluster, observed().with_objects([without_owner(live)])) == (
+        "StatefulSet druid-c-brokers",
+    )

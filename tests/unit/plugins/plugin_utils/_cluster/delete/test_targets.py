@@ -1,0 +1,238 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""With a cluster go its workloads, what they have left behind, and its claims: nobody else's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import (
+    claims,
+    disown_claims,
+    has_running_pods,
+    orphans,
+    remaining_claims,
+    runs_without_deployment,
+    unadopted_orphans,
+    workloads,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry
+
+Manifest = dict[str, Any]
+
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+THEIRS = [entry("kubectl", {"f:spec": {}}, "Update")]
+OURS = [entry("druidops", {"f:spec": {}})]
+
+
+def cluster(name: str = "a", uid: str | None = "u-1") -> Cluster:
+    made = druid.resource()
+    made["metadata"] = {"name": name, "namespace": "ns", **({"uid": uid} if uid else {})}
+    return Cluster.from_resource(made)
+
+
+def live(kind: str, name: str, group: str, cr: str = "a", **metadata: Any) -> Manifest:
+    """Return an object with the labels of a group, which somebody else has written."""
+    labels = {"app": "druid", "druid_cr": cr, "nodeSpecUniqueStr": group, "component": "broker"}
+    return {
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "ns", "labels": labels, "managedFields": THEIRS, **metadata},
+        "spec": {},
+    }
+
+
+def controlled(kind: str, name: str, uid: str = "u") -> Manifest:
+    return {
+        "ownerReferences": [
+            {"apiVersion": "druid.apache.org/v1alpha1", "kind": kind, "name": name, "uid": uid, "controller": True}
+        ]
+    }
+
+
+def names(steps: tuple[Step, ...]) -> list[str]:
+    assert {step.operation for step in steps} <= {"delete"}
+    return [step.key.name for step in steps]
+
+
+def there(*found: Manifest) -> Observed:
+    return Observed().with_objects(found)
+
+
+def test_the_workloads_of_the_cluster_go() -> None:
+    observed = converged(render(druid.cluster()))
+    going = workloads(druid.cluster(), observed)
+    assert [(step.operation, str(step.key)) for step in going] == [("delete", "StatefulSet druid-c-brokers")]
+    [found] = observed.of_kind("StatefulSet")
+    found["metadata"] |= GOING
+    assert workloads(druid.cluster(), there(found)) == ()
+    assert workloads(cluster(), there(live("StatefulSet", "druid-a-x", "druid-a-x"))) == ()
+
+
+def test_only_claims_of_this_cluster_go() -> None:
+    found = there(
+        live("PersistentVolumeClaim", "data-druid-a-b-c-0", "druid-a-b-c"),
+        live("PersistentVolumeClaim", "more-druid-a-b-c-0", "druid-a-b-c", "a-b"),
+        live("PersistentVolumeClaim", "data-druid-a-x-0", "druid-a-x", **GOING),
+        live("PersistentVolumeClaim", "data-druid-a-gone-3", "druid-a-gone"),
+        live("PersistentVolumeClaim", "mine", "druid-a-x"),
+    )
+    went = {name: names(claims(cluster(name), found)[0]) for name in ("a", "a-b", "b")}
+    assert went == {"a": ["data-druid-a-b-c-0", "data-druid-a-gone-3"], "a-b": ["more-druid-a-b-c-0"], "b": []}
+    assert [each["metadata"]["name"] for each in remaining_claims(cluster(), found)] == [
+        "data-druid-a-b-c-0",
+        "data-druid-a-x-0",
+        "data-druid-a-gone-3",
+    ]
+
+
+CLAIM = "data-druid-a-x-0"
+GROUP = "druid-a-x"
+SET_OF_RESOURCE = live("StatefulSet", GROUP, GROUP, **controlled("Druid", "a", "u-1"))
+# (what, what else is there, whether the claim of a resource's cluster goes, and that of a cluster made of variables)
+WITH: list[tuple[str, list[Manifest], bool, bool]] = [
+    ("nothing", [], True, True),
+    ("a StatefulSet of nobody", [live("StatefulSet", GROUP, GROUP)], False, False),
+    ("a StatefulSet without labels", [live("StatefulSet", GROUP, "", labels={})], False, False),
+    ("the StatefulSet of a resource", [SET_OF_RESOURCE], True, False),
+    ("a StatefulSet that we have made", [live("StatefulSet", GROUP, GROUP, managedFields=OURS)], True, True),
+    ("a StatefulSet of another group", [live("StatefulSet", "druid-a-y", "druid-a-y")], True, True),
+]
+
+
+@pytest.mark.parametrize(
+    ("more", "by_resource", "by_variable"), [row[1:] for row in WITH], ids=[row[0] for row in WITH]
+)
+def test_a_claim_stays_with_the_workload_that_it_may_belong_to(
+    more: list[Manifest], by_resource: bool, by_variable: bool
+) -> None:
+    found = there(live("PersistentVolumeClaim", CLAIM, GROUP), *more)
+    for made_by, expected in ((cluster(), by_resource), (cluster(uid=None), by_variable)):
+        steps, warnings = claims(made_by, found)
+        assert (names(steps) == [CLAIM], len(warnings)) == (expected, int(not expected))
+        assert all(text.startswith(f"The claim {CLAIM} is kept: StatefulSet {GROUP} is not ") for text in warnings)
+        assert bool(remaining_claims(made_by, found)) is expected
+
+
+def pod(name: str = f"{GROUP}-0", group: str = GROUP, **metadata: Any) -> Manifest:
+    volumes = [{"name": "logs"}, {"name": "data", "persistentVolumeClaim": {"claimName": CLAIM}}]
+    return {**live("Pod", name, group, **metadata), "spec": {"volumes": volumes}}
+
+
+# (what, pod, whether the claim that it mounts goes)
+MOUNTING: list[tuple[str, Manifest, bool]] = [
+    ("of the group", pod(**controlled("StatefulSet", GROUP)), True),
+    ("of the group, left behind", pod(), True),
+    ("of a Job with our labels", pod(**controlled("Job", "backup")), False),
+    ("of a person with our labels", pod("debug"), False),
+    ("without labels", pod(labels={}), False),
+]
+
+
+@pytest.mark.parametrize(("user", "expected"), [row[1:] for row in MOUNTING], ids=[row[0] for row in MOUNTING])
+def test_a_claim_stays_with_a_pod_of_others(user: Manifest, expected: bool) -> None:
+    steps, warnings = claims(cluster(), there(live("PersistentVolumeClaim", CLAIM, GROUP), user))
+    assert names(steps) == [CLAIM] * expected
+    name = user["metadata"]["name"]
+    said = f"The claim {CLAIM} is kept: the pod {name} mounts it and is not this cluster's."
+    assert warnings == (() if expected else (said,))
+
+
+HASHED = {"labels": {**pod()["metadata"]["labels"], "pod-template-hash": "5d9f"}}
+REPLICA_SET = live("ReplicaSet", f"{GROUP}-5d9f", GROUP, **HASHED)
+
+
+def test_what_nobody_controls_goes() -> None:
+    found = there(
+        pod(),
+        pod(f"{GROUP}-1", **controlled("StatefulSet", GROUP)),
+        pod(f"{GROUP}-2", **GOING),
+        pod("debug"),
+        REPLICA_SET,
+        live("ReplicaSet", "druid-a-y-5d9f", "druid-a-y", **controlled("Deployment", "druid-a-y")),
+    )
+    assert names(orphans(cluster(), found)) == [f"{GROUP}-0", f"{GROUP}-5d9f"]
+    assert orphans(cluster("b"), found) == ()
+    # The workload that is not ours may be about to take them over.
+    assert orphans(cluster(), found.with_objects([live("StatefulSet", GROUP, GROUP)])) == ()
+
+
+def group_x(kind: str | None) -> Cluster:
+    """Return the cluster with a group x of that kind; None: without it."""
+    made = druid.resource({"kind": kind} if kind else {})
+    made["metadata"]["name"] = "a"
+    made["spec"]["nodes"] = {"x" if kind else "y": made["spec"]["nodes"]["brokers"]}
+    return Cluster.from_resource(made)
+
+
+# (kind of the group x, None: it is gone; what stays for it)
+GROUPS: list[tuple[str | None, list[str]]] = [
+    ("StatefulSet", [f"{GROUP}-0"]),
+    ("Deployment", [f"{GROUP}-5d9f"]),
+    (None, []),
+]
+
+
+@pytest.mark.parametrize(("kind", "stay"), GROUPS)
+def test_what_a_workload_will_take_over_stays(kind: str | None, stay: list[str]) -> None:
+    left = unadopted_orphans(group_x(kind), there(pod(), REPLICA_SET))
+    assert [each["metadata"]["name"] for each in left] == [
+        name for name in (f"{GROUP}-0", f"{GROUP}-5d9f") if name not in stay
+    ]
+
+
+# (kind of the group x, None: it is gone; the Deployments that are there; whether pods run without one)
+WITHOUT: list[tuple[str | None, list[str], bool]] = [
+    ("Deployment", [GROUP], False),
+    ("Deployment", [], False),
+    ("StatefulSet", [], True),
+    ("StatefulSet", [GROUP], False),
+    (None, [], True),
+    (None, [GROUP], False),
+]
+
+
+@pytest.mark.parametrize(("kind", "deployments", "expected"), WITHOUT)
+def test_knows_pods_without_a_deployment(kind: str | None, deployments: list[str], expected: bool) -> None:
+    made = group_x(kind)
+    found = there(pod(**HASHED), *(live("Deployment", name, name) for name in deployments))
+    assert runs_without_deployment(made, found) is expected
+    assert not runs_without_deployment(made, there(pod(**HASHED, **GOING), pod()))
+
+
+def test_knows_when_all_is_quiet() -> None:
+    assert has_running_pods(cluster(), there(pod()))
+    assert not has_running_pods(cluster(), there(pod(**GOING), pod("debug"), pod("druid-b-x-0", "druid-b-x")))
+    assert not has_running_pods(cluster(), there(pod(), live("StatefulSet", GROUP, GROUP)))
+
+
+@pytest.mark.parametrize("all_stay", [True, False])
+def test_claims_that_stay_are_released(all_stay: bool) -> None:
+    """Only those that the resource owns, and only from the resource."""
+    druid_a = {"kind": "Druid", "metadata": {"name": "a", "namespace": "ns", "uid": "u-1"}}
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u-9"}
+    owned = controlled("Druid", "a", "u-1")
+    found = [
+        live("PersistentVolumeClaim", "mine", "druid-a-b", resourceVersion="1", **owned),
+        live(
+            "PersistentVolumeClaim", "shared", "druid-a-b", resourceVersion="2",
+            ownerReferences=[*owned["ownerReferences"], other],
+        ),
+        live("PersistentVolumeClaim", "former", "druid-a-b", resourceVersion="3", **controlled("Druid", "a", "u-0")),
+        live("PersistentVolumeClaim", "going", "druid-a-b", resourceVersion="4", **owned, **GOING),
+        live("PersistentVolumeClaim", "data-druid-a-b-0", "druid-a-b", resourceVersion="5"),
+        live("PersistentVolumeClaim", "theirs", "druid-c-b", "c", resourceVersion="6", **controlled("Druid", "c")),
+    ]  # fmt: skip
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "mine"}}
+    reader = {"kind": "Pod", "metadata": {"name": "reader", "namespace": "ns"}, "spec": {"volumes": [volume]}}
+    steps = disown_claims(cluster(), Observed().with_objects([*found, reader]), druid_a, all_stay)
+    assert [step.key.name for step in steps] == (["mine", "shared"] if all_stay else ["mine"])
+    assert [step.patch and step.patch[1]["value"] for step in steps] == ([[], [other]] if all_stay else [[]])
+    assert [step.patch and step.patch[0]["value"] for step in steps] == (["1", "2"] if all_stay else ["1"])

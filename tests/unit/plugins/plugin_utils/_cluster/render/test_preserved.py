@@ -1,0 +1,125 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A running group keeps its selector and labels; a new one gets those that allow labels to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from hypothesis import given
+from hypothesis import strategies as st
+
+FIXED = {"app": "druid", "component": "broker", "druid_cr": "c", "nodeSpecUniqueStr": "druid-c-brokers"}
+OLD = {**FIXED, "team": "data"}
+
+
+def objects(inherited: Preserved, node: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    node = {"services": [{}], "podDisruptionBudgetSpec": {"maxUnavailable": 1}, **node}
+    desired = render(druid.cluster(node), {"brokers": inherited})
+    return {manifest["kind"]: manifest for manifest in desired.groups["brokers"]}
+
+
+@pytest.mark.parametrize(
+    ("inherited", "labels", "overlaid", "selector"),
+    [
+        (None, {}, {}, FIXED),
+        (None, {"team": "data"}, {}, FIXED),
+        (FIXED, {"team": "data"}, {}, FIXED),
+        (OLD, {"team": "data"}, {}, OLD),
+        (OLD, {"team": "data", "more": "1"}, {}, OLD),
+        (OLD, {}, {"team": "data"}, OLD),
+        (OLD, {"team": "other"}, {}, FIXED),
+        (OLD, {}, {}, FIXED),
+        (OLD, {"team": "data"}, {"team": "other"}, FIXED),
+        (OLD, {"team": "data"}, {"team": None}, OLD),
+    ],
+)
+def test_selects(
+    inherited: dict[str, str] | None, labels: dict[str, str], overlaid: dict[str, Any], selector: dict[str, str]
+) -> None:
+    node = {"podLabels": labels, "podTemplate": {"metadata": {"labels": overlaid}}}
+    found = objects(Preserved(inherited, inherited), node)
+    assert found["StatefulSet"]["spec"]["selector"] == {"matchLabels": selector}
+    assert found["PodDisruptionBudget"]["spec"]["selector"] == {"matchLabels": selector}
+    assert found["Service"]["spec"]["selector"] == selector
+
+
+RECOMMENDED = names.recommended_labels("c", "broker")
+
+
+@pytest.mark.parametrize(
+    ("live", "expected"),
+    [
+        (None, {**FIXED, **RECOMMENDED}),
+        (FIXED, FIXED),
+        ({**FIXED, **RECOMMENDED}, {**FIXED, **RECOMMENDED}),
+        (
+            {**FIXED, "app.kubernetes.io/name": "x"},
+            {**FIXED, "app.kubernetes.io/name": "druid"},
+        ),
+    ],
+)
+def test_pods_get_recommended_labels_only_where_that_restarts_nothing(
+    live: dict[str, str] | None, expected: dict[str, str]
+) -> None:
+    found = objects(Preserved(FIXED, live), {})
+    assert found["StatefulSet"]["spec"]["template"]["metadata"]["labels"] == expected
+
+
+label_maps = st.dictionaries(st.sampled_from(["a", "b", "app", "component"]), st.sampled_from(["1", "druid"]))
+
+
+@given(label_maps, label_maps, label_maps)
+def test_the_selector_always_matches_the_pods(
+    labels: dict[str, str], overlaid: dict[str, str], selector: dict[str, str]
+) -> None:
+    node = {"podLabels": labels, "podTemplate": {"metadata": {"labels": overlaid}}}
+    spec = objects(Preserved(selector, labels), node)["StatefulSet"]["spec"]
+    assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
+    assert FIXED.items() <= spec["template"]["metadata"]["labels"].items()
+
+
+def test_reads_what_a_live_workload_hands_down() -> None:
+    workload = recording.owned_objects("hand")["StatefulSet", "druid-hand-historicals-hot"]
+    kept = Preserved.from_workload(workload)
+    assert kept.selector == workload["spec"]["selector"]["matchLabels"]
+    assert kept.template_labels == workload["spec"]["template"]["metadata"]["labels"]
+    assert kept.configuration_hash == "9R4jCWkJ+C8hKwcNZ2UWN0AFdVI=-Ct1Iy3cS3W2nLcXyGOzxUe0zbfI="
+
+
+def test_a_workload_without_our_container_hands_down_no_hash() -> None:
+    foreign = {"metadata": {"name": "x"}, "spec": {"template": {"spec": {"containers": [{"name": "y"}]}}}}
+    assert Preserved.from_workload(foreign) == Preserved(None, None, None, has_empty_affinity=False)
+
+
+@pytest.mark.parametrize(
+    ("live", "wanted", "stated"),
+    [
+        ({}, None, {}),
+        (None, None, None),
+        ({"podAffinity": {}}, None, None),
+        ({"podAffinity": {}}, {}, None),
+        (None, {"podAffinity": {}}, {"podAffinity": {}}),
+    ],
+)
+def test_an_affinity_that_has_become_empty_goes(live: Any, wanted: Any, stated: Any) -> None:
+    template = {"containers": [], **({} if live is None else {"affinity": live})}
+    inherited = Preserved.from_workload({"metadata": {"name": "x"}, "spec": {"template": {"spec": template}}})
+    node = {} if wanted is None else {"affinity": wanted}
+    workload = objects(inherited, node)["StatefulSet"]
+    assert workload["spec"]["template"]["spec"].get("affinity") == stated
+
+
+def test_what_we_make_ourselves_is_kept_as_it_is() -> None:
+    cluster = Cluster.from_resource(druid.resource({"podLabels": {"a": "1"}}))
+    first = render(cluster)
+    [workload] = [manifest for manifest in first.objects if manifest["kind"] == "StatefulSet"]
+    assert render(cluster, {"brokers": Preserved.from_workload(workload)}) == first

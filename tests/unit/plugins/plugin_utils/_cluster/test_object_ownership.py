@@ -1,0 +1,195 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whose is an object?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    controller,
+    describe_owner,
+    foreign_workloads,
+    is_claim_of,
+    is_ours,
+    is_pod_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import entry
+
+Manifest = dict[str, Any]
+
+API = "druid.apache.org/v1alpha1"
+
+
+def cluster(name: str = "c", uid: str | None = "u-1") -> Cluster:
+    metadata = {"name": name, "namespace": "ns", **({"uid": uid} if uid else {})}
+    return Cluster.from_resource({"metadata": metadata, "spec": {}})
+
+
+def owner(name: str = "c", uid: str = "u-1", kind: str = "Druid", version: str = API, **more: Any) -> Manifest:
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True, **more}
+
+
+OURS = [entry("druidops", {"f:data": {"f:a": {}}})]
+THEIRS = [entry("kubectl", {"f:data": {"f:a": {}}}, "Update")]
+LABEL = {"druid_cr": "c"}
+HASH = {"druidOpResourceHash": "x"}
+
+
+def live(kind: str = "ConfigMap", name: str = "n", **metadata: Any) -> Manifest:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "managedFields": THEIRS, **metadata}}
+
+
+# (what, object, by resource, by variable)
+TABLE: list[tuple[str, Manifest, bool, bool]] = [
+    ("owned", live(ownerReferences=[owner()]), True, False),
+    ("owned by an earlier one", live(ownerReferences=[owner(uid="u-0")]), True, False),
+    ("owned in another version", live(ownerReferences=[owner(version="druid.apache.org/v1")]), True, False),
+    ("owned by another", live(labels=LABEL, managedFields=OURS, ownerReferences=[owner("other")]), False, False),
+    ("owned by another kind", live(labels=LABEL, ownerReferences=[owner(kind="DruidIngestion")]), False, False),
+    ("owned by another group", live(labels=LABEL, ownerReferences=[owner(version="example.com/v1")]), False, False),
+    (
+        "owned by a namesake of the group",
+        live(labels=LABEL, ownerReferences=[owner(version="druid.apache.organic/v1")]),
+        False,
+        False,
+    ),
+    ("made, without owner", live(labels=LABEL, managedFields=OURS), True, True),
+    ("made by the Go operator, without owner", live(labels=LABEL, annotations=HASH), True, True),
+    ("only labelled", live(labels=LABEL), False, False),
+    ("labelled for another", live(labels={"druid_cr": "d"}, managedFields=OURS), False, False),
+    ("only made", live(managedFields=OURS), False, False),
+    (
+        "mentioned, not controlled",
+        live(ownerReferences=[owner(controller=False)]),
+        False,
+        False,
+    ),
+    ("nothing known", live(), False, False),
+    ("nothing stated", live(labels=None, annotations=None, ownerReferences=None), False, False),
+    (
+        "only our other manager",
+        live(labels=LABEL, managedFields=[entry("druidops-replicas", {"f:spec": {"f:replicas": {}}})]),
+        False,
+        False,
+    ),
+    (
+        "only its status is ours",
+        live(labels=LABEL, managedFields=[entry("druidops", {"f:status": {}}, "Update", "status")]),
+        False,
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("found", "by_resource", "by_variable"), [r[1:] for r in TABLE], ids=[r[0] for r in TABLE])
+def test_is_ours(found: Manifest, by_resource: bool, by_variable: bool) -> None:
+    assert is_ours(found, cluster()) is by_resource
+    assert is_ours(found, cluster(uid=None)) is by_variable
+
+
+def test_the_controller_is_the_one_that_says_so() -> None:
+    first, second = owner("a", controller=False), owner("b")
+    assert controller(live(ownerReferences=[first, second])) == second
+    assert controller(live(ownerReferences=[first])) is None
+
+
+OWNERS = [
+    (live(ownerReferences=[owner("other", kind="Deployment")]), "it belongs to Deployment other"),
+    (live(labels={"druid_cr": "d"}), "it carries the label druid_cr=d"),
+    (live(), "it has no owner and was not made by us"),
+]
+
+
+@pytest.mark.parametrize(("found", "words"), OWNERS)
+def test_says_whose_it_is(found: Manifest, words: str) -> None:
+    assert describe_owner(found) == words
+
+
+def claim(cr: str, group: str, name: str | None = None, app: str = "druid", **metadata: Any) -> Manifest:
+    labels = {"app": app, "druid_cr": cr, "nodeSpecUniqueStr": group}
+    return live("PersistentVolumeClaim", name or f"data-{group}-0", labels=labels, **metadata)
+
+
+# Names of two clusters can meet: the group c of a-b, and the group b-c of a.
+MEETING = "druid-a-b-c"
+# (what, claim, clusters that it belongs to)
+CLAIMS: list[tuple[str, Manifest, list[str]]] = [
+    ("of one cluster", claim("c", "druid-c-brokers"), ["c"]),
+    ("of the longer name", claim("a-b", MEETING), ["a-b"]),
+    ("of the shorter name", claim("a", MEETING), ["a"]),
+    ("of a group that is gone", claim("c", "druid-c-gone", "data-druid-c-gone-17"), ["c"]),
+    ("of another app", claim("c", "druid-c-brokers", app="mine"), []),
+    ("of no group", claim("c", ""), []),
+    ("of a group of another cluster", claim("c", "druid-d-brokers"), []),
+    ("without an ordinal", claim("c", "druid-c-brokers", "data-druid-c-brokers"), []),
+    ("with another ending", claim("c", "druid-c-brokers", "data-druid-c-brokers-0-backup"), []),
+    ("with nothing in front", claim("c", "druid-c-brokers", "druid-c-brokers-0"), []),
+    ("with a dot that means any character", claim("c", "druid-c-b.x", "data-druid-c-bax-0"), []),
+    ("not labelled", live("PersistentVolumeClaim", "data-druid-c-brokers-0"), []),
+    ("of the resource", claim("c", "druid-c-brokers", "mine", ownerReferences=[owner()]), ["c"]),
+    ("of another resource", claim("c", "druid-c-brokers", ownerReferences=[owner("d")]), ["d"]),
+    (
+        "of the group's StatefulSet",
+        claim(
+            "c", "druid-c-brokers", ownerReferences=[owner("druid-c-brokers", kind="StatefulSet", version="apps/v1")]
+        ),
+        ["c"],
+    ),
+    (
+        "of another StatefulSet",
+        claim("c", "druid-c-brokers", ownerReferences=[owner("mine", kind="StatefulSet", version="apps/v1")]),
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("found", "clusters"), [row[1:] for row in CLAIMS], ids=[row[0] for row in CLAIMS])
+def test_whose_claim(found: Manifest, clusters: list[str]) -> None:
+    assert [name for name in ("a", "a-b", "b", "c", "d") if is_claim_of(found, cluster(name))] == clusters
+
+
+FOUR: Manifest = {**LABEL, "app": "druid", "nodeSpecUniqueStr": "druid-c-x", "component": "broker"}
+SET = owner("druid-c-x", kind="StatefulSet", version="apps/v1")
+REPLICA_SET = owner("druid-c-x-5d9f", kind="ReplicaSet", version="apps/v1")
+
+
+def without(label: str) -> Manifest:
+    return {name: text for name, text in FOUR.items() if name != label}
+
+
+# (what, pod, whether it is of the cluster c)
+PODS: list[tuple[str, Manifest, bool]] = [
+    ("of nobody", live("Pod", "druid-c-x-0", labels=FOUR), True),
+    ("of its StatefulSet", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[SET]), True),
+    ("of its ReplicaSet", live("Pod", "druid-c-x-5d9f-abc", labels=FOUR, ownerReferences=[REPLICA_SET]), True),
+    ("with more labels", live("Pod", "druid-c-x-0", labels={**FOUR, "team": "a"}), True),
+    ("of another StatefulSet", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[owner("y")]), False),
+    ("of a Job", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[owner("druid-c-x", kind="Job")]), False),
+    ("with another name", live("Pod", "debug", labels=FOUR), False),
+    *((f"without {label}", live("Pod", "druid-c-x-0", labels=without(label)), False) for label in FOUR),
+    ("of another cluster", live("Pod", "druid-d-x-0", labels={**FOUR, "druid_cr": "d"}), False),
+    (
+        "of a group of another cluster",
+        live("Pod", "druid-d-x-0", labels={**FOUR, "nodeSpecUniqueStr": "druid-d-x"}),
+        False,
+    ),
+    ("without labels", live("Pod", "druid-c-x-0", labels=None), False),
+]
+
+
+@pytest.mark.parametrize(("found", "expected"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+def test_whose_pod(found: Manifest, expected: bool) -> None:
+    assert is_pod_of(found, cluster()) is expected
+
+
+def test_knows_the_workloads_of_others() -> None:
+    ours = live("StatefulSet", "ours", ownerReferences=[owner()])
+    theirs = live("StatefulSet", "theirs", labels=LABEL)
+    assert foreign_workloads(cluster(), [ours, theirs]) == {"theirs": theirs}
+    # What a resource made is not what variables made.
+    assert set(foreign_workloads(cluster(uid=None), [ours, theirs])) == {"ours", "theirs"}

@@ -1,0 +1,248 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A plan in words and as a diff."""
+
+from __future__ import annotations
+
+import difflib
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._values.test_nesting import nested
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+
+Manifest = dict[str, Any]
+
+
+def config_map(**data: str) -> Manifest:
+    metadata = {"name": "n", "namespace": "ns"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def update(before: Manifest, after: Manifest, group: str | None = "brokers") -> Step:
+    return Step("update", after, group, stored(before), stored(after))
+
+
+def rolling(name: str, group: str, replicas: int | None, before_that: int | None = None, **spec: Any) -> Step:
+    before = druid.rendered("StatefulSet", {"replicas": replicas if before_that is None else before_that})
+    before["metadata"]["name"] = name
+    after = deepcopy(before)
+    after["spec"]["template"]["spec"]["containers"][0]["image"] = "new"
+    after["spec"]["replicas"] = replicas
+    if replicas is None:
+        del after["spec"]["replicas"], before["spec"]["replicas"]
+    after["spec"] |= spec
+    return update(before, after, group)
+
+
+def strategy(kind: str, **parameters: int) -> Manifest:
+    return {"updateStrategy": {"type": kind, "rollingUpdate": parameters}}
+
+
+PLAN = Plan(
+    (
+        Step("create", config_map(a="1")),
+        rolling("second", "b", 1),
+        rolling("first", "a", 3),
+        rolling("third", "c", None),
+        Step("recreate", druid.rendered("StatefulSet"), "d", stored(druid.rendered("StatefulSet"))),
+        Step("delete", stored(config_map()), None, stored(config_map())),
+        Step("patch", druid.resource(), live=druid.resource(), after=druid.resource(), patch=[]),
+    ),
+    (Finding("R", "It is in the way."), Finding("Paused", "As you like it.", is_problem=False)),
+)
+
+
+def test_lines() -> None:
+    assert plan_output.lines(PLAN) == [
+        "create ConfigMap n",
+        "change StatefulSet second",
+        "change StatefulSet first",
+        "change StatefulSet third",
+        "recreate StatefulSet druid-c-brokers (a field that cannot be changed; pods keep running)",
+        "delete ConfigMap n",
+        "change Druid c (finalizer)",
+        "restart 1: group b (StatefulSet second), 1 pod",
+        "restart 2: group a (StatefulSet first), 3 pods",
+        "restart 3: group c (StatefulSet third), 1 pod",
+        "held back: It is in the way.",
+    ]
+
+
+IN_DRUID = druid.in_druid({"a": 1, "password": "one"}, {"a": 2, "password": "two"})
+
+
+def test_what_changes_in_druid_comes_after_what_restarts() -> None:
+    plan = Plan((rolling("s", "g", 1),), (Finding("R", "It is in the way."),), in_druid=(IN_DRUID,))
+    assert plan_output.lines(plan)[1:] == [
+        "restart 1: group g (StatefulSet s), 1 pod",
+        "update dynamic configuration of the Coordinator in Druid",
+        "held back: It is in the way.",
+    ]
+    assert "prepared" in plan_output.diff(plan)[1]
+    assert plan_output.diff(plan)[2] == plan_output.diff(Plan(in_druid=(IN_DRUID,)))[0]
+
+
+def test_diff_of_druid_hides_secrets_and_shows_that_they_have_changed() -> None:
+    [entry] = plan_output.diff(Plan(in_druid=(IN_DRUID,)))
+    assert (entry["before_header"], entry["after_header"]) == ("dynamic configuration of the Coordinator",) * 2
+    assert ("a: 1" in entry["before"], "a: 2" in entry["after"]) == (True, True)
+    assert "one" not in entry["before"]
+    assert "two" not in entry["after"]
+    assert entry["before"].replace("a: 1", "a: 2") != entry["after"]
+
+
+# (step, what is said of its pods)
+RESTARTS: list[tuple[Step, list[str]]] = [
+    (rolling("s", "g", 2), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (rolling("s", "g", 0), []),
+    (rolling("s", "g", 0, 2), []),
+    (rolling("s", "g", 2, 0), []),
+    (rolling("s", "g", 2, 1), ["restart 1: group g (StatefulSet s), 1 pod"]),
+    (rolling("s", "g", 3, **strategy("RollingUpdate", partition=1)), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (rolling("s", "g", 3, **strategy("RollingUpdate", partition=3)), []),
+    (
+        rolling("s", "g", 3, **strategy("OnDelete")),
+        ["no restart before its pods are deleted (OnDelete): group g (StatefulSet s), 3 pods"],
+    ),
+    (rolling("s", "g", 0, **strategy("OnDelete")), []),
+]
+
+
+@pytest.mark.parametrize(("step", "lines"), RESTARTS)
+def test_tells_which_pods_restart(step: Step, lines: list[str]) -> None:
+    assert plan_output.restart_lines([step]) == lines
+
+
+def test_what_restarts_by_itself_is_counted() -> None:
+    by_hand = rolling("a", "a", 1, **strategy("OnDelete"))
+    assert plan_output.restart_lines([by_hand, rolling("b", "b", 1), by_hand, rolling("c", "c", 1)]) == [
+        "restart 1: group b (StatefulSet b), 1 pod",
+        "restart 2: group c (StatefulSet c), 1 pod",
+        "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
+        "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
+    ]
+
+
+@pytest.mark.parametrize("levels", [250, 450, 900, 5000])
+def test_the_finalizer_of_a_resource_that_nobody_can_walk_down(levels: int) -> None:
+    live, after = druid.resource(), druid.resource()
+    for each in (live, after):
+        each["spec"]["deep"] = nested(levels)
+    after["metadata"]["finalizers"] = ["a"]
+    [entry] = plan_output.diff(Plan((Step("patch", after, live=live, after=after, patch=[]),)))
+    shown = difflib.ndiff(entry["before"].splitlines(), entry["after"].splitlines())
+    assert [line for line in shown if line[0] in "+-?"] == ["+   finalizers:", "+   - a"]
+
+
+def test_nothing_to_say() -> None:
+    assert plan_output.lines(Plan()) == []
+    assert plan_output.diff(Plan()) == []
+
+
+NO_RESTARTS = [
+    ("replicas", update(druid.rendered("StatefulSet"), druid.rendered("StatefulSet", {"replicas": 5}))),
+    ("a ConfigMap", update(config_map(a="1"), config_map(a="2"))),
+    ("a new workload", Step("create", druid.rendered("StatefulSet"), "brokers")),
+    ("no answer yet", Step("update", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
+    ("a deletion", Step("delete", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
+]
+
+
+@pytest.mark.parametrize("step", [step for _name, step in NO_RESTARTS], ids=[name for name, _step in NO_RESTARTS])
+def test_restarts_nothing(step: Step) -> None:
+    assert plan_output.restart_lines([step]) == []
+
+
+def test_diff_has_an_entry_for_each_object_and_one_for_the_restarts() -> None:
+    entries = plan_output.diff(PLAN)
+    assert [(entry.get("before_header"), entry.get("after_header")) for entry in entries] == [
+        ("ConfigMap ns/n (absent)", "ConfigMap ns/n"),
+        ("StatefulSet ns/second", "StatefulSet ns/second"),
+        ("StatefulSet ns/first", "StatefulSet ns/first"),
+        ("StatefulSet ns/third", "StatefulSet ns/third"),
+        ("StatefulSet ns/druid-c-brokers", "StatefulSet ns/druid-c-brokers (absent)"),
+        ("ConfigMap ns/n", "ConfigMap ns/n (absent)"),
+        ("Druid ns/c", "Druid ns/c"),
+        (None, None),
+    ]
+    assert entries[0]["before"] == ""
+    assert entries[5]["after"] == ""
+    assert entries[-1] == {"prepared": "\n".join(plan_output.restart_lines(PLAN.steps)) + "\n"}
+
+
+def test_diff_shows_what_a_person_states_and_nothing_of_the_servers() -> None:
+    live, after = stored(druid.rendered("StatefulSet")), stored(druid.rendered("StatefulSet", {"replicas": 5}))
+    live["status"], after["status"] = {"replicas": 1}, {"replicas": 2}
+    after["metadata"] |= {"resourceVersion": "9", "generation": 9}
+    [entry] = plan_output.diff(Plan((Step("update", after, "brokers", live, after),)))
+    assert changed_lines(entry) == ["-  replicas: 1", "+  replicas: 5"]
+    shown = yaml.safe_load(entry["after"])
+    assert set(shown["metadata"]) == {"labels", "name", "namespace", "ownerReferences"}
+    assert "uid" not in shown["metadata"]["ownerReferences"][0]
+
+
+def test_a_new_object_is_shown_as_stated() -> None:
+    step = Step("create", config_map(a="1"), after={**stored(config_map(a="1")), "filled": "in"})
+    assert yaml.safe_load(plan_output.diff(Plan((step,)))[0]["after"]) == config_map(a="1")
+
+
+def changed_lines(entry: dict[str, str]) -> list[str]:
+    lines = difflib.unified_diff(entry["before"].splitlines(), entry["after"].splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+READABLE = [
+    ("a=1\nb=2\n", "a=1\nb=3\n", ["-    b=2", "+    b=3"]),
+    ("a=1\nb=2", "a=1\nb=3", ["-    b=2", "+    b=3"]),
+    ("a=1  \n\tb=2\n", "a=1  \n\tb=3\n", ["-    \tb=2", "+    \tb=3"]),
+    ("# ä \U0001f600\nb: 2\n", "# ä \U0001f600\nb: 3\n", ["-    b: 2", "+    b: 3"]),
+    ("\n\nb=2\n", "\n\nb=3\n", ["-    b=2", "+    b=3"]),
+    ("  a\nb=2\n", "  a\nb=3\n", ["-    b=2", "+    b=3"]),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "lines"), READABLE)
+def test_a_diff_shows_the_line_that_differs(before: str, after: str, lines: list[str]) -> None:
+    [entry] = plan_output.diff(Plan((update(config_map(file=before), config_map(file=after)),)))
+    assert changed_lines(entry) == lines
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b[31mred\nb", "a\x07\nb", "a\u2028\nb", "a\rb\nc", "\u202eabc\nd", "\u200bx\ny", "\u202eabc", "\U000e0001x"],
+)
+def test_nothing_that_acts_on_a_terminal_is_printed(text: str) -> None:
+    [entry] = plan_output.diff(Plan((Step("create", config_map(file=text)),)))
+    assert all(character.isprintable() or character == "\n" for character in entry["after"])
+    assert yaml.safe_load(entry["after"])["data"]["file"] == text
+
+
+TEMPLATES = ["{{ lookup('pipe', 'id') }}", "{% raw %}", "!unsafe x", "&a *a", "true", "0123", "null", "2026-01-01"]
+
+
+@pytest.mark.parametrize("text", TEMPLATES)
+def test_text_is_shown_as_text(text: str) -> None:
+    [entry] = plan_output.diff(Plan((Step("create", config_map(file=text)),)))
+    assert yaml.safe_load(entry["after"])["data"]["file"] == text
+
+
+def test_an_object_that_is_there_twice_is_written_out_twice() -> None:
+    shared = {"a": "1"}
+    manifest = {**config_map(), "first": shared, "second": shared}
+    assert "&" not in plan_output.diff(Plan((Step("create", manifest),)))[0]["after"]
+
+
+def test_secrets_are_masked_and_seen_to_change() -> None:
+    step = update(config_map(file="a=1\nx.password=hunter2\n"), config_map(file="a=1\nx.password=hunter3\n"))
+    [entry] = plan_output.diff(Plan((step,)))
+    assert "hunter" not in repr(entry)
+    assert changed_lines(entry) == ["-    x.password=********", "+    x.password=******** (another value)"]

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Credentials come from the Secrets that a resource may name, and what is missing is named."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    ConnectionUnavailable,
+    connect,
+    connection_details,
+    disallowed_secret,
+    secrets_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
+
+URL = "http://druid:8888"
+AUTH = {"type": "basic-auth", "secretRef": {"name": "login"}}
+CANARY = "hunter2hunter2"
+
+
+def secret(**data: str) -> dict[str, Any]:
+    return {"kind": "Secret", "data": {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}}
+
+
+def found(described: Any, *secrets: Any) -> Any:
+    return connection_details(described, URL, dict(zip(secrets_of(described), secrets, strict=True)))
+
+
+def test_reads_user_and_password() -> None:
+    login = secret(OperatorUserName="u", OperatorPassword=CANARY)
+    spoken = found(ingestion(auth=AUTH), login)
+    assert (spoken.url, spoken.username, spoken.password) == (URL, "u", CANARY)
+    assert CANARY not in repr(spoken)
+    named = ingestion(auth={**AUTH, "usernameKey": "a", "passwordKey": "b"})
+    assert found(named, secret(a="u", b="p")).password == "p"
+
+
+def test_reads_certificates() -> None:
+    endpoint = {"caSecretRef": {"name": "ca", "key": "ca.crt"}, "clientCertificateSecretRef": {"name": "own"}}
+    trust, own = secret(**{"ca.crt": "A"}), secret(**{"tls.crt": "C", "tls.key": "K"})
+    spoken = found(ingestion(endpoint=endpoint), trust, own)
+    assert (spoken.authorities, spoken.certificate, spoken.key) == ("A", "C", "K")
+    assert spoken.username is None
+
+
+@pytest.mark.parametrize(
+    ("auth", "login", "reason", "words"),
+    [
+        (AUTH, None, "SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it."),
+        (AUTH, secret(OperatorUserName="u"), "SecretNotFound", "has no key OperatorPassword. Add it."),
+        (AUTH, {"data": {"OperatorUserName": "//8="}}, "SecretNotFound", "is no text in UTF-8"),
+        ({**AUTH, "type": "kerberos"}, secret(), "InvalidSpec", "spec.auth.type ('kerberos'): basic-auth is what"),
+    ],
+)
+def test_names_what_is_missing(auth: Any, login: Any, reason: str, words: str) -> None:
+    with pytest.raises(ConnectionUnavailable) as raised:
+        found(ingestion(auth=auth), login)
+    assert raised.value.finding.reason == reason
+    assert words in raised.value.finding.message
+
+
+@pytest.mark.parametrize(
+    ("allowed", "is_refused"), [((), True), (("other",), True), (("there",), False), (("*",), False)]
+)
+def test_a_secret_of_another_namespace_is_refused(allowed: tuple[str, ...], is_refused: bool) -> None:
+    keys = secrets_of(ingestion(auth={**AUTH, "secretRef": {"name": "login", "namespace": "there"}}))
+    finding = disallowed_secret(keys, "ns", allowed)
+    assert (finding is not None) is is_refused
+    assert finding is None or finding.reason == "ReferenceRefused"
+    assert disallowed_secret(secrets_of(ingestion(auth=AUTH)), "ns", ()) is None
+
+
+@pytest.mark.parametrize("odd", [5, "text", [1], {"name": None}])
+def test_a_secret_that_is_named_in_another_shape_is_none(odd: Any) -> None:
+    endpoint = {"caSecretRef": odd, "clientCertificateSecretRef": odd}
+    assert secrets_of(ingestion(auth={**AUTH, "secretRef": odd}, endpoint=endpoint)) == ()
+
+
+def test_files_of_certificates_do_not_outlive_the_connection(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with connect(connection_details(ingestion(), URL, {}), Timeouts(), Meter()):
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())

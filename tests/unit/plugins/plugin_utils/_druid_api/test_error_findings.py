@@ -1,0 +1,69 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is in the way is told by its kind, in words that fit a resource."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
+    ApiError,
+    Forbidden,
+    InvalidResponse,
+    ServerError,
+    Unauthorized,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    DruidError,
+    InvalidInput,
+    UncertainState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
+
+URL = "http://druid:8888/x"
+WHERE = ("POST", URL)
+CUT = Unreachable(*WHERE, "cut off", sent=True, is_transient=True)
+
+
+def after(error: DruidError, cause: DruidError) -> DruidError:
+    """Return the error as one that was raised because of the other."""
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (CUT, "DruidUnreachable"),
+        (ServerError(500, "oops", *WHERE), "DruidUnreachable"),
+        (InvalidResponse(200, "no JSON", *WHERE), "DruidUnreachable"),
+        (Unauthorized(401, "", *WHERE), "Unauthorized"),
+        (Forbidden(403, "", *WHERE), "Unauthorized"),
+        (ApiError(400, "no such type", *WHERE), "RefusedByDruid"),
+        (InvalidInput("spec", {}, "names no datasource"), "InvalidSpec"),
+        # what was read back then does not make it a refusal
+        (after(DruidError("It is as it was."), CUT), "DruidUnreachable"),
+        (after(UncertainState("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
+        (after(DruidError("It is as it was."), ServerError(500, "Server Error", *WHERE)), "DruidUnreachable"),
+        (after(DruidError("It is as it was."), ApiError(400, "no such type", *WHERE)), "RefusedByDruid"),
+    ],
+)
+def test_is_told_by_its_kind(error: DruidError, reason: str) -> None:
+    found = error_finding(error)
+    assert (found.reason, found.is_problem, found.group) == (reason, True, None)
+    assert found.message.startswith(str(error))
+    assert ("spec.auth.secretRef" in found.message) is (reason == "Unauthorized")
+
+
+def test_names_the_fields_of_the_resource() -> None:
+    untrusted = error_finding(Unreachable(*WHERE, "not trusted", "Set ca_path to the CA"))
+    assert untrusted.message.endswith("Set ca_path to the CA. Here ca_path is spec.endpoint.caSecretRef.")
+    nowhere = error_finding(Unreachable(*WHERE, "unknown", "Check the option url, or client_cert"))
+    named = (
+        "druid_cluster_url, druid_ingestion_url",
+        "else spec.endpoint.url, else the Service of the cluster's router",
+    )
+    assert [each for each in (*named, "only; client_cert is spec.endpoint.") if each not in nowhere.message] == []
+    assert "Here" not in error_finding(CUT).message

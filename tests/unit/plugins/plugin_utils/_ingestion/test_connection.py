@@ -1,0 +1,46 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where Druid is, as the resource says or in place of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
+
+ENDPOINT = {"druidCluster": None, "endpoint": {"url": "https://druid:9088"}}
+FOUND = Observed(cluster=cluster(), services=(service(),))
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "override", "url"),
+    [
+        (ENDPOINT, Observed(), None, "https://druid:9088"),
+        (ENDPOINT, Observed(), "http://localhost:1", "http://localhost:1"),
+        ({}, FOUND, None, "http://druid-c-routers.ns.svc:8088"),
+    ],
+)
+def test_finds(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
+    assert druid_connection(ingestion(**more), found, Options(url=override)).url == url
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "reason"),
+    [
+        ({"druidCluster": None}, Observed(), "InvalidSpec"),
+        ({}, Observed(), "ClusterNotFound"),
+        ({}, Observed(cluster=cluster()), "RouterNotFound"),
+    ],
+)
+def test_says_what_is_missing(more: dict[str, Any], found: Observed, reason: str) -> None:
+    with pytest.raises(ConnectionUnavailable) as raised:
+        druid_connection(ingestion(**more), found, Options())
+    assert raised.value.finding.reason == reason

@@ -1,0 +1,168 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Druid was given last is read as it was put down."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    SubmittedTask,
+    is_elsewhere,
+    is_ours,
+    is_own,
+    of_status,
+    read_last_applied,
+    resource_of,
+    to_config_map,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.target import target
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
+    KAFKA,
+    ingestion,
+    resource,
+)
+
+TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        LastApplied(ingestion().specified, "pages"),
+        LastApplied(ingestion(suspend=True).specified, "pages"),
+        LastApplied({}, "t", TASK),
+        LastApplied({}, "new", None, ("old",)),
+    ],
+)
+def test_is_read_as_it_was_put_down(record: LastApplied) -> None:
+    assert read_last_applied(to_config_map(record, ingestion()), resource()) == record
+
+
+def test_one_of_an_older_version_has_no_former_supervisors() -> None:
+    stored = to_config_map(LastApplied({}, "pages"), ingestion())
+    data = {**stored["data"], "state.json": '{"id": "pages", "task": null}'}
+    assert read_last_applied({**stored, "data": data}, resource()) == LastApplied({}, "pages")
+
+
+@pytest.mark.parametrize(
+    ("record", "supervisors"),
+    [
+        (LastApplied(), ()),
+        (LastApplied({}, "a"), ("a",)),
+        (LastApplied({}, "b", None, ("a",)), ("a", "b")),
+        (LastApplied({}, "t", TASK), ()),
+        (LastApplied({}, "t", TASK, ("a",)), ("a",)),
+    ],
+)
+def test_knows_of_all_supervisors(record: LastApplied, supervisors: tuple[str, ...]) -> None:
+    assert record.supervisors == supervisors
+
+
+@pytest.mark.parametrize("data", [None, {}, {"spec.json": "{"}, {"spec.json": "{}", "state.json": "[]"}])
+def test_one_that_somebody_has_edited_is_none(data: Any) -> None:
+    assert read_last_applied({"metadata": {}, "data": data}, resource()) == LastApplied()
+
+
+def test_what_the_go_operator_has_written_is_taken_over() -> None:
+    status = {"taskId": "pages", "currentIngestionSpec.json": json.dumps(KAFKA)}
+    stored = {**resource(), "status": status}
+    assert read_last_applied(None, stored) == LastApplied({"type": "kafka", "spec": KAFKA}, "pages")
+    stored = {**resource("native-batch", BATCH), "status": {**status, "currentIngestionSpec.json": json.dumps(BATCH)}}
+    taken = read_last_applied(None, stored)
+    assert taken.task == SubmittedTask("pages", phase="submitted")
+    assert (
+        read_last_applied(None, {**resource(), "status": {**status, "currentIngestionSpec.json": "{"}}) == LastApplied()
+    )
+    assert (
+        read_last_applied(None, {**resource(), "status": {"taskId": "", "currentIngestionSpec.json": ""}})
+        == LastApplied()
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "record"),
+    [
+        ("kafka", {"taskId": "pages", "appliedHash": "h"}, LastApplied({}, "pages")),
+        (
+            "native-batch",
+            {"taskId": "t", "appliedHash": "h"},
+            LastApplied({}, "t", SubmittedTask("t", phase="submitted")),
+        ),
+        # looked at, never given
+        ("kafka", {"taskId": "pages"}, LastApplied()),
+        ("kafka", {}, LastApplied()),
+        ("kafka", None, LastApplied()),
+    ],
+)
+def test_what_is_to_be_ended_is_in_the_status_too(kind: str, status: Any, record: LastApplied) -> None:
+    assert of_status({**resource(kind), "status": status}) == record
+
+
+def test_belongs_to_the_resource_of_its_name() -> None:
+    ours = to_config_map(LastApplied(), ingestion())
+    assert is_ours(ours, ingestion())
+    assert not is_ours(ours, ingestion(name="other"))
+    assert not is_ours({"metadata": {"name": "i-ingestion"}}, ingestion())
+    by_variable = Ingestion.from_resource({"metadata": {"name": "i", "namespace": "ns"}})
+    assert is_ours(to_config_map(LastApplied(), by_variable), by_variable)
+    assert is_ours(to_config_map(LastApplied(), by_variable), ingestion())
+    assert not is_ours(ours, by_variable)
+    assert [resource_of(each) for each in (ours, to_config_map(LastApplied(), by_variable))] == ["i", None]
+
+
+def test_one_that_was_made_anew_has_done_nothing_yet() -> None:
+    """Kubernetes removes the record of the one before, in its time."""
+    stored = to_config_map(LastApplied(ingestion().specified, "t", TASK), ingestion())
+    anew = resource(metadata={"uid": "another"})
+    assert is_ours(stored, Ingestion.from_resource(anew))
+    assert not is_own(stored, Ingestion.from_resource(anew))
+    assert read_last_applied(stored, anew) == LastApplied()
+    described = {"metadata": {"name": "i", "namespace": "ns"}, "spec": anew["spec"]}
+    assert read_last_applied(stored, described) == LastApplied()
+
+
+@pytest.mark.parametrize("name", ["a", "a" * 243, "a" * 244, "a" * 253])
+def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
+    assert len(record_name(name)) <= 253
+    assert record_name(name) != record_name(name[:-1] + "b")
+
+
+@pytest.mark.parametrize(
+    ("more", "counts"),
+    [
+        ({}, True),
+        ({"druidCluster": "other"}, False),
+        ({"druidCluster": None, "endpoint": {"url": "http://druid:8888"}}, False),
+        # which Druid it is cannot be read: nothing says that it is another one
+        ({"druidCluster": None}, True),
+    ],
+)
+def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str, Any], counts: bool) -> None:
+    put_down = target(ingestion())
+    supervisor = LastApplied({"type": "kafka", "rules": []}, "a", None, ("b",), put_down)
+    batch = LastApplied({"type": "native-batch", "spec": {}, "rules": [{}]}, "a", SubmittedTask("a"), ("b",), put_down)
+    found = read_last_applied(to_config_map(supervisor, ingestion(**more)), resource(**more))
+    assert (found.id, found.supervisors, bool(found.specified)) == (
+        ("a", ("b", "a"), True) if counts else ("", (), False)
+    )
+    found = read_last_applied(to_config_map(batch, ingestion("native-batch", **more)), resource("native-batch", **more))
+    assert (found.task, found.supervisors, "rules" in found.specified) == (
+        SubmittedTask("a"),
+        ("b",) if counts else (),
+        counts,
+    )
+
+
+def test_what_the_status_tells_is_about_a_druid_too() -> None:
+    told = {**resource(), "status": {"taskId": "a", "appliedHash": "x", "appliedTo": target(ingestion())}}
+    assert not is_elsewhere(of_status(told), ingestion())
+    assert is_elsewhere(of_status(told), ingestion(druidCluster="other"))

@@ -1,0 +1,39 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What there is to tell of a task about an ingestion."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import run_metrics
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Finalizer,
+    Plan,
+    SaveLastApplied,
+    Terminate,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+FAILED = Finding(reasons.WRITE_FAILED, "No.")
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        (Plan(), ("unchanged", 0, 0, 0)),
+        (Plan((SaveLastApplied(LastApplied()), Finalizer(is_set=True))), ("changed", 1, 0, 0)),
+        (Plan((Terminate("supervisor", "s"), SaveLastApplied(None))), ("changed", 0, 2, 0)),
+        (Plan(findings=(FAILED,)), ("with_problems", 0, 0, 1)),
+    ],
+)
+def test_outcome(plan: Plan, told: tuple[str, int, int, int]) -> None:
+    made = Outcome(tuple(step.title for step in plan.steps), report=Report(plan, {"conditions": []}))
+    run = run_metrics(made, Meter(), 1.0)
+    assert (run.outcome, run.applied, run.removed, run.errors["act"]) == told

@@ -1,0 +1,475 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Kubernetes API, spoken over a real socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep, to_json
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    ApiError,
+    KubernetesError,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
+    BROKEN,
+    Answer,
+    Server,
+    serving,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+Manifest = dict[str, Any]
+Call = Callable[[KubernetesApi], Any]
+
+CONFIG_MAP: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
+DRUID: Manifest = {
+    "apiVersion": "druid.apache.org/v1alpha1",
+    "kind": "Druid",
+    "metadata": {"name": "c", "namespace": "ns"},
+}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def api(server: Server) -> Iterator[KubernetesApi]:
+    pauses: list[float] = []
+    with urllib3.PoolManager() as pool:
+        connection = KubernetesApi(server.url, pool, sleep=pauses.append)
+        connection.pauses = pauses  # type: ignore[attr-defined]
+        yield connection
+
+
+def missing(name: str | None = "n") -> Answer:
+    details = {"name": name, "kind": "configmaps"} if name else {}
+    return Answer(404, {"kind": "Status", "message": "not found", "reason": "NotFound", "details": details})
+
+
+OPERATIONS = [{"op": "add", "path": "/a", "value": 1}]
+PREFIX = "/apis/druid.apache.org/v1alpha1/namespaces/ns/druids/c"
+# (what, call, method, path with query, content type)
+CALLS: list[tuple[str, Call, str, str, str | None]] = [
+    ("get", lambda api: api.get("ConfigMap", "ns", "n"), "GET", "/api/v1/namespaces/ns/configmaps/n", None),
+    ("get of a group", lambda api: api.get("Druid", "ns", "c"), "GET", PREFIX, None),
+    ("get without namespace", lambda api: api.get("Namespace", None, "ns"), "GET", "/api/v1/namespaces/ns", None),
+    (
+        "list",
+        lambda api: api.list_objects("StatefulSet", "ns", "druid_cr=c"),
+        "GET",
+        "/apis/apps/v1/namespaces/ns/statefulsets?labelSelector=druid_cr%3Dc",
+        None,
+    ),
+    (
+        "apply",
+        lambda api: api.apply(CONFIG_MAP),
+        "PATCH",
+        "/api/v1/namespaces/ns/configmaps/n?fieldManager=druidops&force=true",
+        "application/apply-patch+yaml",
+    ),
+    (
+        "apply as another, for a try",
+        lambda api: api.apply(CONFIG_MAP, dry_run=True, manager="other"),
+        "PATCH",
+        "/api/v1/namespaces/ns/configmaps/n?fieldManager=other&force=true&dryRun=All",
+        "application/apply-patch+yaml",
+    ),
+    (
+        "create",
+        lambda api: api.create(CONFIG_MAP),
+        "POST",
+        "/api/v1/namespaces/ns/configmaps?fieldManager=druidops",
+        "application/json",
+    ),
+    (
+        "create for a try",
+        lambda api: api.create(DRUID, dry_run=True),
+        "POST",
+        "/apis/druid.apache.org/v1alpha1/namespaces/ns/druids?fieldManager=druidops&dryRun=All",
+        "application/json",
+    ),
+    (
+        "replace",
+        lambda api: api.replace(CONFIG_MAP, dry_run=True),
+        "PUT",
+        "/api/v1/namespaces/ns/configmaps/n?fieldManager=druidops&dryRun=All",
+        "application/json",
+    ),
+    (
+        "patch",
+        lambda api: api.json_patch("Druid", "ns", "c", OPERATIONS),
+        "PATCH",
+        f"{PREFIX}?fieldManager=druidops",
+        "application/json-patch+json",
+    ),
+    (
+        "patch of the status",
+        lambda api: api.patch_status("Druid", "ns", "c", OPERATIONS),
+        "PATCH",
+        f"{PREFIX}/status?fieldManager=druidops",
+        "application/json-patch+json",
+    ),
+    (
+        "delete",
+        lambda api: api.delete("ConfigMap", "ns", "n", "u-1"),
+        "DELETE",
+        "/api/v1/namespaces/ns/configmaps/n",
+        "application/json",
+    ),
+    (
+        "a name with a slash",
+        lambda api: api.delete("ConfigMap", "ns", "a/../b", "u-1"),
+        "DELETE",
+        "/api/v1/namespaces/ns/configmaps/a%2F..%2Fb",
+        "application/json",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "method", "path", "content"), [row[1:] for row in CALLS], ids=[c[0] for c in CALLS])
+def test_asks_for(server: Server, api: KubernetesApi, call: Call, method: str, path: str, content: str | None) -> None:
+    call(api)
+    [asked] = server.asked
+    assert (asked.method, asked.path) == (method, path)
+    assert asked.headers.get("content-type") == ([content] if content else None)
+    assert asked.headers["accept"] == ["application/json"]
+    assert asked.headers["user-agent"] == ["druidops"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_knows_where_every_kind_is(server: Server, api: KubernetesApi, kind: str) -> None:
+    api.get(kind, "ns" if KINDS[kind].namespaced else None, "n")
+    version, plural, _namespaced = KINDS[kind]
+    assert server.asked[0].path.startswith(f"/apis/{version}/" if "/" in version else f"/api/{version}/")
+    assert server.asked[0].path.endswith(f"/{plural}/n")
+
+
+NOT_NAMES = ["", ".", "..", "../secrets/n", "../../other/configmaps/n", "a/b", "a%2Fb", "/"]
+
+
+@pytest.mark.parametrize("name", NOT_NAMES)
+def test_reads_nothing_for_what_can_be_no_name(server: Server, api: KubernetesApi, name: str) -> None:
+    assert api.get("ConfigMap", "ns", name) is None
+    assert api.get("ConfigMap", name, "n") is None
+    assert server.asked == []
+
+
+def test_sends_its_headers_anew_each_time(server: Server) -> None:
+    tokens = iter(["first", "second"])
+    with urllib3.PoolManager() as pool:
+        api = KubernetesApi(server.url, pool, lambda: urllib3.HTTPHeaderDict({"Authorization": next(tokens)}))
+        api.get("ConfigMap", "ns", "n")
+        api.get("ConfigMap", "ns", "n")
+    assert [asked.headers["authorization"] for asked in server.asked] == [["first"], ["second"]]
+
+
+def test_gives_each_listed_object_its_kind(server: Server, api: KubernetesApi) -> None:
+    server.answers = [Answer(body={"kind": "StatefulSetList", "items": [{"metadata": {"name": "a"}}]})]
+    assert api.list_objects("StatefulSet", "ns") == [
+        {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a"}}
+    ]
+
+
+@pytest.mark.parametrize("items", [[], None])
+def test_lists_nothing(server: Server, api: KubernetesApi, items: Any) -> None:
+    server.answers = [Answer(body={"items": items})]
+    assert api.list_objects("StatefulSet", "ns") == []
+
+
+# Python 3.12 and later read more levels than it can walk down.
+BOTTOMLESS = '{"items":' + "[" * 200_000 + '"hunter2"' + "]" * 200_000 + "}"
+TOO_DEEP: list[tuple[Call, str]] = [
+    (lambda api: api.get("Druid", "ns", "c"), "get Druid c in namespace ns"),
+    (lambda api: api.list_objects("Druid", "ns"), "list objects of kind Druid in namespace ns"),
+    (lambda api: api.list_objects("Druid", None), "list objects of kind Druid"),
+    (lambda api: api.patch_status("Druid", "ns", "c", OPERATIONS), "patch Druid c in namespace ns"),
+]
+
+
+@pytest.mark.parametrize(("call", "asked_for"), TOO_DEEP)
+def test_says_what_is_nested_too_deeply_to_be_read(
+    server: Server, api: KubernetesApi, call: Call, asked_for: str
+) -> None:
+    server.answers = [Answer(body=BOTTOMLESS)]
+    with pytest.raises(TooDeep, match=f"answered to {asked_for}: it is nested too deeply") as caught:
+        call(api)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_lists_names_alone(server: Server, api: KubernetesApi) -> None:
+    columns = [{"name": "Type", "format": ""}, {"name": "Name", "format": "name"}]
+    server.answers = [Answer(body={"columnDefinitions": columns, "rows": [{"cells": ["kafka", "a"], "object": None}]})]
+    assert api.list_names("DruidIngestion", "ns") == ["a"]
+    assert server.asked[0].headers["accept"] == ["application/json;as=Table;v=v1;g=meta.k8s.io"]
+    assert server.asked[0].path.endswith("/namespaces/ns/druidingestions?includeObject=None")
+
+
+TEXTS = [
+    "control \x00\x01\x1f\x7f\x9f",
+    "separators \u2028\u2029 next line \u0085 mark \ufeff",
+    "emoji \U0001f600 and umlauts äöü",
+    "{{ jinja }} %s {% raw %} !unsafe 'quotes' \"double\" \\ backslash",
+    "0123",
+    "tab\t, newline\n, return\r",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_arrives_as_it_is(server: Server, api: KubernetesApi, text: str) -> None:
+    server.answers = [Answer(body={"data": {"a": text}})]
+    answer = api.apply({**CONFIG_MAP, "data": {"a": text, text: "b"}})
+    assert server.asked[0].document["data"] == {"a": text, text: "b"}
+    assert answer["data"] == {"a": text}
+
+
+BYTES = [
+    ("ä", '"ä"'.encode()),
+    ("\U0001f600", '"\U0001f600"'.encode()),
+    ("\u0085", b'"\\u0085"'),
+    ("\u2028\u2029", b'"\\u2028\\u2029"'),
+    ("\x7f", b'"\\u007f"'),
+    ("\ufeff", b'"\\ufeff"'),
+    ("\x01\n", b'"\\u0001\\n"'),
+    ("\ud800", b'"\\ud800"'),
+    ({"b": 1, "a": [True, None, 1.5]}, b'{"b":1,"a":[true,null,1.5]}'),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), BYTES)
+def test_bytes_of_a_body(value: Any, expected: bytes) -> None:
+    assert to_json(value) == expected
+
+
+@given(st.lists(st.text() | st.integers() | st.booleans() | st.none()) | st.dictionaries(st.text(), st.text()))
+def test_bytes_mean_what_they_were_made_of(value: Any) -> None:
+    assert json.loads(to_json(value)) == value
+
+
+def test_no_object_of_that_name_is_none(server: Server, api: KubernetesApi) -> None:
+    server.answers = [missing()]
+    assert api.get("ConfigMap", "ns", "n") is None
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(404, "404 page not found\n"), missing(None), Answer(404, "<html>"), Answer(404, [])]
+)
+def test_an_unknown_kind_is_an_error(server: Server, api: KubernetesApi, answer: Answer) -> None:
+    server.answers = [answer]
+    with pytest.raises(ApiError, match=r"run the playbook druidops\.druid\.install_crds") as caught:
+        api.get("Druid", "ns", "c")
+    assert caught.value.is_missing_kind
+
+
+class TestDelete:
+    def test_deletes_only_what_was_seen(self, server: Server, api: KubernetesApi) -> None:
+        api.delete("ConfigMap", "ns", "n", "u-1", "Orphan")
+        assert server.asked[0].document == {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": "u-1"},
+            "propagationPolicy": "Orphan",
+        }
+
+    def test_can_be_tried(self, server: Server, api: KubernetesApi) -> None:
+        api.delete("ConfigMap", "ns", "n", "u-1", dry_run=True)
+        assert server.asked[0].document["dryRun"] == ["All"]
+        assert server.asked[0].document["propagationPolicy"] == "Background"
+
+    def test_takes_it_when_the_object_is_gone_already(self, server: Server, api: KubernetesApi) -> None:
+        server.answers = [missing()]
+        api.delete("ConfigMap", "ns", "n", "u-1")
+        assert len(server.asked) == 1
+
+    def test_says_when_it_is_another_object(self, server: Server, api: KubernetesApi) -> None:
+        server.answers = [Answer(409, {"message": "the UID in the precondition (u-1) does not match"})]
+        with pytest.raises(ApiError, match=r"Cannot delete ConfigMap n in namespace ns: 409 the UID"):
+            api.delete("ConfigMap", "ns", "n", "u-1")
+
+
+def busy(*headers: tuple[str, str]) -> Answer:
+    return Answer(429, {"message": "slow down"}, headers)
+
+
+# (what the server says, how long is waited)
+PAUSES = [
+    ("2", 2.0),
+    ("0", 0.0),
+    ("3600", 10.0),
+    ("-1", 1.0),
+    ("nan", 1.0),
+    ("1e3", 1.0),
+    ("Wed, 21 Oct 2026 07:28:00 GMT", 1.0),
+]
+
+
+@pytest.mark.parametrize("method", ["get", "replace", "apply", "create"])
+@pytest.mark.parametrize(("asked_for", "waited"), PAUSES)
+def test_comes_again_when_it_is_put_off(
+    server: Server, api: KubernetesApi, method: str, asked_for: str, waited: float
+) -> None:
+    server.answers = [busy(("Retry-After", asked_for)), busy(), Answer(body={"kind": "ConfigMap"})]
+    arguments = ("ConfigMap", "ns", "n") if method == "get" else (CONFIG_MAP,)
+    assert getattr(api, method)(*arguments) == {"kind": "ConfigMap"}
+    assert api.pauses == [waited, 1.0]  # type: ignore[attr-defined]
+
+
+def test_gives_up_when_it_is_put_off_too_often(server: Server, api: KubernetesApi) -> None:
+    server.answers = [busy()]
+    with pytest.raises(ApiError, match="429 slow down"):
+        api.apply(CONFIG_MAP)
+    assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_leaves_other_errors_to_the_caller(server: Server, api: KubernetesApi, status: int) -> None:
+    server.answers = [Answer(status, {"message": "later"}, (("Retry-After", "1"),))]
+    with pytest.raises(ApiError, match=f"{status} later"):
+        api.get("ConfigMap", "ns", "n")
+    assert len(server.asked) == 1
+
+
+def test_reads_again_when_the_connection_breaks(server: Server, api: KubernetesApi) -> None:
+    server.answers = [BROKEN, BROKEN, Answer(body={"kind": "ConfigMap"})]
+    assert api.get("ConfigMap", "ns", "n") == {"kind": "ConfigMap"}
+
+
+WRITES: list[Call] = [
+    lambda api: api.apply(CONFIG_MAP),
+    lambda api: api.create(CONFIG_MAP),
+    lambda api: api.replace(CONFIG_MAP),
+    lambda api: api.delete("ConfigMap", "ns", "n", "u-1"),
+    lambda api: api.json_patch("ConfigMap", "ns", "n", OPERATIONS),
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_writes_only_once_when_the_connection_breaks(server: Server, api: KubernetesApi, write: Call) -> None:
+    server.answers = [BROKEN, Answer(body={})]
+    with pytest.raises(Unreachable, match="gives no answer"):
+        write(api)
+    assert len(server.asked) == 1
+
+
+def test_goes_where_it_was_sent_and_nowhere_else(server: Server, api: KubernetesApi) -> None:
+    server.answers = [Answer(302, "", (("Location", f"{server.url}/elsewhere"),))]
+    with pytest.raises(KubernetesError):
+        api.get("ConfigMap", "ns", "n")
+    assert [asked.path for asked in server.asked] == ["/api/v1/namespaces/ns/configmaps/n"]
+
+
+def test_says_that_nobody_answers() -> None:
+    with serving() as server:
+        url = server.url
+    with urllib3.PoolManager() as pool, pytest.raises(Unreachable) as caught:
+        KubernetesApi(url, pool).list_objects("Druid", "ns")
+    words = str(caught.value)
+    assert words.startswith(f"Cannot list druids.druid.apache.org: the Kubernetes API at {url} gives no answer (")
+    assert "Connection refused" in words
+    assert words.endswith("Check the address (kubeconfig, context, host), the network, the proxy and the certificates.")
+
+
+def status(words: str, **details: Any) -> dict[str, Any]:
+    return {"kind": "Status", "message": words, "details": details}
+
+
+LIST: Call = lambda api: api.list_objects("Druid", "ns")  # noqa: E731
+APPLY: Call = lambda api: api.apply(CONFIG_MAP)  # noqa: E731
+# (what, call, answer, text)
+ERRORS: list[tuple[str, Call, Answer, str]] = [
+    (
+        "forbidden",
+        LIST,
+        Answer(403, status("no access")),
+        "Cannot list Druid in namespace ns: 403 no access. The user needs the verb list on druids.druid.apache.org "
+        "(RBAC), or an admission policy forbids it.",
+    ),
+    (
+        "forbidden status",
+        lambda api: api.patch_status("Druid", "ns", "c", OPERATIONS),
+        Answer(403, status("no access")),
+        "Cannot patch Druid c in namespace ns: 403 no access. The user needs the verb patch on "
+        "druids.druid.apache.org/status (RBAC), or an admission policy forbids it.",
+    ),
+    (
+        "unauthorized",
+        APPLY,
+        Answer(401, status("Unauthorized")),
+        "Cannot patch ConfigMap n in namespace ns: 401 Unauthorized. Check the credentials (token, client "
+        "certificate, exec plugin).",
+    ),
+    ("refused", APPLY, Answer(422, status("is invalid")), "Cannot patch ConfigMap n in namespace ns: 422 is invalid"),
+    (
+        "no CRD",
+        LIST,
+        Answer(404, "404 page not found"),
+        "Cannot list Druid in namespace ns: 404 page not found. The CRD druids.druid.apache.org is not installed: "
+        "run the playbook druidops.druid.install_crds or apply config/crd.",
+    ),
+    (
+        "only a reason",
+        APPLY,
+        Answer(400, {"reason": "BadRequest"}),
+        "Cannot patch ConfigMap n in namespace ns: 400 BadRequest",
+    ),
+    ("no words", APPLY, Answer(500, {}), "Cannot patch ConfigMap n in namespace ns: 500 no message"),
+    (
+        "the page of a proxy",
+        APPLY,
+        Answer(502, "<html>Bad Gateway</html>"),
+        "Cannot patch ConfigMap n in namespace ns: 502 <html>Bad Gateway</html>",
+    ),
+    ("no UTF-8", APPLY, Answer(500, b"\xff"), "Cannot patch ConfigMap n in namespace ns: 500 \ufffd"),
+    (
+        "a login page",
+        LIST,
+        Answer(200, "<html>Log in</html>"),
+        "Cannot list Druid in namespace ns: 200 <html>Log in</html>. That is no answer of a Kubernetes API. Check the "
+        "address (kubeconfig, context, host) and the proxy.",
+    ),
+    (
+        "another service",
+        APPLY,
+        Answer(200, '["a"]'),
+        'Cannot patch ConfigMap n in namespace ns: 200 ["a"]. That is no answer of a Kubernetes API. Check the address '
+        "(kubeconfig, context, host) and the proxy.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "answer", "text"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS])
+def test_says_what_is_wrong(server: Server, api: KubernetesApi, call: Call, answer: Answer, text: str) -> None:
+    server.answers = [answer]
+    with pytest.raises(ApiError) as caught:
+        call(api)
+    assert str(caught.value) == text
+
+
+def test_bounds_the_page_of_a_proxy(server: Server, api: KubernetesApi) -> None:
+    server.answers = [Answer(502, "x" * 100_000)]
+    with pytest.raises(ApiError) as caught:
+        api.apply(CONFIG_MAP)
+    assert len(str(caught.value)) < 1000
+
+
+def test_collects_warnings(server: Server, api: KubernetesApi) -> None:
+    warnings = (("Warning", '299 - "unknown field \\"spec.x\\""'), ("Warning", '299 - "old"'), ("Warning", "nonsense"))
+    server.answers = [Answer(body={}, headers=warnings), Answer(400, {}, (("Warning", '299 - "also then"'),))]
+    api.apply(CONFIG_MAP)
+    assert api.warnings == ['unknown field "spec.x"', "old"]
+    with pytest.raises(ApiError):
+        api.apply(CONFIG_MAP)
+    assert api.warnings[2:] == ["also then"]

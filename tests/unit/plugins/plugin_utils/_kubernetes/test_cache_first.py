@@ -1,0 +1,129 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operator's first look, over two real sockets: a cache that answers, an API server that is not to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import (
+    CachedApi,
+    CacheMiss,
+    try_cache_first,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+
+OBJECT: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
+WRITES: list[tuple[str, Callable[[KubernetesApi], Any]]] = [
+    ("apply", lambda api: api.apply(OBJECT)),
+    ("apply as a dry run", lambda api: api.apply(OBJECT, dry_run=True)),
+    ("create", lambda api: api.create(OBJECT)),
+    ("replace", lambda api: api.replace(OBJECT)),
+    ("json_patch", lambda api: api.json_patch("ConfigMap", "ns", "n", [])),
+    ("patch_status", lambda api: api.patch_status("Druid", "ns", "n", [])),
+    ("delete", lambda api: api.delete("ConfigMap", "ns", "n", "u")),
+    ("list of what a deletion looks at", lambda api: api.list_objects("ReplicaSet", "ns")),
+    ("list of what a creation looks at", lambda api: api.list_objects("ResourceQuota", "ns")),
+]
+
+
+@pytest.fixture
+def cache() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def direct() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def look(cache: Server, direct: Server) -> Iterator[CachedApi]:
+    with urllib3.PoolManager() as pool:
+        yield CachedApi(KubernetesApi(cache.url, pool), KubernetesApi(direct.url, pool))
+
+
+def test_reads_from_the_cache(look: CachedApi, cache: Server, direct: Server) -> None:
+    cache.answers = [Answer(body=OBJECT)]
+
+    assert look.get("ConfigMap", "ns", "n") == OBJECT
+
+    assert direct.asked == []
+
+
+def test_reads_secrets_from_the_server_itself(look: CachedApi, cache: Server, direct: Server) -> None:
+    direct.answers = [Answer(body={**OBJECT, "kind": "Secret"})]
+
+    assert look.get("Secret", "ns", "n") == {**OBJECT, "kind": "Secret"}
+
+    assert cache.asked == []
+
+
+def test_has_each_kind_watched_of_which_there_is_an_object(look: CachedApi, cache: Server) -> None:
+    others = [{**OBJECT, "metadata": {"name": f"n{number}", "namespace": "ns"}} for number in range(3)]
+    cache.answers = [Answer(body={"items": others}), Answer(body=others[0]), Answer(body={"items": []})]
+
+    look.list_objects("ConfigMap", "ns", "druid_cr=c")
+    look.list_objects("Service", "ns", "druid_cr=c")
+
+    assert [asked.path.partition("?")[0] for asked in cache.asked] == [
+        "/api/v1/namespaces/ns/configmaps",
+        "/api/v1/namespaces/ns/configmaps/n0",
+        "/api/v1/namespaces/ns/services",
+    ]
+
+
+@pytest.mark.parametrize("write", [pytest.param(write, id=name) for name, write in WRITES])
+def test_writes_nothing(look: CachedApi, cache: Server, direct: Server, write: Callable[[KubernetesApi], Any]) -> None:
+    with pytest.raises(CacheMiss):
+        write(look)
+
+    assert (cache.asked, direct.asked) == ([], [])
+
+
+def _named(api: KubernetesApi) -> Any:
+    return api.get("ConfigMap", "ns", "n")
+
+
+def _named_and_written(api: KubernetesApi) -> Any:
+    return api.apply(_named(api))
+
+
+def test_nothing_to_do_asks_the_server_nothing(look: CachedApi, cache: Server, direct: Server) -> None:
+    cache.answers = [Answer(body=OBJECT)]
+
+    assert try_cache_first(look, look.direct, _named) == OBJECT
+
+    assert direct.asked == []
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(body=OBJECT), Answer(503, "the cache is not filled yet")], ids=["old", "none"]
+)
+def test_decides_on_what_the_server_says(look: CachedApi, cache: Server, direct: Server, answer: Answer) -> None:
+    newer = {**OBJECT, "data": {"a": "b"}}
+    cache.answers, direct.answers = [answer], [Answer(body=newer), Answer(body=newer)]
+
+    assert try_cache_first(look, look.direct, _named_and_written) == newer
+
+    assert [asked.method for asked in direct.asked] == ["GET", "PATCH"]
+    assert direct.asked[1].document == newer
+
+
+def test_the_first_look_is_not_the_cause_of_what_goes_wrong_in_the_second(look: CachedApi) -> None:
+    def attempt(api: KubernetesApi) -> None:
+        if api is not look.direct:
+            raise CacheMiss
+        raise ConnectionRefusedError
+
+    with pytest.raises(ConnectionRefusedError) as raised:
+        try_cache_first(look, look.direct, attempt)
+    assert raised.value.__context__ is None

@@ -1,0 +1,212 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Field sets are what the API server makes of them, and sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+    SELF,
+    FieldSet,
+    below,
+    difference,
+    field_set,
+    intersection,
+    union,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
+from hypothesis import given
+from hypothesis import strategies as st
+
+Paths = set[tuple[str, ...]]
+
+
+def paths(fields: FieldSet, *above: str) -> Paths:
+    """Return every path that is owned itself."""
+    found: Paths = set()
+    for step, children in fields.items():
+        if step == SELF:
+            found.add(above)
+        elif not children:
+            found.add((*above, step))
+        else:
+            found |= paths(children, *above, step)
+    return found
+
+
+def leaves(fields: FieldSet) -> Paths:
+    """Return the paths that lead to the end: an Update owns each mapping on the way as well, an Apply does not."""
+    every = paths(fields)
+    prefixes = {path[:length] for path in every for length in range(len(path))}
+    return every - prefixes
+
+
+# Never in an entry of the Go operator: allocated by the server after the fields have been recorded, or another's.
+ALLOCATED = {
+    ("f:spec", "f:clusterIP"),
+    ("f:spec", "f:clusterIPs"),
+    ("f:spec", "f:ipFamilies"),
+    ("f:spec", "f:ipFamilyPolicy"),
+    ("f:metadata", "f:annotations", "f:deployment.kubernetes.io/revision"),
+    ("f:metadata", "f:finalizers", 'v:"kubernetes.io/pvc-protection"'),
+}
+
+
+def is_unattributed(path: tuple[str, ...]) -> bool:
+    """True for what the server does not put down: what is said twice, and a name that says nothing."""
+    twice = ('k:{"name":"A"}', 'k:{"containerPort":8082,"protocol":"TCP"}')
+    return path in ALLOCATED or path[-1] == "f:serviceName" or any(step in path for step in twice)
+
+
+OBJECTS = {name: recording.load(name)["objects"] for name in recording.NAMES}
+RECORDED = [(name, index) for name, objects in OBJECTS.items() for index, _object in enumerate(objects)]
+
+
+@pytest.mark.parametrize(("name", "index"), RECORDED)
+def test_finds_what_the_server_recorded(name: str, index: int) -> None:
+    live = OBJECTS[name][index]
+    entries = [each for each in live["metadata"]["managedFields"] if not each.get("subresource")]
+    recorded = set().union(*(leaves(each["fieldsV1"]) for each in entries))
+    ours = leaves(field_set(live))
+    assert {path for path in recorded ^ ours if not is_unattributed(path)} == set()
+
+
+def config_map(**content: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}, **content}
+
+
+def pod(kind: str = "StatefulSet", **spec: Any) -> dict[str, Any]:
+    head = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "n"}}
+    return {**head, "spec": {"template": {"spec": spec}}}
+
+
+TABLE: list[tuple[str, dict[str, Any], FieldSet]] = [
+    ("nothing of the address", config_map(status={"a": 1}), {}),
+    ("a map", config_map(data={"a.txt": "1"}), {"f:data": {"f:a.txt": {}}}),
+    ("an empty map at the top", config_map(data={}), {}),
+    (
+        "labels",
+        {**config_map(), "metadata": {"name": "n", "labels": {"a/b": "1"}, "uid": "u"}},
+        {"f:metadata": {"f:labels": {"f:a/b": {}}}},
+    ),
+    (
+        "owners and finalizers",
+        {**config_map(), "metadata": {"ownerReferences": [{"uid": "u", "name": "n"}], "finalizers": ["x/y"]}},
+        {"f:metadata": {"f:ownerReferences": {'k:{"uid":"u"}': {}}, "f:finalizers": {'v:"x/y"': {}}}},
+    ),
+]
+PODS: list[tuple[str, dict[str, Any], FieldSet]] = [
+    ("an atomic list", {"tolerations": [{"key": "a"}]}, {"f:tolerations": {}}),
+    ("an atomic mapping", {"nodeSelector": {"a": "1"}}, {"f:nodeSelector": {}}),
+    ("an empty mapping", {"affinity": {}}, {"f:affinity": {}}),
+    (
+        "a list by name",
+        {"containers": [{"name": "m", "args": ["a"]}]},
+        {"f:containers": {'k:{"name":"m"}': {SELF: {}, "f:name": {}, "f:args": {}}}},
+    ),
+    (
+        "a list by two keys, one with a default",
+        {"containers": [{"name": "m", "ports": [{"containerPort": 1}]}]},
+        {
+            "f:containers": {
+                'k:{"name":"m"}': {
+                    SELF: {},
+                    "f:name": {},
+                    "f:ports": {'k:{"containerPort":1,"protocol":"TCP"}': {SELF: {}, "f:containerPort": {}}},
+                }
+            }
+        },
+    ),
+    (
+        "quantities",
+        {"containers": [{"name": "m", "resources": {"limits": {"cpu": 1}}}]},
+        {"f:containers": {'k:{"name":"m"}': {SELF: {}, "f:name": {}, "f:resources": {"f:limits": {"f:cpu": {}}}}}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_owns(manifest: dict[str, Any], expected: FieldSet) -> None:
+    assert field_set(manifest) == expected
+
+
+@pytest.mark.parametrize(("spec", "expected"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+def test_owns_of_a_pod(spec: dict[str, Any], expected: FieldSet) -> None:
+    assert field_set(pod(**spec)) == {"f:spec": {"f:template": {"f:spec": expected}}}
+
+
+def ingress(port: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "Ingress", "metadata": {}, "spec": {"defaultBackend": {"service": {"name": "s", "port": port}}}}
+
+
+def of_port(owned: FieldSet) -> FieldSet:
+    return {"f:spec": {"f:defaultBackend": {"f:service": {"f:name": {}, "f:port": owned}}}}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        ({}, {}),
+        (of_port({}), {}),
+        (of_port({"f:number": {}}), {"f:number": {}}),
+        (of_port({"f:name": {}}), {"f:number": {}}),
+    ],
+    ids=["nothing", "one piece", "its fields", "another field"],
+)
+def test_owns_by_its_fields_what_an_older_server_records_so(recorded: FieldSet, expected: FieldSet) -> None:
+    assert field_set(ingress({"number": 80}), recorded) == of_port(expected)
+
+
+def test_knows_no_kind_that_is_never_written() -> None:
+    with pytest.raises(KeyError, match="Pod"):
+        field_set({"kind": "Pod", "metadata": {}})
+
+
+STEPS = st.sampled_from(["f:a", "f:b", 'k:{"name":"c"}', 'v:"d"'])
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 3) -> FieldSet:
+    """Return a field set as the server writes one: a node without children is owned itself, and says so no further."""
+    steps = draw(st.lists(STEPS, unique=True, max_size=3))
+    fields: FieldSet = {step: draw(trees(depth=depth - 1)) if depth else {} for step in steps}
+    return {SELF: {}, **fields} if fields and depth < 3 and draw(st.booleans()) else fields
+
+
+@given(trees(), trees())
+def test_are_sets_of_paths(first: FieldSet, second: FieldSet) -> None:
+    assert paths(union(first, second)) == paths(first) | paths(second)
+    assert paths(difference(first, second)) == paths(first) - paths(second)
+    assert paths(intersection(first, second)) == paths(first) & paths(second)
+
+
+@given(trees(), trees())
+def test_are_left_as_they_are(first: FieldSet, second: FieldSet) -> None:
+    before = repr((first, second))
+    union(first, second), difference(first, second), intersection(first, second)
+    assert repr((first, second)) == before
+
+
+@given(trees(), STEPS, STEPS)
+def test_part_below_is_all_that_starts_so(fields: FieldSet, first: str, second: str) -> None:
+    part = paths(below(fields, first, second))
+    assert part == {path for path in paths(fields) if path[:2] == (first, second)}
+    assert paths(below(fields)) == paths(fields)
+
+
+UNIONS: list[tuple[FieldSet, FieldSet, FieldSet]] = [
+    ({}, {}, {}),
+    ({"f:a": {}}, {}, {"f:a": {}}),
+    ({}, {"f:a": {}}, {"f:a": {}}),
+    ({"f:a": {}}, {"f:a": {}}, {"f:a": {}}),
+    ({"f:a": {}}, {"f:a": {"f:b": {}}}, {"f:a": {SELF: {}, "f:b": {}}}),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "both"), UNIONS)
+def test_united(first: FieldSet, second: FieldSet, both: FieldSet) -> None:
+    assert union(first, second) == both

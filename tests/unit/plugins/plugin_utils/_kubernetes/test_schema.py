@@ -1,0 +1,323 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A description by variable becomes what the API server would have stored, or is refused in its words."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
+from hypothesis import given
+from hypothesis import strategies as st
+
+SPEC = schema.spec_of("Druid")
+BROKER = {"nodeType": "broker", "druid.port": 8082, "nodeConfigMountPath": "/conf", "runtime.properties": ""}
+DEFAULTS = {
+    "commonConfigMountPath": "/opt/druid/conf/druid/cluster/_common",
+    "defaultProbes": True,
+    "deleteOrphanPvc": True,
+    "disablePVCAnnotationUpdate": False,
+    "disablePVCDeletionFinalizer": False,
+    "forceDeleteStsPodOnError": True,
+    "ignored": False,
+    "imagePullPolicy": "IfNotPresent",
+    "podManagementPolicy": "Parallel",
+    "rollingDeploy": True,
+    "scalePvcSts": False,
+    "startScript": "/druid.sh",
+}
+
+
+class TaggedText(str):
+    """A text that is more than a text, as Ansible has them."""
+
+    __slots__ = ()
+
+
+class TaggedNumber(int):
+    """A number that is more than a number."""
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    return {"common.runtime.properties": "", "nodes": {"brokers": dict(BROKER)}, **changes}
+
+
+def with_broker(**changes: Any) -> dict[str, Any]:
+    return spec(nodes={"brokers": {**BROKER, **changes}})
+
+
+def broker(**changes: Any) -> dict[str, Any]:
+    return dict(schema.apply(SPEC, with_broker(**changes)).value["nodes"]["brokers"])
+
+
+def errors(value: Any) -> list[str]:
+    return [str(error) for error in schema.apply(SPEC, value).errors]
+
+
+def test_adds_the_defaults() -> None:
+    stored = schema.apply(SPEC, spec())
+    assert stored.value == {**spec(), **DEFAULTS, "nodes": {"brokers": {**BROKER, "kind": "StatefulSet"}}}
+    assert (stored.errors, stored.pruned) == ((), ())
+
+
+def test_adds_defaults_inside_what_is_stated_only() -> None:
+    port = {"containerPort": 1, "name": "one"}
+    assert broker(ports=[port])["ports"] == [{**port, "protocol": "TCP"}]
+    assert schema.apply(SPEC, spec(middleManagerDrainStrategy={})).value["middleManagerDrainStrategy"] == {
+        "drainTimeout": "1h",
+        "podReadyTimeout": "30m",
+    }
+
+
+def test_adds_no_default_to_an_overlay() -> None:
+    overlay = {"spec": {"containers": [{"name": "druid", "ports": [{"containerPort": 1}]}]}}
+    assert broker(podTemplate=overlay)["podTemplate"] == overlay
+
+
+@pytest.mark.parametrize("name", recording.NAMES)
+def test_stores_what_was_recorded_but_for_our_other_defaults(name: str) -> None:
+    expected = recording.resource(name, "stored")["spec"]
+    expected["disablePVCAnnotationUpdate"] = False
+    applied = recording.resource(name, "applied")["spec"]
+    for group, node in expected["nodes"].items():
+        if "podManagementPolicy" not in applied["nodes"][group]:
+            del node["podManagementPolicy"]
+    stored = schema.apply(SPEC, applied)
+    assert (stored.errors, stored.pruned) == ((), ())
+    assert stored.value == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "expected"),
+    [
+        ("druid.port", "8082", 8082),
+        ("druid.port", " 8082 ", 8082),
+        ("druid.port", 8082.0, 8082),
+        ("replicas", "0", 0),
+        ("stopped", "true", True),
+        ("stopped", "Yes", True),
+        ("stopped", "off", False),
+        ("image", 37, "37"),
+        ("image", 37.5, "37.5"),
+        ("runtime.properties", True, "true"),
+        ("podLabels", {"a": 1, "b": False, "c": date(2026, 1, 2)}, {"a": "1", "b": "false", "c": "2026-01-02"}),
+        ("podLabels", {8: "x", True: "y"}, {"8": "x", "true": "y"}),
+        ("maxSurge", 1, 1),
+        ("maxSurge", "25%", "25%"),
+        ("resources", {"requests": {"cpu": 0.5}}, {"requests": {"cpu": "0.5"}}),
+        ("resources", {"requests": {"cpu": 2}}, {"requests": {"cpu": 2}}),
+        ("args", ("a", 1), ["a", "1"]),
+        ("dynamicConfig", {"a": [1, 0.5, None, {"b": True}], 1: "x"}, {"a": [1, 0.5, None, {"b": True}], "1": "x"}),
+    ],
+)
+def test_says_the_same_in_the_wanted_type(field: str, given: Any, expected: Any) -> None:
+    found = broker(**{field: given})[field]
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("changes", "pruned"),
+    [
+        ({"replica": 1}, "spec.nodes.brokers.replica"),
+        ({"env": [{"name": "A", "vale": "x"}]}, "spec.nodes.brokers.env[0].vale"),
+        ({"services": [{"metadata": {"uid": "x"}}]}, "spec.nodes.brokers.services[0].metadata.uid"),
+    ],
+)
+def test_prunes_and_names_what_it_does_not_know(changes: dict[str, Any], pruned: str) -> None:
+    result = schema.apply(SPEC, with_broker(**changes))
+    assert (result.pruned, result.errors) == ((pruned,), ())
+    assert json.dumps(pruned.rsplit(".", 1)[1]) not in json.dumps(result.value["nodes"])
+
+
+# (path of an unknown field, the known one that it may have been meant for)
+NEAREST: list[tuple[str, str | None]] = [
+    ("iamge", "image"),
+    ("common.runtime.propertys", "common.runtime.properties"),
+    ("nodes.brokers.replica", "replicas"),
+    ("nodes.brokers.nodetype", "nodeType"),
+    ("nodes.brokers.runtime.property", "runtime.properties"),
+    ("nodes.brokers.env[0].vale", "value"),
+    ("nodes.brokers.services[12].spec.port", "ports"),
+    ("nodes.brokers.unheardOf", None),
+    ("unheardOf", None),
+    ("nodes.brokers.podLabels.a", None),
+    ("image.tag", None),
+]
+
+
+@pytest.mark.parametrize(("path", "nearest"), NEAREST)
+def test_finds_the_field_that_was_meant(path: str, nearest: str | None) -> None:
+    assert schema.nearest_field(SPEC, path) == nearest
+
+
+def test_takes_nothing_for_absent() -> None:
+    result = schema.apply(SPEC, spec(image=None, imagePullPolicy=None, podLabels={"a": None}))
+    assert "image" not in result.value
+    assert result.value["imagePullPolicy"] == "IfNotPresent"
+    assert result.value["podLabels"] == {}
+    assert result.errors == ()
+
+
+TYPES = '"historical", "overlord", "middleManager", "indexer", "broker", "coordinator", "router"'
+NO_QUANTITY = "is no quantity: use a number, or one with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+
+
+# What kube-apiserver 1.34.4 says to the same; but it has no values of the wrong type, and of a quantity a pattern.
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, ["spec: Required value"]),
+        ([], ['spec: Invalid value: "array": spec in body must be of type object: "array"']),
+        ({"common.runtime.properties": ""}, ["spec.nodes: Required value"]),
+        (spec(nodes=None), ["spec.nodes: Required value"]),
+        (spec(nodes=[]), ['spec.nodes: Invalid value: "array": spec.nodes in body must be of type object: "array"']),
+        (
+            with_broker(nodeType="x"),
+            [f'spec.nodes.brokers.nodeType: Unsupported value: "x": supported values: {TYPES}'],
+        ),
+        (
+            with_broker(**{"druid.port": "abc"}),
+            [
+                'spec.nodes.brokers.druid.port: Invalid value: "abc": '
+                'spec.nodes.brokers.druid.port in body must be of type integer: "string"'
+            ],
+        ),
+        (
+            with_broker(**{"druid.port": 8082.5}),
+            [
+                "spec.nodes.brokers.druid.port: Invalid value: 8082.5: "
+                'spec.nodes.brokers.druid.port in body must be of type integer: "number"'
+            ],
+        ),
+        (
+            with_broker(**{"druid.port": True}),
+            [
+                "spec.nodes.brokers.druid.port: Invalid value: true: "
+                'spec.nodes.brokers.druid.port in body must be of type integer: "boolean"'
+            ],
+        ),
+        (
+            with_broker(**{"druid.port": 0}),
+            [
+                "spec.nodes.brokers.druid.port: Invalid value: 0: "
+                "spec.nodes.brokers.druid.port in body should be greater than or equal to 1"
+            ],
+        ),
+        (
+            with_broker(**{"druid.port": 65536}),
+            [
+                "spec.nodes.brokers.druid.port: Invalid value: 65536: "
+                "spec.nodes.brokers.druid.port in body should be less than or equal to 65535"
+            ],
+        ),
+        (
+            spec(resources={"requests": {"cpu": "many"}}),
+            [f'spec.resources.requests.cpu: Invalid value: "many": spec.resources.requests.cpu in body {NO_QUANTITY}'],
+        ),
+        (
+            spec(resources={"requests": {"cpu": []}}),
+            [
+                'spec.resources.requests.cpu: Invalid value: "array": '
+                'spec.resources.requests.cpu in body must be of type integer,string: "array"'
+            ],
+        ),
+        (
+            spec(auth="hunter2"),
+            ['spec.auth: Invalid value: "string": spec.auth in body must be of type object: "string"'],
+        ),
+        # a misplaced address may have a password in it
+        (
+            with_broker(maxSurge="https://u:hunter2@h"),
+            [
+                'spec.nodes.brokers.maxSurge: Invalid value: "string": '
+                "spec.nodes.brokers.maxSurge in body should match '^[0-9]+%$'"
+            ],
+        ),
+        (
+            with_broker(maxSurge="25%\n"),
+            [
+                'spec.nodes.brokers.maxSurge: Invalid value: "25%\\n": '
+                "spec.nodes.brokers.maxSurge in body should match '^[0-9]+%$'"
+            ],
+        ),
+        (
+            spec(services=[{"metadata": {"name": "a" * 254}}]),
+            ["spec.services[0].metadata.name: Too long: may not be more than 253 bytes"],
+        ),
+        (spec(services=[{}] * 17), ["spec.services: Too many: 17: must have at most 16 items"]),
+        (spec(nodes={f"n{i}": BROKER for i in range(65)}), ["spec.nodes: Too many: 65: must have at most 64 items"]),
+        (
+            spec(additionalContainer=[{"containerName": "a"}]),
+            [
+                "spec.additionalContainer[0].command: Required value",
+                "spec.additionalContainer[0].image: Required value",
+            ],
+        ),
+        (
+            spec(env=[None]),
+            ['spec.env[0]: Invalid value: "null": spec.env[0] in body must be of type object: "null"'],
+        ),
+        (spec(livenessProbe={"tcpSocket": {}}), ["spec.livenessProbe.tcpSocket.port: Required value"]),
+        (spec(livenessProbe={"httpGet": {}}), []),
+        (spec(zookeeper={"type": "default", "spec": {"properties": "a=b", "other": 1}}), []),
+    ],
+)
+def test_refuses_nearly_in_the_words_of_the_api_server(value: Any, expected: list[str]) -> None:
+    assert errors(value) == expected
+
+
+def test_finds_a_text_that_is_too_short() -> None:
+    [error] = schema.apply({"type": "string", "minLength": 1}, "", "x").errors
+    assert str(error) == 'x: Invalid value: "": x in body should be at least 1 chars long'
+
+
+def test_keeps_an_explicit_nothing_where_that_is_a_value() -> None:
+    definition = {"type": "object", "properties": {"a": {"nullable": True}}}
+    assert schema.apply(definition, {"a": None}).value == {"a": None}
+
+
+def test_leaves_nothing_of_ansible_in_the_result() -> None:
+    tagged = spec(image=TaggedText("druid"), dynamicConfig={TaggedText("a"): TaggedText("b"), "n": TaggedNumber(1)})
+    result = schema.apply(SPEC, tagged).value
+    [key] = [key for key in result["dynamicConfig"] if key == "a"]
+    plain = [
+        type(value) for value in (result["image"], key, result["dynamicConfig"]["a"], result["dynamicConfig"]["n"])
+    ]
+    assert plain == [str, str, str, int]
+
+
+def test_leaves_what_was_given_as_it_is() -> None:
+    original = with_broker(ports=[{"containerPort": "1"}], unknown=1)
+    given_value = copy.deepcopy(original)
+    result = schema.apply(SPEC, given_value)
+    result.value["nodes"]["brokers"]["ports"].append("x")
+    assert given_value == original
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=5), inside, max_size=3),
+    max_leaves=8,
+)
+some_fields = st.dictionaries(st.sampled_from(sorted(SPEC["properties"])), anything, max_size=4)
+
+
+@given(some_fields)
+def test_is_content_with_its_own_result(fields: dict[str, Any]) -> None:
+    once = schema.apply(SPEC, spec(**fields))
+    again = schema.apply(SPEC, once.value)
+    assert again.pruned == ()
+    assert (again.value, again.errors) == (once.value, once.errors)
+
+
+@given(anything)
+def test_never_fails_whatever_is_given(value: Any) -> None:
+    result = schema.apply(SPEC, value)
+    assert result.errors or isinstance(result.value, dict)

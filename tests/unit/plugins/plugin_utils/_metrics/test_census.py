@@ -1,0 +1,155 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How many resources of a kind there are, and how they are."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import KIND_METRICS as CLUSTERS
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import KIND_METRICS as INGESTIONS
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import (
+    FinalStatus,
+    KindMetrics,
+    census,
+    with_own,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import final_status
+
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+EARLY_SECONDS, LATE_SECONDS = 1767225600.0, 1767312000.0
+
+
+def resource(name: str = "a", **conditions: Any) -> dict[str, Any]:
+    """Conditions are status, reason and moment, those that are not stated False."""
+    stated = dict.fromkeys(("Ready", "Progressing", "Degraded"), ("False", "R", EARLY)) | conditions
+    found = [
+        {"type": kind, "status": status, "reason": reason, "lastTransitionTime": moment}
+        for kind, (status, reason, moment) in stated.items()
+    ]
+    return {"metadata": {"namespace": "ns", "name": name}, "status": {"conditions": found}}
+
+
+READY = resource(Ready=("True", "AllNodesReady", LATE))
+WAITING = resource(Ready=("False", "NodesNotReady", LATE), Progressing=("True", "R", LATE))
+DEGRADED = resource(Ready=("False", "NodesNotReady", LATE), Degraded=("True", "R", EARLY))
+STOPPED = resource(Ready=("False", "Stopped", EARLY))
+PAUSED = resource(Ready=("False", "NodesNotReady", EARLY), Paused=("True", "Paused", EARLY))
+NEW = {"metadata": {"namespace": "ns", "name": "a"}}
+GOING = {**DEGRADED, "metadata": {**DEGRADED["metadata"], "deletionTimestamp": LATE}}
+BAD_TIME = resource(Ready=("False", "NodesNotReady", "soon"))
+NO_ZONE = resource(Ready=("False", "NodesNotReady", "2026-01-01T00:00:00"))
+
+ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
+    ("none", [], {}),
+    ("new", [NEW], {"clusters": 1}),
+    ("ready", [READY], {"clusters": 1, "clusters_ready": 1}),
+    (
+        "waiting",
+        [WAITING, READY],
+        {
+            "clusters": 2,
+            "clusters_ready": 1,
+            "clusters_progressing": 1,
+            "not_ready_since_timestamp_seconds": LATE_SECONDS,
+        },
+    ),
+    (
+        "degraded",
+        [DEGRADED],
+        {
+            "clusters": 1,
+            "clusters_degraded": 1,
+            "not_ready_since_timestamp_seconds": LATE_SECONDS,
+            "degraded_since_timestamp_seconds": EARLY_SECONDS,
+        },
+    ),
+    ("stopped, as is wanted", [STOPPED], {"clusters": 1}),
+    ("paused", [PAUSED], {"clusters": 1, "clusters_paused": 1}),
+    (
+        "the earliest",
+        [WAITING, NO_ZONE],
+        {"clusters": 2, "clusters_progressing": 1, "not_ready_since_timestamp_seconds": EARLY_SECONDS},
+    ),
+    ("being deleted", [GOING, READY], {"clusters": 1, "clusters_ready": 1}),
+    ("no time at all", [BAD_TIME], {"clusters": 1}),
+]
+
+
+def ingestion(lag: Any = None, **conditions: Any) -> dict[str, Any]:
+    """As above, with Druid's lag in the status."""
+    made = resource(**conditions)
+    return {**made, "status": {**made["status"], "lag": lag}}
+
+
+RUNS = ingestion(7, Ready=("True", "Running", EARLY))
+STARTS = ingestion(Ready=("False", "Starting", LATE), Progressing=("True", "Starting", LATE))
+SUSPENDED = ingestion(Ready=("True", "Suspended", EARLY), Suspended=("True", "Suspended", EARLY))
+NOT_BEGUN = ingestion(Ready=("False", "Suspended", EARLY), Suspended=("True", "Suspended", EARLY))
+BATCH = ingestion(Ready=("False", "Running", EARLY), Progressing=("True", "Running", EARLY))
+HANDS_OFF = ingestion(Ready=("False", "Paused", EARLY))
+UNHEALTHY = ingestion(40, Ready=("False", "Unhealthy", EARLY), Degraded=("True", "Unhealthy", LATE))
+
+INGESTION_ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
+    ("none", [], {}),
+    ("runs", [RUNS], {"ingestions": 1, "ingestions_ready": 1, "highest_lag_records": 7}),
+    (
+        "starts",
+        [STARTS],
+        {"ingestions": 1, "ingestions_progressing": 1, "not_ready_since_timestamp_seconds": LATE_SECONDS},
+    ),
+    ("suspended", [SUSPENDED], {"ingestions": 1, "ingestions_ready": 1, "ingestions_suspended": 1}),
+    ("a batch is not begun", [NOT_BEGUN], {"ingestions": 1, "ingestions_suspended": 1}),
+    ("a batch runs", [BATCH], {"ingestions": 1, "ingestions_progressing": 1}),
+    ("paused", [HANDS_OFF], {"ingestions": 1}),
+    (
+        "not well",
+        [UNHEALTHY, RUNS],
+        {
+            "ingestions": 2,
+            "ingestions_ready": 1,
+            "ingestions_degraded": 1,
+            "not_ready_since_timestamp_seconds": EARLY_SECONDS,
+            "degraded_since_timestamp_seconds": LATE_SECONDS,
+            "highest_lag_records": 40,
+        },
+    ),
+    (
+        "a lag that is no number",
+        [ingestion("many", Ready=("True", "Running", EARLY)), NEW],
+        {"ingestions": 2, "ingestions_ready": 1},
+    ),
+]
+ALL_ROWS = [(CLUSTERS, *row) for row in ROWS] + [(INGESTIONS, *row) for row in INGESTION_ROWS]
+
+
+@pytest.mark.parametrize(
+    ("counted", "resources", "found"),
+    [(counted, *row) for counted, _name, *row in ALL_ROWS],
+    ids=[f"{counted.plural}: {name}" for counted, name, *_row in ALL_ROWS],
+)
+def test_census(counted: KindMetrics, resources: list[dict[str, Any]], found: dict[str, float]) -> None:
+    told = census(counted, resources)
+    assert {name: value for name, value in told.items() if value} == found
+    gauges = {metric.name for metric in METRICS[counted.kind.lower()] if metric.type == "gauge"}
+    assert told.keys() == gauges - {"last_reconcile_timestamp_seconds"}
+
+
+def test_knows_its_own_resource_better_than_the_cache() -> None:
+    known = [resource("a"), resource("b")]
+    assert with_own(known, "ns", "a", READY["status"]) == [known[1], READY]
+    assert with_own(known, "ns", "c", READY["status"]) == [*known, resource("c") | {"status": READY["status"]}]
+    assert with_own(known, "ns", "a", None) == [known[1]]
+    assert with_own(known, "other", "a", None) == known
+
+
+def test_what_a_pass_has_left() -> None:
+    status: dict[str, Any] = {"conditions": []}
+    assert final_status(SimpleNamespace(is_gone=False, status=status)) == FinalStatus(status)
+    assert final_status(SimpleNamespace(is_gone=True, status=status)) == FinalStatus(None)
+    assert final_status(None) == FinalStatus(None)

@@ -1,0 +1,60 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Posting, to a real server on a real socket."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._metrics.endpoint import Endpoint, serving
+
+BODIES = [{"name": f"m{number}", "counter": {"add": number}} for number in range(3)]
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as server:
+        yield server
+
+
+@contextmanager
+def silent() -> Iterator[str]:
+    """Takes connections, and answers nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/metrics"
+
+
+def test_posts_all_on_one_connection(endpoint: Endpoint) -> None:
+    push(endpoint.url, BODIES, timeout=60)
+    assert endpoint.posted == [("/metrics", body) for body in BODIES]
+    assert len(endpoint.connections) == 1
+
+
+def test_what_is_refused_is_named_and_the_rest_is_posted(endpoint: Endpoint) -> None:
+    endpoint.refused = {"m1"}
+    with pytest.raises(PushError, match=r"refused by .*: m1: 400 cannot change metric type"):
+        push(endpoint.url, BODIES, timeout=60)
+    assert len(endpoint.posted) == 3
+
+
+def test_waits_for_no_answer() -> None:
+    with silent() as url, pytest.raises(PushError, match="could not be posted to http"):
+        push(url, BODIES, timeout=0.05)
+
+
+def test_stops_when_the_time_is_over(endpoint: Endpoint) -> None:
+    with pytest.raises(PushError, match="could not be posted"):
+        push(endpoint.url, BODIES, timeout=0)
+    assert endpoint.posted == []
+
+
+@pytest.mark.parametrize("url", ["http://localhost:port/metrics", "http://127.0.0.1:1/metrics", "nothing", ""])
+def test_an_address_that_leads_nowhere(url: str) -> None:
+    with pytest.raises(PushError, match="posted to"):
+        push(url, BODIES)

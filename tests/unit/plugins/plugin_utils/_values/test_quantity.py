@@ -1,0 +1,80 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Quantities mean the same however they are written."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.quantity import binary, parse
+from hypothesis import given
+from hypothesis import strategies as st
+
+SAME = [
+    ("0.5", "500m"),
+    ("1", "1000m"),
+    (1, "1"),
+    (0.5, "500m"),
+    ("1.5Gi", "1536Mi"),
+    ("1024Mi", "1Gi"),
+    ("2e3", "2k"),
+    ("2E3", "2000"),
+    ("1E", "1000P"),
+    ("-1", "-1000m"),
+    ("+1", "1"),
+    (".5", "0.5"),
+    ("1.", "1"),
+    ("1e-3", "1m"),
+    ("1000000n", "1m"),
+    ("1000u", "1m"),
+]
+NONE: list[Any] = [
+    "",
+    ".",
+    "1 Gi",
+    "1Gi ",
+    "Gi",
+    "1K",
+    "1gi",
+    "1Gb",
+    "1e",
+    "1e3Ki",
+    "--1",
+    "one",
+    "١",
+    "1\n",
+    None,
+    True,
+]
+
+
+@pytest.mark.parametrize(("first", "second"), SAME)
+def test_means_the_same(first: Any, second: Any) -> None:
+    assert parse(first) is not None
+    assert parse(first) == parse(second)
+
+
+@pytest.mark.parametrize(("first", "second"), [("1", "1m"), ("1M", "1Mi"), ("1G", "1M"), ("-1", "1")])
+def test_tells_apart(first: Any, second: Any) -> None:
+    assert parse(first) != parse(second)
+
+
+@pytest.mark.parametrize("text", [*NONE, "1e99999999", "1e99999999999999999999", "1e-99999999999999999999"])
+def test_is_none(text: Any) -> None:
+    assert parse(text) is None
+
+
+@given(st.text())
+def test_never_fails(text: str) -> None:
+    assert isinstance(parse(text), Decimal | None)
+
+
+@pytest.mark.parametrize("text", ["0", "1", "1000", "1023", "1Ki", "1025", "1536Mi", "2Gi", "7Ei"])
+def test_sizes_are_written_as_the_server_does(text: str) -> None:
+    amount = parse(text)
+    assert amount is not None
+    assert binary(amount) == text
