@@ -57,10 +57,16 @@ SHARED = (
     *(f"{DRUID}_secrets.{part}" for part in ("masking", "secret")),
     *(f"{DRUID}_values.{part}" for part in ("nesting", "yaml_loader")),
 )
-KINDS = (f"{COLLECTION}{KUBERNETES}_cluster", f"{COLLECTION}{KUBERNETES}_ingestion")
 
-# What a kind says to Druid and hears from it; no kind is known there.
-SPEAKING = f"{COLLECTION}{KUBERNETES}_druid"
+# How a resource reaches Druid; no kind is known there.
+DRUID_API = f"{COLLECTION}{KUBERNETES}_druid_api"
+# What both kinds stand on, from the API up.
+PLAIN, API, METRICS, RECONCILE = (
+    f"{KUBERNETES}{room}" for room in ("_values", "_kubernetes", "_metrics", "_reconcile")
+)
+# What an obstacle is, as a value: all that `_druid_api` knows of a reconcile.
+FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("cross_namespace", "finding", "reasons"))
+FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
 # The first room whose path fits a file is its room. A path without .py is a directory.
 ROOMS = (
@@ -124,13 +130,22 @@ ROOMS = (
     ),
     # A module is documentation plus one call.
     Room("plugins/modules", (f"{DRUID}_operations",), HTTP),
-    # The Kubernetes side knows nothing of Ansible. What it shares it does not take back from its kinds.
-    Room("plugins/plugin_utils/_druid", (KUBERNETES, DRUID), ("ansible", *KINDS)),
-    Room("plugins/plugin_utils/_cluster", (KUBERNETES, *SHARED), ("ansible", KINDS[1])),
-    Room("plugins/plugin_utils/_ingestion", (KUBERNETES, DRUID), ("ansible",)),
+    # The Kubernetes side knows nothing of Ansible. Its rooms are a line, too: values, the API, metrics, the reconcile,
+    # Druid's API, and the two kinds.
+    Room("plugins/plugin_utils/_values", (), ("ansible", *HTTP)),
+    Room("plugins/plugin_utils/_kubernetes", (PLAIN, *SHARED), ("ansible", "requests")),
+    Room("plugins/plugin_utils/_metrics", (PLAIN, API), ("ansible", "kubernetes", "requests")),
     # What the actions share, and the only code in here that knows Ansible.
-    Room("plugins/plugin_utils/_reconcile/action.py", (KUBERNETES,), (*KINDS, SPEAKING)),
-    Room("plugins/plugin_utils", (KUBERNETES, *SHARED), ("ansible", *KINDS, SPEAKING)),
+    Room("plugins/plugin_utils/_reconcile/action.py", (PLAIN, API, METRICS, RECONCILE), HTTP),
+    Room("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED), ("ansible", *HTTP)),
+    Room("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
+    Room("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),
+    # A cluster has a name, and a router.
+    Room(
+        "plugins/plugin_utils/_ingestion",
+        (*FOUNDATION, f"{KUBERNETES}_cluster.names", f"{KUBERNETES}_cluster.router", DRUID),
+        ("ansible", *HTTP),
+    ),
     # Actions are thin, and the only code here that Ansible calls.
     Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
     Room("plugins/doc_fragments", (), ("kubernetes",)),
@@ -140,18 +155,30 @@ ROOMS = (
 PURE = (
     "plugins/plugin_utils/_cluster/render",
     "plugins/plugin_utils/_cluster/decide",
+    "plugins/plugin_utils/_cluster/delete/finalizer.py",
+    "plugins/plugin_utils/_cluster/delete/targets.py",
     "plugins/plugin_utils/_cluster/names.py",
     "plugins/plugin_utils/_cluster/plan.py",
     "plugins/plugin_utils/_cluster/router.py",
     "plugins/plugin_utils/_cluster/validate.py",
-    "plugins/plugin_utils/_kubernetes/compare.py",
-    "plugins/plugin_utils/_kubernetes/objects.py",
-    *(f"plugins/plugin_utils/_druid/{name}.py" for name in ("patience", "step", "trouble")),
+    "plugins/plugin_utils/_values",
+    *(
+        f"plugins/plugin_utils/_kubernetes/{name}.py"
+        for name in (
+            *("compare", "field_ownership", "field_set", "foreign_fields", "list_types", "masking", "merge", "objects"),
+            "schema",
+        )
+    ),
+    *(
+        f"plugins/plugin_utils/_reconcile/{name}.py"
+        for name in ("conditions", "cross_namespace", "finding", "log_line", "paused", "reasons", "requeue_backoff")
+    ),
+    *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "error_findings", "timeouts")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "names", "place", "plan", "reasons", "record", "seen", "siblings", "spec"),
-            *("status", "supervision", "validate"),
+            *("batch", "decide", "druid_state", "last_applied", "names", "plan", "reasons", "spec", "status"),
+            *("supervisor", "supervisor_owner", "target", "validate"),
         )
     ),
 )
@@ -162,15 +189,16 @@ IMPURE = (
     "subprocess",
     "time",
     "urllib3",
-    f"{COLLECTION}{KUBERNETES}_connection",
-    f"{COLLECTION}{KUBERNETES}_kubernetes.KubernetesApi",
-    f"{COLLECTION}{KUBERNETES}_druid.access",
-    f"{COLLECTION}{KUBERNETES}_druid.dynamic_config",
+    f"{COLLECTION}{API}.api",
+    f"{COLLECTION}{API}.connection",
+    f"{DRUID_API}.connection",
+    f"{DRUID_API}.dynamic_config",
     f"{COLLECTION}{KUBERNETES}_cluster.act",
-    f"{COLLECTION}{KUBERNETES}_cluster.in_druid",
+    f"{COLLECTION}{KUBERNETES}_cluster.dry_run",
+    f"{COLLECTION}{KUBERNETES}_cluster.dynamic_config",
     f"{COLLECTION}{KUBERNETES}_cluster.reconcile",
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
-    f"{COLLECTION}{KUBERNETES}_ingestion.ask",
+    f"{COLLECTION}{KUBERNETES}_ingestion.observe_druid",
     f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
     f"{COLLECTION}{DRUID}_http.client",
 )
@@ -260,8 +288,16 @@ def test_what_speaks_http_stands_in_rooms() -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
         ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils._http import client"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
-        ("plugins/plugin_utils/_druid/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
-        ("plugins/plugin_utils/_kubernetes/compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid"),
+        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import act"),
+        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
+        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import wait"),
+        ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
+        ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _druid_api"),
+        ("plugins/plugin_utils/_reconcile/x.py", "from ansible.plugins.action import ActionBase"),
+        ("plugins/plugin_utils/_metrics/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import wait"),
+        ("plugins/plugin_utils/_kubernetes/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import wait"),
+        ("plugins/plugin_utils/_values/x.py", f"from {COLLECTION}plugins.plugin_utils._kubernetes import api"),
+        ("plugins/plugin_utils/_kubernetes/compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid_api"),
         ("plugins/plugin_utils/_kubernetes/compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),
         ("plugins/module_utils/_http/client.py", "from kubernetes import config"),
         ("plugins/module_utils/_http/client.py", "import requests"),
@@ -287,10 +323,13 @@ def test_notices_a_wrong_direction(file: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("plugins/plugin_utils/_cluster/x.py", "import ansible_collections.druidops.druid.plugins.plugin_utils._merge"),
+        ("plugins/plugin_utils/_cluster/x.py", f"import {COLLECTION}plugins.plugin_utils._kubernetes.merge"),
         ("plugins/plugin_utils/_cluster/x.py", "from . import names"),
-        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils._druid import access"),
+        ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils._druid_api import connection"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
+        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import router"),
+        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import finding"),
+        ("plugins/plugin_utils/_reconcile/action.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),
     ],
