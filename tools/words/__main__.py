@@ -40,7 +40,7 @@ def _found(vale: Path, files: Sequence[Path], scratch: Path) -> list[str]:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text_of(file), encoding="utf-8")
     (texts / f"{_NAMES}.txt").write_text("\n\n".join(map(words_of_name, files)), encoding="utf-8")
-    options = ["--config", scratch / "vale.ini", "--output", "line", "--no-wrap"]
+    options: list[str | Path] = ["--config", scratch / "vale.ini", "--output", "line", "--no-wrap"]
     done = subprocess.run([vale, *options, texts], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or done.stderr:
         sys.exit(done.stderr or done.stdout)
