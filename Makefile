@@ -184,6 +184,14 @@ lint-other: $(TOOLS)/.complete
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 
+# What people read. The tests' own strings are data.
+WORDS := $(shell git ls-files --cached --others --exclude-standard 'plugins/*.py' 'roles/*' 'playbooks/*' 'docs/*.md' README.md CONTRIBUTING.md \
+  'changelogs/fragments/*' 'config/*' 'tools/*.py' 'build/*' Makefile)
+
+.PHONY: lint-words
+lint-words: $(CORE_2_19)/.complete
+	@$(GATE) 'words' env PYTHONPATH=tests $(CORE_2_19)/bin/python -m tools.words $(WORDS)
+
 .PHONY: sanity
 sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity on the newest and the oldest ansible-core
 

@@ -9,7 +9,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +44,7 @@ class _Program:
     # the module's own, or one of a module that it requires
     package: str = "."
     tags: tuple[str, ...] = ()
+    needs_c: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -69,13 +69,22 @@ def build(kubernetes: Version) -> Programs:
     )
 
 
-def build_tool(name: str, module: Path, package: str = ".", *, minutes: int, tags: tuple[str, ...] = ()) -> Path:
+def build_tool(
+    name: str,
+    module: Path,
+    package: str = ".",
+    *,
+    minutes: int,
+    tags: tuple[str, ...] = (),
+    needs_c: bool = False,
+) -> Path:
     """The program of a main package, of the version in the go.mod of the directory `module`: from the cache, or built.
 
     package: one of a module that it requires, such as helm.sh/helm/v3/cmd/helm, or what lies in the directory itself.
     minutes: how long that takes at most on two cores. tags: more of those that choose what is built in.
+    needs_c: parts of it are in C, so that a C compiler has to be there.
     """
-    return _built(_Program(name, module, (), None, minutes, package, tags))
+    return _built(_Program(name, module, (), None, minutes, package, tags, needs_c))
 
 
 def _built(program: _Program) -> Path:
@@ -113,7 +122,7 @@ def _compile(program: _Program, target: Path) -> None:
     workspace.mkdir()
     for file in program.files:
         shutil.copy(file, workspace)
-    _run(_command(program), workspace, program.name)
+    _run(program, workspace)
     (workspace / "program").rename(target)
     shutil.rmtree(workspace)
     say(f"built {target}")
@@ -141,17 +150,19 @@ def _stamps(release: str | None) -> list[str]:
     return [f"-X {package}.{name}={value}" for package in packages for name, value in values.items()]
 
 
-def _run(command: Sequence[str], directory: Path, name: str) -> None:
+def _run(program: _Program, directory: Path) -> None:
     log = directory / "build.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command,
+            _command(program),
             cwd=directory,
             stdout=output,
             stderr=output,
-            env={**os.environ, "CGO_ENABLED": "0"},
+            env={**os.environ, "CGO_ENABLED": str(int(program.needs_c))},
             preexec_fn=die_with_parent(),  # noqa: PLW1509 - calls two functions of libc
         )
-        status = wait(process, f"building {name}")
+        status = wait(process, f"building {program.name}")
     if status != 0:
-        raise BuildError(f"go build of {name} failed ({status}); the end of its output:\n{log.read_text()[-3000:]}")
+        raise BuildError(
+            f"go build of {program.name} failed ({status}); the end of its output:\n{log.read_text()[-3000:]}"
+        )

@@ -4,7 +4,7 @@
 
 """Fail on words that the field does not use, in documents, messages, docstrings, comments and names of files.
 
-Usage: python -m tools.words VALE FILE ...   (run from the root of the checkout; the terms: styles/Druidops/Terms.yml)
+Usage: python -m tools.words FILE ...   (run from the root of the checkout; the terms: styles/Druidops/Terms.yml)
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .extract import text_of, words_of_name
+from .vale import vale
 
 _STYLES = Path(__file__).parent / "styles"
 _SETTINGS = "StylesPath = {styles}\nMinAlertLevel = error\n\n[*]\nBasedOnStyles = Druidops\n"
@@ -24,14 +25,13 @@ _NAMES = "names of files"
 
 def main() -> None:
     """Print what was found, a line each, with the term that the field uses."""
-    vale, *names = sys.argv[1:]
     with tempfile.TemporaryDirectory() as scratch:
-        found = _found(Path(vale), [Path(name) for name in names], Path(scratch))
+        found = _found([Path(name) for name in sys.argv[1:]], Path(scratch))
     sys.stdout.write("".join(f"{line}\n" for line in found))
     sys.exit(1 if found else 0)
 
 
-def _found(vale: Path, files: Sequence[Path], scratch: Path) -> list[str]:
+def _found(files: Sequence[Path], scratch: Path) -> list[str]:
     (scratch / "vale.ini").write_text(_SETTINGS.format(styles=_STYLES), encoding="utf-8")
     texts = scratch / "texts"
     for file in files:
@@ -41,7 +41,7 @@ def _found(vale: Path, files: Sequence[Path], scratch: Path) -> list[str]:
         target.write_text(text_of(file), encoding="utf-8")
     (texts / f"{_NAMES}.txt").write_text("\n\n".join(map(words_of_name, files)), encoding="utf-8")
     options: list[str | Path] = ["--config", scratch / "vale.ini", "--output", "line", "--no-wrap"]
-    done = subprocess.run([vale, *options, texts], capture_output=True, text=True, check=False)
+    done = subprocess.run([vale(), *options, texts], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or done.stderr:
         sys.exit(done.stderr or done.stdout)
     prefix = f"{texts}/"
