@@ -26,7 +26,7 @@ class Part(NamedTuple):
     needs: str = ""
 
 
-_KUBERNETES = "tests/system/cluster tests/system/install tests/system/operator"
+_KUBERNETES = "tests/system/cluster"
 
 PARTS = (
     Part(
