@@ -6,20 +6,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import pytest
 
 from .control_plane import ControlPlane
 from .operator.events import socket_of
-from .operator.started import STAND_IN, Operator, Setting, real_program, which_networks, which_program
+from .operator.started import STAND_IN, Operator, Setting, only_one, which_networks, which_program
 from .ports import reserved_ports
 
 
@@ -50,8 +48,8 @@ class StartOperator:
 
         The arguments are those of Setting; the programs of DRUIDOPS_OPERATOR, a virtual environment, are always there.
         """
-        if real_program() and not is_replica and not self._has_ports:
-            self._stack.enter_context(_only_one())
+        if not is_replica and not self._has_ports:
+            self._stack.enter_context(only_one())
             self._has_ports = True
         probe_port, proxy_port = self._stack.enter_context(reserved_ports(2))
         self._count += 1
@@ -91,17 +89,6 @@ def _stand_in() -> dict[str, Path]:
     """A stand-in other than that of this package, for tests that break it on purpose."""
     chosen = os.environ.get(STAND_IN)
     return {"tests": Path(chosen)} if chosen else {}
-
-
-class _only_one:  # noqa: N801 - a context manager
-    """The real program has fixed ports: one at a time on a machine, but for replicas in networks of their own."""
-
-    def __enter__(self) -> None:
-        self._file = Path(gettempdir(), "ansible-operator.lock").open("w")
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-
-    def __exit__(self, *_exception: object) -> None:
-        self._file.close()
 
 
 def _remove_input(operator: Operator) -> None:

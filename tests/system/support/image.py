@@ -26,7 +26,7 @@ from testbed.api import Api, ApiError
 from testbed.container import Container
 from testbed.dockerfile import Dockerfile
 from testbed.operator.descendants import kill_with_descendants
-from testbed.operator.started import METRICS_PORT, PROXY_PORT
+from testbed.operator.started import METRICS_PORT, PROXY_PORT, only_one, real_program
 from testbed.ports import reserved_ports
 
 COLLECTION = Path(__file__).parents[3]
@@ -146,7 +146,8 @@ def _text(file: Path) -> str:
 @contextmanager
 def started(layout: Path, live: Live, directory: Path, **environment: str) -> Iterator[ImageOperator]:
     """An operator that is ready; it runs in the cluster as far as it can tell."""
-    with reserved_ports(2) as (probe_port, proxy_port), (directory / "operator.log").open("wb") as log:
+    log_file = directory / "operator.log"
+    with only_one(), reserved_ports(2) as (probe_port, proxy_port), log_file.open("wb") as log:
         given = _in_cluster(live, directory)
         variables = {
             **given,
@@ -165,11 +166,11 @@ def started(layout: Path, live: Live, directory: Path, **environment: str) -> It
             # runs take longer where everything else is tested at the same time
             f"--graceful-shutdown-timeout={_PATIENCE}s",
         ]
-        # without tini, which this machine need not have, and with the stand-in in the place of the program
+        # without tini, which this machine need not have
         _tini, _dashes, _program, *words = DOCKERFILE.final.entrypoint
         command = where.command([str(TEST_BED / "ansible-operator"), *words, *flags])
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
-        running = ImageOperator(live, process, directory / "operator.log", where.tmp)
+        running = ImageOperator(live, process, log_file, where.tmp)
         try:
             eventually(lambda: running._runs() and _is_ready(f"http://127.0.0.1:{probe_port}"))
             yield running
@@ -187,7 +188,7 @@ def _is_ready(url: str) -> bool:
 
 
 def _in_cluster(live: Live, directory: Path) -> dict[str, str]:
-    """Write what a pod has of its ServiceAccount, and the stand-in with a kubeconfig of the same; the variables."""
+    """Write what a pod has of its ServiceAccount, and the program with a kubeconfig of the same; the variables."""
     kubeconfig = account(live.plane, live.namespace, directory).kubeconfig
     content = json.loads(kubeconfig.read_text())
     cluster, user = content["clusters"][0]["cluster"], content["users"][0]["user"]
@@ -200,7 +201,10 @@ def _in_cluster(live: Live, directory: Path) -> dict[str, str]:
     shutil.copy(kubeconfig, bed / "kubeconfig")
     (bed / "kubeconfig").chmod(0o644)
     program = bed / "ansible-operator"
-    program.write_text(_STAND_IN.format(python=sys.executable, tests=COLLECTION / "tests"))
+    if real := real_program():
+        shutil.copy(real, program)
+    else:
+        program.write_text(_STAND_IN.format(python=sys.executable, tests=COLLECTION / "tests"))
     program.chmod(0o755)
     host, _colon, port = cluster["server"].removeprefix("https://").partition(":")
     return {

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -13,9 +14,11 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -52,6 +55,17 @@ class OperatorError(RuntimeError):
 def real_program() -> str | None:
     """The path of operator-sdk's program, None where only the stand-in can run, or a certain one is to be run."""
     return None if os.environ.get(STAND_IN) else shutil.which(PROGRAM)
+
+
+@contextmanager
+def only_one() -> Iterator[None]:
+    """The real program has fixed ports: one at a time on a machine, except for replicas in networks of their own."""
+    if real_program() is None:
+        yield
+        return
+    with Path(gettempdir(), "ansible-operator.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def which_program() -> str:
