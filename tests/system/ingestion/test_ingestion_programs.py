@@ -78,7 +78,7 @@ def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path
     before = len(started.program.runs)
     started.touch(ingestion.name)
     started.program.wait_for_runs(ingestion.name, before + 1)
-    eventually(lambda: started.requests(mark) == [started.look] * (len(started.program.runs) - before))
+    eventually(lambda: started.requests(mark) == [started.look] * 2 * (len(started.program.runs) - before))
     assert ingestion.writes == []
 
     ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")

@@ -28,7 +28,11 @@ def started(operator: StartOperator, live: Live, tmp_path: Path) -> DruidOperato
     return start(operator, live, tmp_path)
 
 
-def test_makes_a_cluster_and_then_asks_the_api_server_nothing(started: DruidOperator, live: Live) -> None:
+def test_makes_a_cluster_logs_each_run_and_then_asks_the_api_server_nothing(
+    operator: StartOperator, live: Live, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log))
     live.create(small_cluster.resource(NAME, RUNNING))
 
     mark = started.wait_until_settled(NAME)
@@ -36,17 +40,8 @@ def test_makes_a_cluster_and_then_asks_the_api_server_nothing(started: DruidOper
     started.touch(NAME)
     started.program.wait_for_runs(NAME, before + 1)
 
-    eventually(lambda: started.requests(mark) == [started.look] * (len(started.program.runs) - before))
-
-
-def test_logs_a_line_for_each_run(operator: StartOperator, live: Live, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log))
-    live.create(small_cluster.resource(NAME))
-    started.wait_until_settled(NAME)
-
+    eventually(lambda: started.requests(mark) == [started.look] * 2 * (len(started.program.runs) - before))
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-
     assert len(lines) == len(started.program.runs)
     assert {(line["kind"], line["namespace"], line["name"]) for line in lines} == {("Druid", live.namespace, NAME)}
     assert f"create StatefulSet {BROKERS}" in lines[0]["done"]
@@ -54,72 +49,75 @@ def test_logs_a_line_for_each_run(operator: StartOperator, live: Live, tmp_path:
     assert "druid.number=1" not in log.read_text(encoding="utf-8")
 
 
-def test_a_change_is_carried_out(started: DruidOperator, live: Live) -> None:
+def test_changes_are_carried_out_and_edits_by_hand_are_reverted(
+    started: DruidOperator, live: Live, record_property: Callable[[str, object], None]
+) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
     started.wait_until_ready(NAME)
 
     live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 2}}}})
-
     eventually(lambda: live.get("StatefulSet", BROKERS)["status"].get("readyReplicas") == 2)
     eventually(lambda: live.get("Druid", NAME)["status"]["nodes"] == "3/3")
-
-
-@pytest.mark.parametrize("restarted", [False, True], ids=["watched since it was made", "after a restart"])
-def test_what_is_deleted_or_edited_by_hand_comes_back(
-    started: DruidOperator, live: Live, restarted: bool, record_property: Callable[[str, object], None]
-) -> None:
-    live.create(small_cluster.resource(NAME, RUNNING))
     started.wait_until_settled(NAME)
-    if restarted:
-        started.program.stop()
-        started.program.start()
-        started.wait_until_settled(NAME)
 
+    record_property("told", f"watched since it was created: {reverted_edits(live)}")
+    started.program.stop()
+    started.program.start()
+    started.wait_until_settled(NAME)
+    record_property("told", f"after a restart: {reverted_edits(live)}")
+
+
+def reverted_edits(live: Live) -> str:
+    """Delete and edit objects by hand; return how long it takes until they are in the desired state again."""
     begin = time.monotonic()
     live.delete("Service", BROKERS)
     eventually(lambda: live.find("Service", BROKERS) is not None)
-    record_property("told", f"a deleted Service is back after {time.monotonic() - begin:.1f} s")
-    begin = time.monotonic()
+    deleted, begin = time.monotonic() - begin, time.monotonic()
     live.merge("PodDisruptionBudget", BROKERS, {"spec": {"maxUnavailable": 7}})
     eventually(lambda: live.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 1)
-    record_property("told", f"an edited PodDisruptionBudget is put right after {time.monotonic() - begin:.1f} s")
+    edited = time.monotonic() - begin
+    return f"a deleted Service is back after {deleted:.1f} s, an edited PodDisruptionBudget after {edited:.1f} s"
 
 
-@pytest.mark.parametrize("kept", [False, True], ids=["with its claims", "without its claims"])
-def test_a_deleted_cluster_goes(started: DruidOperator, live: Live, kept: bool) -> None:
-    live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1, disablePVCDeletionFinalizer=kept)))
-    started.wait_until_ready(NAME)
-    claims = {("PersistentVolumeClaim", name) for name in live.names("PersistentVolumeClaim")}
-    assert claims
+def test_deleted_clusters_go_with_their_claims_unless_those_are_kept(started: DruidOperator, live: Live) -> None:
+    kept, whole = "kept", "whole"
+    for name in (kept, whole):
+        spec = small_cluster.spec(replicas=1, disablePVCDeletionFinalizer=name == kept)
+        live.create(small_cluster.resource(name, spec))
+    for name in (kept, whole):
+        started.wait_until_ready(name)
+    claims = {
+        name: {each for each in live.names("PersistentVolumeClaim") if f"druid-{name}-" in each}
+        for name in (kept, whole)
+    }
+    assert all(claims.values())
 
-    live.delete("Druid", NAME)
+    for name in (kept, whole):
+        live.delete("Druid", name)
 
-    eventually(lambda: live.find("Druid", NAME) is None)
-    eventually(lambda: live.made() == (claims if kept else set()))
+    eventually(lambda: live.list("Druid") == [])
+    eventually(lambda: live.made() == {("PersistentVolumeClaim", name) for name in claims[kept]})
 
 
-def test_an_ignored_cluster_says_so_and_is_left_alone(started: DruidOperator, live: Live) -> None:
-    resource = small_cluster.resource(NAME)
+def test_ignored_and_blocked_clusters_say_so_and_are_carried_out_later(started: DruidOperator, live: Live) -> None:
+    ignored, blocked = "ignored", "blocked"
+    resource = small_cluster.resource(ignored)
     resource["metadata"]["annotations"] = {"druid.apache.org/ignored": "true"}
     live.create(resource)
-
-    eventually(lambda: started.is_true(NAME, "Paused"))
+    eventually(lambda: started.is_true(ignored, "Paused"))
     assert live.made() == set()
-    assert condition(live.get("Druid", NAME), "Paused")["reason"] == "Ignored"
+    assert condition(live.get("Druid", ignored), "Paused")["reason"] == "Ignored"
 
-    live.merge("Druid", NAME, {"metadata": {"annotations": {"druid.apache.org/ignored": None}}})
-    started.wait_until_ready(NAME)
+    live.create({"kind": "ConfigMap", "metadata": {"name": f"druid-{blocked}-brokers-config"}})
+    live.create(small_cluster.resource(blocked))
+    eventually(lambda: started.is_true(blocked, "Degraded"))
+    # none has failed, to be tried again
+    assert all(run.status == 0 for run in started.program.wait_for_runs(blocked, 2) if run.end)
 
-
-def test_what_is_in_the_way_is_in_the_conditions_and_looked_at_again(started: DruidOperator, live: Live) -> None:
-    live.create({"kind": "ConfigMap", "metadata": {"name": f"{BROKERS}-config"}})
-    live.create(small_cluster.resource(NAME))
-
-    eventually(lambda: started.is_true(NAME, "Degraded"))
-    assert all(run.status == 0 for run in started.program.wait_for_runs(NAME, 2) if run.end)
-
-    live.delete("ConfigMap", f"{BROKERS}-config")
-    started.wait_until_ready(NAME)
+    live.merge("Druid", ignored, {"metadata": {"annotations": {"druid.apache.org/ignored": None}}})
+    live.delete("ConfigMap", f"druid-{blocked}-brokers-config")
+    for name in (ignored, blocked):
+        started.wait_until_ready(name)
 
 
 def test_a_denied_namespace_is_left_alone(operator: StartOperator, live: Live, tmp_path: Path) -> None:

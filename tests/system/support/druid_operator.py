@@ -47,7 +47,7 @@ class DruidOperator:
 
     @property
     def look(self) -> tuple[str, str]:
-        """What ansible-operator itself asks at the end of each run."""
+        """What ansible-operator itself requests: before each run, and after each that did not ask for the next one."""
         return "get", f"{self.kind.lower()}s"
 
     def seen_from(self, live: Live) -> DruidOperator:
