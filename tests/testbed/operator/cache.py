@@ -2,19 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The informers: one for each resource (and watched namespace) that anybody has asked for."""
+"""The informers: one for each resource (and watched namespace) that has been read or is watched."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from .client import Client, Json
-from .informer import Change, Informer
+from .informer import Handler, Informer
 from .kinds import Key, Resource
 
-_PATIENCE = 6.0
+_PATIENCE_SECONDS = 6.0
 
 
 class NotSyncedError(RuntimeError):
@@ -22,7 +22,7 @@ class NotSyncedError(RuntimeError):
 
 
 class Cache:
-    """Objects of the watched namespaces (none: of all) as the watches last told of them."""
+    """The objects of the watched namespaces (none: of all)."""
 
     def __init__(self, client: Client, namespaces: Sequence[str]) -> None:
         self._client = client
@@ -31,30 +31,29 @@ class Cache:
         self._informers: dict[tuple[Resource, str], Informer] = {}
 
     def covers(self, namespace: str) -> bool:
-        """Whether a request for the namespace, empty for one about the cluster, can be answered from here."""
+        """Whether a request for the namespace (empty: for the cluster) can be answered from here."""
         return not self._namespaces or namespace in self._namespaces
 
     def get(self, resource: Resource, key: Key) -> Json | None:
-        """An object; None where none is known. A NotSyncedError if the objects could not be listed in time."""
+        """An object; None where none is known; NotSyncedError."""
         found = (informer.get(key) for informer in self._synced(resource, key.namespace))
         return next(filter(None, found), None)
 
     def all(self, resource: Resource, namespace: str) -> list[Json]:
-        """The objects of a namespace, or all. A NotSyncedError as above."""
+        """The objects of a namespace (empty: of all); NotSyncedError."""
         found = [each for informer in self._synced(resource, namespace) for each in informer.all()]
         return [each for each in found if namespace in ("", each["metadata"].get("namespace"))]
 
-    def add_handler(self, resource: Resource, handler: Callable[[Change], None]) -> None:
-        """Tell the handler of the changes of all objects of the resource."""
+    def add_handler(self, resource: Resource, handler: Handler) -> None:
+        """Call the handler for the changes of all objects of the resource."""
         for informer in self._of(resource):
             informer.add_handler(handler)
 
     def _synced(self, resource: Resource, namespace: str) -> list[Informer]:
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _PATIENCE_SECONDS
         chosen = [self._informer(resource, namespace)] if namespace in self._namespaces else self._of(resource)
-        for informer in chosen:
-            if not informer.synced.wait(max(0.0, end - time.monotonic())):
-                raise NotSyncedError(f"{resource.plural} could not be listed within {_PATIENCE:.0f} s")
+        if not all(informer.synced.wait(max(0.0, end - time.monotonic())) for informer in chosen):
+            raise NotSyncedError(f"{resource.plural} could not be listed within {_PATIENCE_SECONDS:.0f} s")
         return chosen
 
     def _of(self, resource: Resource) -> list[Informer]:
@@ -64,6 +63,5 @@ class Cache:
     def _informer(self, resource: Resource, namespace: str) -> Informer:
         with self._lock:
             if (resource, namespace) not in self._informers:
-                informer = self._informers[resource, namespace] = Informer(self._client, resource, namespace)
-                informer.start()
+                self._informers[resource, namespace] = Informer(self._client, resource, namespace)
             return self._informers[resource, namespace]

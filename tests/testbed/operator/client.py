@@ -2,16 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The API server, with the operator's own credentials."""
+"""Requests to the API server with the operator's own credentials."""
 
 from __future__ import annotations
 
 import base64
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,116 +17,91 @@ import urllib3
 import yaml
 
 from ..api import ApiError
-from .token_bucket import TokenBucket
 
 Json = dict[str, Any]
 # what urllib3 raises when there is no answer, or half of one
-Unanswered = urllib3.exceptions.HTTPError
-_CONNECT = 10.0
-_ANSWER = 60.0
+NoAnswer = urllib3.exceptions.HTTPError
+_CONNECT_SECONDS = 10.0
+_ANSWER_SECONDS = 60.0
+_EXPIRED = (410, 504)
 
 
 class GoneError(RuntimeError):
-    """A watch cannot go on from where it was: everything has to be listed again."""
+    """A watch cannot be resumed: everything has to be listed again."""
 
 
-@dataclass(frozen=True)
-class Credentials:
-    """Where the API server is and how to speak to it."""
+class Client:
+    """The API server of a kubeconfig's current context; the user has a token, and may impersonate another one."""
 
-    server: str
-    authority: str
-    headers: Mapping[str, str] = field(repr=False)
+    def __init__(self, kubeconfig: Path) -> None:
+        content = yaml.safe_load(kubeconfig.read_text())
+        context = _named(content["contexts"], content["current-context"])["context"]
+        cluster = _named(content["clusters"], context["cluster"])["cluster"]
+        user = _named(content["users"], context["user"])["user"]
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        self._server: str = cluster["server"]
+        self._headers = {"Authorization": f"Bearer {user['token']}", "User-Agent": "ansible-operator"}
+        if "as" in user:
+            self._headers["Impersonate-User"] = user["as"]
+        self._pool = urllib3.PoolManager(ca_cert_data=authority, maxsize=64, retries=False)
+        # by code and method
+        self.requests: Counter[tuple[str, str]] = Counter()
 
+    @property
+    def host(self) -> str:
+        """Host and port of the API server."""
+        return self._server.partition("//")[2]
 
-def credentials(kubeconfig: Path) -> Credentials:
-    """Those of the current context of a kubeconfig with a token, who may act as another user."""
-    content = yaml.safe_load(kubeconfig.read_text())
-    context = _named(content["contexts"], content["current-context"])["context"]
-    cluster = _named(content["clusters"], context["cluster"])["cluster"]
-    user = _named(content["users"], context["user"])["user"]
-    authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
-    headers = {"Authorization": f"Bearer {user['token']}"}
-    if "as" in user:
-        headers["Impersonate-User"] = user["as"]
-    return Credentials(cluster["server"], authority, headers)
+    def request(self, method: str, path: str, body: Json | None = None, *, timeout: float = _ANSWER_SECONDS) -> Json:
+        """The decoded answer; an ApiError if it is an error, NoAnswer if there is none."""
+        answer = self.send(method, path, {"Content-Type": "application/json"}, body, timeout=timeout)
+        data = json.loads(answer.read() or b"{}")
+        answer.release_conn()
+        if answer.status >= 400:
+            raise ApiError(method, path, answer.status, str(data.get("message")))
+        return dict(data)
+
+    def watch(self, path: str, seconds: int) -> Iterator[Json]:
+        """The events of a watch until the API server ends it; a GoneError if it cannot be resumed."""
+        answer = self.send("GET", f"{path}&watch=true&timeoutSeconds={seconds}", {}, timeout=seconds + 30)
+        try:
+            if answer.status >= 400:
+                raise _watch_error(path, answer.status, answer.read().decode(errors="replace"))
+            for line in answer:
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    status = event["object"]
+                    raise _watch_error(path, status.get("code", 0), str(status.get("message")))
+                yield event
+        finally:
+            answer.close()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: Json | None = None,
+        *,
+        timeout: float = _ANSWER_SECONDS,
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer, of which nothing but the status and headers has been read."""
+        answer = self._pool.request(
+            method,
+            self._server + path,
+            body=None if body is None else json.dumps(body).encode(),
+            headers={**self._headers, **headers},
+            timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=timeout),
+            redirect=False,
+            preload_content=False,
+        )
+        self.requests[str(answer.status), method] += 1
+        return answer
 
 
 def _named(entries: list[Json], name: str) -> Json:
     return next(entry for entry in entries if entry["name"] == name)
 
 
-class Client:
-    """Requests of the operator itself, and those that the proxy passes on."""
-
-    def __init__(self, whose: Credentials) -> None:
-        self._whose = whose
-        self._pool = urllib3.PoolManager(ca_cert_data=whose.authority, maxsize=64, retries=False)
-        # client-go's default in controller-runtime
-        self._bucket = TokenBucket(20, 30)
-        # by code and method, those of the proxy left out
-        self.requests: Counter[tuple[str, str]] = Counter()
-
-    @property
-    def host(self) -> str:
-        """Host and port of the API server."""
-        return urllib3.util.parse_url(self._whose.server).netloc or ""
-
-    def request(self, method: str, path: str, body: Json | None = None, *, timeout: float = _ANSWER) -> Json:
-        """The decoded answer; an ApiError if it is an error, Unanswered if there is none."""
-        time.sleep(self._bucket.reserve())
-        headers = {"Content-Type": "application/json", "User-Agent": "ansible-operator"}
-        content = None if body is None else json.dumps(body).encode()
-        answer = self.forward(method, path, headers, content, urllib3.Timeout(connect=_CONNECT, read=timeout))
-        data = json.loads(answer.read() or b"{}")
-        answer.release_conn()
-        self.requests[str(answer.status), method] += 1
-        if answer.status >= 400:
-            raise ApiError(method, path, answer.status, str(data.get("message")))
-        return dict(data)
-
-    def watch(self, path: str, seconds: int) -> Iterator[Json]:
-        """The events of a watch, until the API server ends it; a GoneError if it cannot go on."""
-        headers = {"User-Agent": "ansible-operator"}
-        timeout = urllib3.Timeout(connect=_CONNECT, read=seconds + 30)
-        answer = self.forward("GET", f"{path}&watch=true&timeoutSeconds={seconds}", headers, None, timeout)
-        self.requests[str(answer.status), "GET"] += 1
-        try:
-            if answer.status == 410:
-                raise GoneError(path)
-            if answer.status >= 400:
-                raise ApiError("WATCH", path, answer.status, answer.read().decode(errors="replace"))
-            for line in answer:
-                event = json.loads(line)
-                _raise_for(event, path)
-                yield event
-        finally:
-            answer.close()
-
-    def forward(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout: urllib3.Timeout | None = None,
-    ) -> urllib3.BaseHTTPResponse:
-        """The answer, of which nothing but the status and headers has been read."""
-        return self._pool.request(
-            method,
-            self._whose.server + path,
-            body=body,
-            headers={**self._whose.headers, **headers},
-            timeout=timeout or urllib3.Timeout(connect=_CONNECT),
-            redirect=False,
-            preload_content=False,
-            decode_content=False,
-        )
-
-
-def _raise_for(event: Json, path: str) -> None:
-    if event["type"] == "ERROR":
-        status = event["object"]
-        if status.get("code") in (410, 504):
-            raise GoneError(path)
-        raise ApiError("WATCH", path, status.get("code", 0), str(status.get("message")))
+def _watch_error(path: str, status: int, message: str) -> Exception:
+    return GoneError(path) if status in _EXPIRED else ApiError("WATCH", path, status, message)

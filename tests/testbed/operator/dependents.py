@@ -2,95 +2,63 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose objects a controller watches besides its own kind, and which resource a change of one of them is about."""
+"""The watches on what the resources of a kind own; they exist only since a run has read an owned object by name."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from .cache import Cache
 from .client import Json
-from .informer import Change
-from .kinds import Key, Kind, Resource, kind_of
-from .owner import Owner
-from .predicates import of_dependent
-from .resources import Resources
-from .watches import Watch
-
-_LOG = logging.getLogger("dependents")
-NAME_ANNOTATION = "operator-sdk/primary-resource"
-TYPE_ANNOTATION = "operator-sdk/primary-resource-type"
+from .kinds import Discovery, Key, Kind, kind_of
 
 
 class Dependents:
-    """The watches of one controller; none is ever removed."""
+    """The owned kinds that a controller watches; `enqueue` is called with the owner's key."""
 
-    def __init__(self, watch: Watch, cache: Cache, resources: Resources, enqueue: Callable[[Key], None]) -> None:
-        self._watch = watch
+    def __init__(self, owner: Kind, cache: Cache, discovery: Discovery, enqueue: Callable[[Key], None]) -> None:
+        self._owner = owner
         self._cache = cache
-        self._resources = resources
+        self._discovery = discovery
         self._enqueue = enqueue
         self._lock = threading.Lock()
-        self._by_owner: set[Kind] = set()
-        self._by_annotation: set[Kind] = set()
+        self._watched: set[Kind] = set()
 
-    @property
-    def blacklist(self) -> frozenset[Kind]:
-        """Kinds that are neither watched nor cached."""
-        return self._watch.blacklist
-
-    def watch(self, kind: Kind, *, by_owner: bool) -> None:
-        """Watch the objects of a kind, unless that is so already or is not wanted."""
-        if not self._watch.watch_dependent_resources or kind in self._watch.blacklist:
+    def read(self, document: Json) -> None:
+        """Watch the kind of an object that was read from the cache, if the object has an owner of ours."""
+        kind = kind_of(document)
+        if next(self._owners(document), None) is None:
             return
-        resource = self._resources.of_kind(kind)
-        if not by_owner and not resource.namespaced and not self._watch.watch_cluster_scoped_resources:
-            return
-        if self._is_new(kind, self._by_owner if by_owner else self._by_annotation):
-            _LOG.info("watching a child kind kind=%s for=%s", kind, self._watch.kind)
-            self._cache.add_handler(resource, self._handler(by_owner))
-
-    def recover(self, owner: Owner, document: Json) -> None:
-        """Watch the kind of an object that was read for a resource of the owner's kind and belongs to one."""
-        metadata = document["metadata"]
-        references = metadata.get("ownerReferences") or []
-        if any(kind_of(each) == owner.gvk for each in references):
-            self.watch(kind_of(document), by_owner=True)
-        if (metadata.get("annotations") or {}).get(TYPE_ANNOTATION) == owner.type_annotation:
-            self.watch(kind_of(document), by_owner=False)
-
-    def _is_new(self, kind: Kind, watched: set[Kind]) -> bool:
         with self._lock:
-            if kind in watched:
-                return False
-            watched.add(kind)
-            return True
+            if kind in self._watched:
+                return
+            self._watched.add(kind)
+        self._cache.add_handler(self._discovery.of_kind(kind), self._handle)
 
-    def _handler(self, by_owner: bool) -> Callable[[Change], None]:
-        primary = self._resources.of_kind(self._watch.kind)
-        keys = _owners if by_owner else _annotated
+    def _handle(self, old: Json | None, new: Json | None) -> None:
+        if is_cause(old, new):
+            for key in {key for document in (old, new) if document for key in self._owners(document)}:
+                self._enqueue(key)
 
-        def handle(change: Change) -> None:
-            if of_dependent(change):
-                for key in {*keys(change.old, primary), *keys(change.new, primary)}:
-                    self._enqueue(key)
-
-        return handle
-
-
-def _owners(document: Json, primary: Resource) -> Iterator[Key]:
-    """The owners of the kind, in whatever version they are referred to."""
-    metadata = document["metadata"]
-    for reference in metadata.get("ownerReferences") or []:
-        kind = kind_of(reference)
-        if (kind.group, kind.kind) == (primary.kind.group, primary.kind.kind):
-            yield Key(metadata.get("namespace", "") if primary.namespaced else "", reference["name"])
+    def _owners(self, document: Json) -> Iterator[Key]:
+        """The owners of the kind, whatever version of it the references name."""
+        metadata = document["metadata"]
+        for reference in metadata.get("ownerReferences") or []:
+            kind = kind_of(reference)
+            if (kind.group, kind.kind) == (self._owner.group, self._owner.kind):
+                yield Key(metadata["namespace"], reference["name"])
 
 
-def _annotated(document: Json, primary: Resource) -> Iterator[Key]:
-    annotations = document["metadata"].get("annotations") or {}
-    if annotations.get(TYPE_ANNOTATION) == f"{primary.kind.kind}.{primary.kind.group}":
-        namespace, _slash, name = annotations[NAME_ANNOTATION].rpartition("/")
-        yield Key(namespace, name)
+def is_cause(old: Json | None, new: Json | None) -> bool:
+    """Whether a change of an owned object starts a run: a deletion, or an update not of the status alone."""
+    if old is None or new is None:
+        return new is None
+    return _without_noise(old) != _without_noise(new)
+
+
+def _without_noise(document: Json) -> Json:
+    metadata: dict[str, Any] = {**document["metadata"], "resourceVersion": ""}
+    fields = [{**entry, "time": None} for entry in metadata.get("managedFields") or []]
+    return {**document, "metadata": {**metadata, "managedFields": fields}, "status": None}

@@ -2,94 +2,64 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose run a request to the proxy comes from: the user name in the run's kubeconfig says that."""
+"""The kubeconfig of a run, whose user name says which resource the run is for."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .kinds import Kind, kind_of
 
-_KUBECONFIG = """\
----
-apiVersion: v1
-kind: Config
-clusters:
-- cluster:
-    insecure-skip-tls-verify: true
-    server: {server}
-  name: proxy-server
-contexts:
-- context:
-    cluster: proxy-server
-    user: admin/proxy-server
-  name: {namespace}/proxy-server
-current-context: {namespace}/proxy-server
-preferences: {{}}
-users:
-- name: admin/proxy-server
-  user:
-    username: {user}
-    password: unused
-"""
-
 
 @dataclass(frozen=True)
 class Owner:
-    """The resource that is reconciled."""
+    """The resource that is reconciled; the names are those in the user name."""
 
-    api_version: str
+    apiVersion: str  # noqa: N815
     kind: str
     name: str
     uid: str
-    namespace: str
+    Namespace: str
 
     @property
     def gvk(self) -> Kind:
         """Its kind."""
-        return kind_of(self.reference)
-
-    @property
-    def reference(self) -> dict[str, str]:
-        """What stands in ownerReferences."""
-        return {"apiVersion": self.api_version, "kind": self.kind, "name": self.name, "uid": self.uid}
-
-    @property
-    def type_annotation(self) -> str:
-        """What names its kind where no reference can."""
-        return f"{self.kind}.{self.gvk.group}"
+        return kind_of(asdict(self))
 
 
 def owner_of(resource: Mapping[str, Any]) -> Owner:
-    """The owner that a resource is of what its run creates."""
+    """The owner for the run of a resource."""
     metadata = resource["metadata"]
-    namespace = metadata.get("namespace", "")
-    return Owner(resource["apiVersion"], resource["kind"], metadata["name"], metadata["uid"], namespace)
-
-
-def encoded(owner: Owner) -> str:
-    """The user name."""
-    return base64.urlsafe_b64encode(json.dumps({**owner.reference, "Namespace": owner.namespace}).encode()).decode()
+    return Owner(resource["apiVersion"], resource["kind"], metadata["name"], metadata["uid"], metadata["namespace"])
 
 
 def requesting_owner(authorization: str | None) -> Owner | None:
-    """The owner that a request's Authorization header tells of; None where it has another or none.
-
-    A ValueError where the user name is no reference to an owner.
-    """
+    """The owner in a request's Authorization header, None where there is none; a ValueError for another user name."""
     scheme, _blank, credentials = (authorization or "").partition(" ")
     if scheme.lower() != "basic":
         return None
     user = base64.b64decode(credentials).decode().partition(":")[0]
-    content = json.loads(base64.b64decode(user, validate=True))
-    return Owner(content["apiVersion"], content["kind"], content["name"], content["uid"], content["Namespace"])
+    try:
+        return Owner(**json.loads(base64.urlsafe_b64decode(user)))
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 def kubeconfig(owner: Owner, port: int) -> str:
     """The kubeconfig of the owner's run."""
-    user = encoded(owner)
-    return _KUBECONFIG.format(server=f"http://{user}@localhost:{port}", namespace=owner.namespace, user=user)
+    user = base64.urlsafe_b64encode(json.dumps(asdict(owner)).encode()).decode()
+    cluster = {"insecure-skip-tls-verify": True, "server": f"http://{user}@localhost:{port}"}
+    name, login, context = "proxy-server", "admin/proxy-server", f"{owner.Namespace}/proxy-server"
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": login, "user": {"username": user, "password": "unused"}}],
+        "contexts": [{"name": context, "context": {"cluster": name, "user": login}}],
+        "current-context": context,
+    }
+    return json.dumps(content)

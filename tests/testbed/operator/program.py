@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program: reads its settings, starts its parts, and ends when it is told to or has to."""
+"""The program: reads its settings, starts its parts, and ends on SIGTERM or when it loses its lease."""
 
 from __future__ import annotations
 
@@ -16,118 +16,106 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..api import ApiError
-from . import api_proxy, metrics_endpoints, own_metrics, probes
+from . import own_metrics
 from .cache import Cache
-from .client import Client, Unanswered, credentials
+from .client import Client, NoAnswer
 from .controller import Controller
 from .dependents import Dependents
-from .kinds import Resource
+from .http_servers import Request, Response, serve
+from .kinds import Discovery, NoSuchResourceError, Resource
 from .launch import Launcher
 from .leader import Candidate, LostError
-from .metrics import UserMetrics, exposition
+from .metrics import PostedMetrics, RejectedError, exposition
+from .proxy import Proxy
 from .reconciler import Reconciler
-from .resources import NoSuchResourceError, Resources
 from .settings import METRICS_PORT, PROXY_PORT, Settings, settings
 from .watches import Watch, load
 from .work_queue import WorkQueue
 
 _LOG = logging.getLogger("program")
-# How often controller-runtime looks for a kind that the API server does not know yet.
+# how often controller-runtime looks for a kind that the API server does not serve yet
 _KIND_PAUSE_SECONDS = 10
-_SIGNAL_PAUSE_SECONDS = 0.5
-# The real program's runs always go to 8888; with this variable, which only the stand-in knows, several can run at once.
+_SIGNAL_PAUSE_SECONDS = 0.1
+# Variables that only the stand-in knows: on other ports than 8888 and 5050, several can run at once.
 _PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
-# The same for the port to which they post metrics.
 _METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until SIGTERM; the exit status: 1 if something went wrong, or was still going on when patience ended."""
+    """Run until SIGTERM; the exit status is 1 if something went wrong, or did not end within the grace period."""
     environment = dict(os.environ)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    for noisy in ("urllib3.connectionpool", "urllib3.connection"):
-        logging.getLogger(noisy).setLevel(logging.ERROR)
-    asked = settings(sys.argv[1:] if arguments is None else arguments, environment)
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    flags = settings(sys.argv[1:] if arguments is None else arguments, environment)
     try:
-        watches = load(
-            asked.watches_file.read_text(),
-            environment,
-            workers=asked.max_concurrent_reconciles,
-            verbosity=asked.ansible_verbosity,
-        )
+        watches = load(flags.watches_file.read_text(), environment, flags)
     except (OSError, ValueError) as error:
         _LOG.error("Failed to load watches: %s", error)
         return 1
-    return _Program(asked, watches, environment).run()
+    return _Program(flags, watches, environment).run()
 
 
 class _Program:
-    def __init__(self, asked: Settings, watches: Sequence[Watch], environment: Mapping[str, str]) -> None:
-        self._asked = asked
+    def __init__(self, flags: Settings, watches: Sequence[Watch], environment: Mapping[str, str]) -> None:
+        self._flags = flags
         self._environment = environment
-        self._client = Client(credentials(Path(environment["KUBECONFIG"])))
-        self._cache = Cache(self._client, asked.namespaces)
-        self._resources = Resources(self._client)
-        self._queues = {watch.kind: WorkQueue() for watch in watches}
+        self._client = Client(Path(environment["KUBECONFIG"]))
+        self._cache = Cache(self._client, flags.namespaces)
+        self._discovery = Discovery(self._client)
         self._watches = watches
-        self._dependents = {
-            watch.kind: Dependents(watch, self._cache, self._resources, self._queues[watch.kind].add)
-            for watch in watches
-        }
+        self._queues = {watch.kind: WorkQueue() for watch in watches}
+        self._proxy_port = int(environment.get(_PROXY_PORT, PROXY_PORT))
+        self._posted = PostedMetrics()
         self._ended = threading.Event()
         self._lost = False
         self._is_leader = False
-        self._posted = UserMetrics()
         self._controllers: list[Controller] = []
 
     def run(self) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._told_to_end)
-        # one that only the stand-in knows
-        port = int(self._environment.get(_PROXY_PORT, self._asked.proxy_port))
-        api_proxy.serve(
-            api_proxy.Behind(
-                self._client, self._cache, self._resources, self._dependents, self._asked.inject_owner_ref
-            ),
-            port,
-        )
-        metrics_endpoints.serve_posts(int(self._environment.get(_METRICS_PORT, METRICS_PORT)), self._posted.post)
-        if self._asked.metrics_address:
-            metrics_endpoints.serve_scrapes(self._asked.metrics_address, self._metrics)
+            signal.signal(number, lambda *_signal: self._ended.set())
+        dependents = {
+            kind: Dependents(kind, self._cache, self._discovery, queue.add) for kind, queue in self._queues.items()
+        }
+        local = "127.0.0.1"
+        proxy = Proxy(self._client, self._cache, self._discovery, dependents)
+        serve((local, self._proxy_port), proxy.answer)
+        serve((local, int(self._environment.get(_METRICS_PORT, METRICS_PORT))), self._post)
+        if self._flags.metrics_address:
+            serve(self._flags.metrics_address, self._scrape)
         # last: who is told that it is ready may ask for all of the above
-        if self._asked.probe_address:
-            probes.serve(self._asked.probe_address)
+        if self._flags.probe_address:
+            serve(self._flags.probe_address, lambda _request: Response(content=b"ok"))
         threading.Thread(target=self._lead, daemon=True).start()
-        # not without end: a signal that the kernel has another thread take wakes nobody
+        # with a timeout: a signal that the kernel has another thread take wakes nobody
         while not self._ended.wait(_SIGNAL_PAUSE_SECONDS):
             pass
         return self._end()
 
-    def _metrics(self) -> str:
-        """What is answered to a scrape."""
+    def _post(self, request: Request) -> Response:
+        """Accept a metric from a run."""
+        try:
+            self._posted.post(request.body)
+        except RejectedError as error:
+            return Response(400, f"{error}\n".encode())
+        return Response()
+
+    def _scrape(self, _request: Request) -> Response:
         own = [
             *own_metrics.of_process(),
             own_metrics.of_requests(self._client.requests, self._client.host),
-            *(family for controller in self._controllers for family in controller.metrics.families()),
+            *(metric for controller in self._controllers for metric in controller.metrics.metrics()),
         ]
-        if self._asked.election:
-            own.append(own_metrics.of_election(self._asked.election.id, self._is_leader))
-        names = {each.name for each in own}
-        # a name that is taken cannot be registered
-        posted = [each for each in self._posted.families() if each.name not in names]
-        return exposition([*own_metrics.merged(own), *posted])
-
-    def _told_to_end(self, *_signal: object) -> None:
-        if self._ended.is_set():
-            os._exit(1)
-        self._ended.set()
+        if self._flags.election:
+            own.append(own_metrics.of_election(self._flags.election.id, self._is_leader))
+        return Response(content=exposition([*own_metrics.merged(own), *self._posted.metrics()]).encode())
 
     def _lead(self) -> None:
-        """Start the controllers, as the leader if there may be others."""
-        if self._asked.election is None:
+        """Start the controllers, as the leader if there may be other replicas."""
+        if self._flags.election is None:
             self._start()
             return
-        candidate = Candidate(self._client, self._asked.election)
+        candidate = Candidate(self._client, self._flags.election)
         candidate.acquire()
         self._is_leader = True
         self._start()
@@ -140,47 +128,32 @@ class _Program:
 
     def _start(self) -> None:
         for watch in self._watches:
-            controller = self._controller(watch, self._resource(watch))
-            self._controllers.append(controller)
-            controller.start()
-            _LOG.info("Watching resource kind=%s workers=%d", watch.kind, watch.max_concurrent_reconciles)
+            reconciler = Reconciler(
+                resource=self._resource(watch),
+                client=self._client,
+                launcher=Launcher(watch, self._environment),
+                period=watch.reconcile_period,
+                proxy_port=self._proxy_port,
+            )
+            self._controllers.append(Controller(watch, self._queues[watch.kind], reconciler, self._cache))
 
     def _resource(self, watch: Watch) -> Resource:
         """The resource of the kind, as soon as its CRD is there."""
         while True:
             try:
-                return self._resources.of_kind(watch.kind)
-            except (NoSuchResourceError, ApiError, Unanswered) as error:
+                return self._discovery.of_kind(watch.kind)
+            except (NoSuchResourceError, ApiError, NoAnswer) as error:
                 _LOG.error("if kind is a CRD, it should be installed before calling Start: %s", error)
-                if self._ended.wait(_KIND_PAUSE_SECONDS):
-                    # ends this thread: there is nothing to control any more
-                    raise SystemExit from error
-
-    def _controller(self, watch: Watch, resource: Resource) -> Controller:
-        queue = self._queues[watch.kind]
-        reconciler = Reconciler(
-            resource=resource,
-            client=self._client,
-            cache=self._cache,
-            launcher=Launcher(watch, self._asked.ansible_args, self._environment),
-            period=watch.reconcile_period or self._asked.reconcile_period,
-            proxy_port=int(self._environment.get(_PROXY_PORT, PROXY_PORT)),
-            log_events=self._asked.ansible_log_events,
-        )
-        return Controller(watch, queue, reconciler, self._dependents[watch.kind])
+                time.sleep(_KIND_PAUSE_SECONDS)
 
     def _end(self) -> int:
-        """Begin nothing more, and wait for what has begun; the runs themselves are told nothing."""
+        """Begin no more reconciles, and wait for those that have begun; their runs are not told."""
         if self._lost:
             return 1
         _LOG.info("Stopping and waiting for what has begun")
-        until = time.monotonic() + self._asked.graceful_shutdown_timeout
+        until = time.monotonic() + self._flags.graceful_shutdown_timeout
         for controller in self._controllers:
             controller.stop()
         # all of them: each looks at the clock itself
         ended = [controller.wait(until) for controller in self._controllers]
-        if not all(ended):
-            _LOG.error("failed waiting for all runnables to end within grace period")
-            return 1
-        _LOG.info("Exiting.")
-        return 0
+        return 0 if all(ended) else 1

