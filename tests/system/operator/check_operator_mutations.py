@@ -20,7 +20,7 @@ from testbed.operator.started import STAND_IN
 
 CONTRACT = Path(__file__).with_name("test_operator_stand_in.py")
 # Seconds for what will not come; far more than it takes where it comes.
-PATIENCE = "45"
+PATIENCE = "20"
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.broken.replace(" ", "-"))

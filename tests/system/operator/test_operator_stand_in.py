@@ -331,6 +331,7 @@ def test_finalizer(operator: StartOperator, things: Things) -> None:
     things.delete("a")
     those.runs("a", 2)
     eventually(lambda: things.get("a")["metadata"]["finalizers"] == ["example.com/another"])
+    things.patch("a", {"spec": {"size": 2}})
     assert those.settled("a") == 2
     things.patch("a", {"metadata": {"finalizers": None}})
 
