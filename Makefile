@@ -276,10 +276,14 @@ bench: setup install link ## Compare the costs with those of doing without: ROUN
 
 .PHONY: crds
 crds: $(CORE_2_19)/.complete ## Generate the CRDs, the schema in plugins/ and docs/reference from tools/crd/fields
+	@$(CORE_2_19)/bin/python -m tools.crd.generate
+	@$(CORE_2_19)/bin/python tools/chart/generate.py
+
+.PHONY: openapi
+openapi: $(CORE_2_19)/.complete ## The same, after reading Kubernetes' own types again from an API server that it starts
 	@directory=$$(mktemp -d); trap '$(TESTBED) down --dir "$$directory"' EXIT; \
 	$(TESTBED) up --dir "$$directory"; \
 	$(CORE_2_19)/bin/python -m tools.crd.generate --openapi "$$directory/admin.kubeconfig"
-	@$(CORE_2_19)/bin/python tools/chart/generate.py
 
 .PHONY: chart
 chart: ## Copy the CRDs and the operator's rights from config/ into the Helm chart

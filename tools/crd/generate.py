@@ -5,6 +5,7 @@
 """Generate the CRDs, the schema for clusters by variable, the structure of the kinds that we write, and the reference.
 
 The embedded types come from the OpenAPI v3 documents of a kube-apiserver, our own fields from the tables in fields/.
+openapi.json has what is used of these documents; --openapi reads them again, and writes it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import yaml
 
 from .definition import as_yaml, definition
 from .embedded import Embedded
-from .openapi import load
+from .openapi import CACHED, load
+from .openapi import Schemas as OpenApi
 from .reference import reference
 from .structure import structure
 from .table import Schemas, Table, without
@@ -31,6 +33,7 @@ _SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
 }
+_CACHED = str(CACHED.relative_to(_ROOT))
 _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"
 
 
@@ -47,7 +50,7 @@ def main() -> int:
     return 0
 
 
-def generated(openapi: dict[str, Any]) -> dict[str, str]:
+def generated(openapi: OpenApi) -> dict[str, str]:
     """The text of every file by its path in the project."""
     embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
     texts = {_STRUCTURE: json.dumps(structure(openapi), indent=1, sort_keys=True) + "\n"}
@@ -57,7 +60,7 @@ def generated(openapi: dict[str, Any]) -> dict[str, str]:
         texts[f"config/crd/{table['plural']}.yaml"] = as_yaml(definition(table, schemas))
         texts[f"docs/reference/{name}.md"] = reference(table)
         texts[schema] = _compact(without(schemas.type(table["spec"]), "description", "x-kubernetes-validations"))
-    return texts
+    return {**texts, _CACHED: openapi.used}
 
 
 def _compact(schema: dict[str, Any]) -> str:
@@ -78,7 +81,7 @@ def _holds(path: Path, text: str) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--openapi", type=Path, required=True, help="a directory of OpenAPI v3 documents (*.json), or a kubeconfig"
+        "--openapi", type=Path, default=CACHED, help="a directory of OpenAPI v3 documents (*.json), or a kubeconfig"
     )
     parser.add_argument("--root", type=Path, default=_ROOT, help="where the files belong (default: this project)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file differs")

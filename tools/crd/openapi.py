@@ -2,16 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The OpenAPI v3 documents of a kube-apiserver."""
+"""The OpenAPI v3 documents of a kube-apiserver, and the part of them that is used, which is kept in the project."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kubernetes import client, config
 
+# Of the Kubernetes that the tests run on by default; `make openapi` reads it again.
+CACHED = Path(__file__).parent / "openapi.json"
 _DOCUMENTS = ("api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/networking.k8s.io/v1", "apis/policy/v1")
 
 
@@ -19,13 +22,46 @@ class OpenApiError(RuntimeError):
     """The documents cannot be read."""
 
 
-def load(source: Path) -> dict[str, Any]:
-    """The schemas by their full name, from a directory of documents or the API server of a kubeconfig."""
+class Schemas(dict[str, Any]):
+    """Schemas by their full name, which know what was asked of them."""
+
+    def __init__(self, schemas: Mapping[str, Any]) -> None:
+        super().__init__(schemas)
+        self._used: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self._used.add(name)
+        return super().__getitem__(name)
+
+    @property
+    def used(self) -> str:
+        """The schemas that were asked for, without their descriptions, as JSON with a schema on each line."""
+        lines = (f"{json.dumps(name)}:{_compact(_bare(dict.__getitem__(self, name)))}" for name in sorted(self._used))
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def load(source: Path) -> Schemas:
+    """The schemas by their full name, from the cache, a directory of documents or the API server of a kubeconfig."""
+    if source == CACHED:
+        return Schemas(json.loads(CACHED.read_text(encoding="utf-8")))
     documents = _of_directory(source) if source.is_dir() else _of_server(source)
     schemas: dict[str, Any] = {}
     for document in documents:
         schemas.update(document["components"]["schemas"])
-    return schemas
+    return Schemas(schemas)
+
+
+def _bare(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_bare(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # a property of that name is a mapping
+    return {key: _bare(value) for key, value in schema.items() if key != "description" or not isinstance(value, str)}
+
+
+def _compact(document: Any) -> str:
+    return json.dumps(document, separators=(",", ":"), sort_keys=True)
 
 
 def _of_directory(directory: Path) -> list[dict[str, Any]]:
