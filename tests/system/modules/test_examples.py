@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The examples of the modules on Druid's API and of docs/inside-druid.md do what they say, word for word.
+"""The examples of the modules on Druid's API and of docs/druid-modules.md do what they say, word for word.
 
 Only what the example cannot know is another one here: where Druid and Kafka are.
 """
@@ -38,7 +38,7 @@ OF_THE_CLUSTER = (
     "overlord_config",
     "dynamic_config_info",
 )
-DOCUMENT = Path(__file__).parents[3] / "docs" / "inside-druid.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "druid-modules.md"
 # What the examples call them; a run has names of its own, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The commands of docs/moving-from-the-go-operator.md, as they stand there, do what the document says."""
+"""The commands of docs/migration-from-the-go-operator.md, as they stand there, do what the document says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.tests.system.support.playbook import COR
 from testbed.clients import kubectl
 
 ROOT = Path(__file__).parents[3]
-DOCUMENT = ROOT / "docs/moving-from-the-go-operator.md"
+DOCUMENT = ROOT / "docs/migration-from-the-go-operator.md"
 NAME = "hand"
 OPERATOR = {"app.kubernetes.io/part-of": "druid-operator", "control-plane": "controller-manager"}
 
