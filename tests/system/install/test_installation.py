@@ -52,8 +52,8 @@ EVERYTHING = (
     "clusterrolebindings/druid-operator-manager-rolebinding",
     *(f"namespaces/{name}" for name in NAMESPACES),
 )
-TAKING_AWAY = "Taking it away, and keeping the data"
-TAKING_OVER = "From the Go operator's chart"
+UNINSTALLING = "Uninstalling without losing data"
+MIGRATING = "Migrating from the Go operator's chart"
 # What being the leader takes, and telling of a resource. That it has become the leader only the real program tells.
 NEEDED = {Right("get", "leases"), Right("create", "leases"), Right("update", "leases"), Right("create", "events")}
 # The addresses are those of a container of its own.
@@ -127,7 +127,7 @@ def test_with_kubectl(shell: Installer, plane: ControlPlane, tmp_path: Path) -> 
     change_as_documented(shell)
 
     before = resource(shell)
-    shell.run(commands(TAKING_AWAY, 1))
+    shell.run(commands(UNINSTALLING, 1))
     assert uid(shell) == before
     check_crds_are_ours(plane)
     assert nothing_is_left(shell)
@@ -180,7 +180,7 @@ def test_with_kubectl_for_one_namespace(shell: Installer, plane: ControlPlane, t
     keeps_a_cluster(shell, plane, deployment(shell, "druid"), "druid", tmp_path)
     assert not may(shell, "list configmaps", "default", home="druid")
 
-    shell.run(commands(TAKING_AWAY, 2))
+    shell.run(commands(UNINSTALLING, 2))
     assert uid(shell) == before
     assert nothing_is_left(shell)
 
@@ -252,14 +252,14 @@ def test_with_helm(shell: Installer, plane: ControlPlane) -> None:
     # where it is the leader, and watches nothing
     assert may(shell, "update leases/druid-operator", SYSTEM)
     assert may(shell, "create events", SYSTEM)
-    shell.run(commands("A newer version", 0))
+    shell.run(commands("Upgrading", 0))
     assert roles(shell) == {("Role", "druid"), ("Role", "analytics")}
     shell.run("helm rollback druid-operator 1 --namespace druid-operator-system --wait")
     assert roles(shell) == {("ClusterRole", "")}
-    shell.run(commands("A newer version", 1))
+    shell.run(commands("Upgrading", 1))
     assert roles(shell) == {("Role", "druid"), ("Role", "analytics")}
 
-    shell.run(commands(TAKING_AWAY, 0))
+    shell.run(commands(UNINSTALLING, 0))
     assert nothing_is_left(shell)
     check_crds_are_ours(plane)
     assert uid(shell) == before
@@ -333,7 +333,7 @@ def deployments(shell: Installer) -> dict[str, int]:
 def test_takes_over_the_release_of_another_chart(shell: Installer, plane: ControlPlane, old_chart: Path) -> None:
     shell.run(f"helm install druid-operator {old_chart} --namespace {SYSTEM} --create-namespace --wait")
     before = resource(shell)
-    shell.run(commands(TAKING_OVER))
+    shell.run(commands(MIGRATING))
     assert deployments(shell) == {OPERATOR: 1}
     check_crds_are_ours(plane)
     assert uid(shell) == before
