@@ -15,7 +15,7 @@ from .table import Schemas, Table
 
 GROUP = "druid.apache.org"
 VERSION = "v1alpha1"
-# Above, what kubectl apply notes in an annotation does not fit together with what else is there.
+# Above this size, kubectl apply's annotation does not fit into the annotations together with the other ones.
 LARGEST = 220_000
 
 _HEADER = """\
@@ -29,7 +29,7 @@ _HEADER = """\
 
 
 class TooLargeError(ValueError):
-    """A CRD that a plain kubectl apply would refuse."""
+    """A CRD that a plain kubectl apply would reject."""
 
 
 def definition(table: Table, schemas: Schemas) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def definition(table: Table, schemas: Schemas) -> dict[str, Any]:
 
 
 def as_yaml(crd: dict[str, Any]) -> str:
-    """The text of its file."""
+    """The content of its file."""
     size = len(json.dumps(crd, separators=(",", ":")))
     if size > LARGEST:
         raise TooLargeError(f"{crd['metadata']['name']} has {size} bytes as JSON, more than {LARGEST}")
@@ -58,7 +58,7 @@ def as_yaml(crd: dict[str, Any]) -> str:
 def _names(table: Table) -> dict[str, Any]:
     kind: str = table["kind"]
     return {
-        # Not "druid": kubectl takes a category before a kind of that name, and `kubectl get druid NAME` would fail.
+        # Not "druid": kubectl prefers a category to a kind of that name, and `kubectl get druid NAME` would fail.
         "categories": ["druidops"],
         "kind": kind,
         "listKind": f"{kind}List",
@@ -88,14 +88,14 @@ def _root(table: Table, schemas: Schemas) -> dict[str, Any]:
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": {**schemas.type(table["spec"]), "description": "What is wanted."},
-            "status": {**schemas.type(table["status"]), "description": "What is the case."},
+            "spec": {**schemas.type(table["spec"]), "description": "Desired state."},
+            "status": {**schemas.type(table["status"]), "description": "Observed state."},
         },
     }
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes every value out, however often it occurs, and indents lists."""
+    """Writes no aliases for repeated values, and indents lists."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

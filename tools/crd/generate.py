@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Generate the CRDs, the schema for clusters by variable, the structure of the kinds that we write, and the reference.
+"""Generate the CRDs, the schemas for definitions by variables, the structure of the written kinds, and the reference.
 
-The embedded types come from the OpenAPI v3 documents of a kube-apiserver, our own fields from the tables in fields/.
-openapi.json has what is used of these documents; --openapi reads them again, and writes it.
+The embedded types come from the OpenAPI v3 documents of a kube-apiserver, the kinds' own fields from fields/.
+openapi.json caches the part of these documents that is used; --openapi reads them again, and updates it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .table import Schemas, Table, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]
-# By the name of a table: the schema of the spec, for what is described by variables.
+# By the name of a table: the schema of the spec, for clusters and ingestions that are defined by variables.
 _SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
@@ -38,7 +38,7 @@ _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"
 
 
 def main() -> int:
-    """Write the files, or with --check tell which of them differ; the exit status."""
+    """Write the files, or with --check report which of them differ. Return the exit status."""
     arguments = _parser().parse_args()
     texts = generated(load(arguments.openapi))
     if arguments.check:
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def generated(openapi: OpenApi) -> dict[str, str]:
-    """The text of every file by its path in the project."""
+    """The content of every file by its path in the project."""
     embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
     texts = {_STRUCTURE: json.dumps(structure(openapi), indent=1, sort_keys=True) + "\n"}
     for name, schema in _SCHEMAS.items():
@@ -70,7 +70,7 @@ def _compact(schema: dict[str, Any]) -> str:
 def _check(texts: dict[str, str], root: Path) -> int:
     differing = [name for name, text in texts.items() if not _holds(root / name, text)]
     for name in differing:
-        print(f"{name} is not what tools.crd.generate makes; run `make crds`", file=sys.stderr)
+        print(f"{name} differs from the output of tools.crd.generate; run `make crds`", file=sys.stderr)
     return 1 if differing else 0
 
 
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--openapi", type=Path, default=CACHED, help="a directory of OpenAPI v3 documents (*.json), or a kubeconfig"
     )
-    parser.add_argument("--root", type=Path, default=_ROOT, help="where the files belong (default: this project)")
+    parser.add_argument("--root", type=Path, default=_ROOT, help="root directory of the files (default: this project)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file differs")
     return parser
 

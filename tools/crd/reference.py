@@ -37,12 +37,12 @@ def _introduction(table: Table) -> str:
     names = ", ".join(f"`{name}`" for name in (table["plural"], *table["short"]))
     return (
         f"{table['title']}: kind `{table['kind']}` of `{GROUP}/{VERSION}` (for kubectl: {names}). "
-        "The Go operator does not know the fields marked with \\*."
+        "The Go operator does not support the fields marked with \\*."
     )
 
 
 def _reachable(table: Table, name: str) -> Iterator[str]:
-    """The table's types that this one consists of, itself first, each once."""
+    """The types of the table that this one refers to, itself first, each once."""
     seen, pending = {name}, [name]
     while pending:
         own = pending.pop(0)
@@ -55,7 +55,7 @@ def _reachable(table: Table, name: str) -> Iterator[str]:
 
 def _section(table: Table, name: str) -> list[str]:
     rows = [_row(table, field) for field in table.fields(name)]
-    return [f"## {name}", "", "| Field | Type | Default | Meaning |", "|---|---|---|---|", *rows, ""]
+    return [f"## {name}", "", "| Field | Type | Default | Description |", "|---|---|---|---|", *rows, ""]
 
 
 def _row(table: Table, field: Field) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tables of our own fields, and the schemas that they describe."""
+"""The tables of the kinds' own fields, and the schemas that they describe."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Field:
 
     @property
     def element(self) -> str:
-        """The type of the value, or of the elements of the list or map that it is."""
+        """The type of the value, or of the elements if it is a list or map."""
         return self.type.removeprefix("[]").removeprefix("map[").removesuffix("]")
 
 
 @dataclass(frozen=True)
 class Table:
-    """One kind: what its file says."""
+    """The content of the file of one kind."""
 
     content: Mapping[str, Any]
 

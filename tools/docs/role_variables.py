@@ -23,7 +23,7 @@ _MARKUP = re.compile(r"\b(?:RV|[CVOE])\(([^)]*)\)")
 def table(role: Path) -> str:
     """Return the role's variables as a table in Markdown."""
     rows = (_row(name, option) for name, option in _options(role).items())
-    return "".join(("| Variable | Type | Default | Meaning |\n", "|---|---|---|---|\n", *rows))
+    return "".join(("| Variable | Type | Default | Description |\n", "|---|---|---|---|\n", *rows))
 
 
 def _options(role: Path) -> Mapping[str, Mapping[str, Any]]:

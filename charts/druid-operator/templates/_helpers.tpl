@@ -4,7 +4,7 @@ GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gp
 SPDX-License-Identifier: GPL-3.0-or-later
 */}}
 
-{{- /* 16 characters are left for the longest of what is appended: the name of a Service has 63. */}}
+{{- /* Leaves 16 characters for the longest suffix: the name of a Service is limited to 63 characters. */}}
 {{- define "druid-operator.fullname" -}}
 {{- $name := .Values.nameOverride | default .Chart.Name }}
 {{- $release := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) }}
@@ -26,7 +26,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* A list in JSON; empty for all namespaces. */}}
+{{- /* A JSON list; empty for all namespaces. */}}
 {{- define "druid-operator.watchedNamespaces" -}}
 {{- $found := list }}
 {{- range tpl (.Values.env.WATCH_NAMESPACE | default "" | toString) . | splitList "," }}

@@ -243,7 +243,7 @@ def test_refuses_what_the_engine_refuses(druids: Druids, value: Any) -> None:
 
 
 CONTAINERS = "two containers have the same containerName; give each its own"
-SERVICE = "the name of a Service must contain %s once"
+SERVICE = "the name of a Service must contain %s exactly once"
 
 
 BROKEN_RULES = pytest.mark.parametrize(

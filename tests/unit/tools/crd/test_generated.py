@@ -146,8 +146,8 @@ def test_check_tells_what_differs(
     (tmp_path / "config/crd/druids.yaml").unlink()
     assert run(monkeypatch, *arguments, "--check") == 1
     assert capsys.readouterr().err.splitlines() == [
-        "config/crd/druids.yaml is not what tools.crd.generate makes; run `make crds`",
-        "docs/reference/druid.md is not what tools.crd.generate makes; run `make crds`",
+        "config/crd/druids.yaml differs from the output of tools.crd.generate; run `make crds`",
+        "docs/reference/druid.md differs from the output of tools.crd.generate; run `make crds`",
     ]
     assert not (tmp_path / "config/crd/druids.yaml").exists()
 
