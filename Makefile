@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Python 3.11 or newer, Go, a JDK 17 or newer, Maven, git and make are all that has to be there. Everything else installs
-# itself into the cache and into the ordinary caches of Go and Maven, never into the checkout; `make clean` takes it away
-# again, those of Go and Maven excepted.
+# Requires Python 3.11 or newer, Go, a JDK 17 or newer, Maven, git and make. Everything else is installed automatically into
+# the cache and into the standard caches of Go and Maven, never into the checkout. `make clean` removes it, except the caches
+# of Go and Maven.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -13,14 +13,14 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 CACHE := $(or $(DRUIDOPS_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/druidops)
-# What belongs to this checkout alone, so that several of them share the rest.
+# The files of this checkout only; all other files are used by several checkouts.
 WORK := $(CACHE)/checkout-$(shell printf %s '$(CURDIR)' | cksum | cut -d' ' -f1)
 
 # 1.30, 1.34, 1.36, oldest or newest
 KUBERNETES ?= 1.34
-# The release of Druid that the tests run on where they do not need a certain one: any whose artifacts Maven finds.
+# The Druid release for tests that do not need a specific one: any release whose artifacts Maven finds.
 DRUID ?= 33.0.0
-# Parallel test processes, and what else pytest should know: make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
+# Parallel test processes, and additional arguments of pytest: make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
 WORKERS ?= 2
 TESTS ?=
 ARGUMENTS ?=
@@ -29,7 +29,7 @@ virtualenv = $(shell $(PYTHON) tools/ci/virtualenv.py --path-only '$(CACHE)' tes
 CORE_2_18 := $(call virtualenv,core-2.18)
 CORE_2_19 := $(call virtualenv,core-2.19)
 TOOLS := $(call virtualenv,tools)
-# What the operator's runs have: the programs of the image of operator-sdk's Ansible operator.
+# The packages of the operator's runs: those of the image of operator-sdk's Ansible operator.
 OPERATOR := $(call virtualenv,operator)
 KUBERNETES_CORE_OLDEST := $(CACHE)/collections/kubernetes.core-5.0.0
 KUBERNETES_CORE_NEWEST := $(CACHE)/collections/kubernetes.core-6.6.0
@@ -47,14 +47,14 @@ DEMO := $(WORK)/demo
 
 GATE := $(CURDIR)/tools/ci/gate
 
-# A variable's value if it was given to make; one that happens to be exported may name one that people depend on.
+# The value of a variable if it is an argument of make; an exported variable may refer to a production cluster.
 named = $(if $(findstring command,$(origin $(1))),$($(1)))
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SCENARIO ?= default by_variable ingestion
 ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
-# What the tests may want to know.
+# Variables for the tests.
 export DRUIDOPS_CACHE := $(CACHE)
 export DRUIDOPS_CORE_2_18 := $(CORE_2_18)
 export DRUIDOPS_CORE_2_19 := $(CORE_2_19)
@@ -65,17 +65,17 @@ export DRUIDOPS_TARBALL := $(TARBALL)
 export DRUIDOPS_INSTALLED := $(INSTALLED)
 export KUBERNETES
 export DRUID
-# Nothing of ours goes into the user's ~/.ansible, and nothing in there changes what we see.
+# Do not use the user's ~/.ansible.
 export ANSIBLE_HOME := $(WORK)/ansible
 export ANSIBLE_NOCOWS := 1
-# Neither byte code nor caches in the checkout.
+# No bytecode and no caches in the checkout.
 export PYTHONDONTWRITEBYTECODE := 1
 export RUFF_CACHE_DIR := $(WORK)/ruff
 export MYPY_CACHE_DIR := $(WORK)/mypy
 export HYPOTHESIS_STORAGE_DIRECTORY := $(WORK)/hypothesis
 
 TESTBED := PYTHONPATH=tests $(CORE_2_19)/bin/python -m testbed
-# Not with the virtual environment: what an earlier one has started has to end where this one is not there yet.
+# Without the virtual environment, because it may not exist yet when processes of an earlier one have to be stopped.
 STOP := PYTHONPATH=tests $(PYTHON) -m testbed.stop
 PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES_CORE_NEWEST) \
 	$(CORE_2_19)/bin/python -m pytest -o cache_dir=$(WORK)/pytest
@@ -85,7 +85,7 @@ PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reo
 RESET_MOLECULE = $(STOP) $(ANSIBLE_HOME)/tmp/molecule.*/{control-plane,druid} && rm -rf $(ANSIBLE_HOME)/tmp/molecule.*
 MOLECULE := env NO_COLOR=1 PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) molecule
 
-##@ Every day
+##@ Development
 
 .PHONY: help
 help: ## List the targets
@@ -94,20 +94,20 @@ help: ## List the targets
 	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nVariables\n'
 	@printf '  %-20s %s\n' \
-	  'KUBECONFIG, CONTEXT' 'given to make, not exported: the cluster of the demo (CONTEXT alone: where kubectl looks); otherwise its own' \
+	  'KUBECONFIG, CONTEXT' 'arguments of make, not exported: the cluster of the demo (CONTEXT alone: in the kubeconfig of kubectl); default: a new one' \
 	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
-	  'PYTHON' 'the Python that makes the virtual environments ($(PYTHON))' \
-	  'TESTS, ARGUMENTS' 'which tests pytest runs, and further options for it' \
+	  'PYTHON' 'the Python that creates the virtual environments ($(PYTHON))' \
+	  'TESTS, ARGUMENTS' 'the tests that pytest runs, and additional options of pytest' \
 	  'WORKERS' 'parallel test processes ($(WORKERS))' \
-	  'DRUIDOPS_CACHE' 'where everything is installed ($(CACHE))'
+	  'DRUIDOPS_CACHE' 'the directory of all installed files ($(CACHE))'
 
 .PHONY: demo
-demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## See a cluster made from one resource (your own Kubernetes: KUBECONFIG, CONTEXT)
+demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
 	@DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
 
 .PHONY: test
-test: setup ## Run everything that must hold, as CI does: each gate, then all tests
+test: setup ## Run all checks and then all tests, as CI does
 	@tools/ci/test
 
 .PHONY: lint
@@ -126,36 +126,36 @@ all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete c
 	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
 
 .PHONY: test-operator
-test-operator: $(CORE_2_19)/.complete $(OPERATOR)/.complete collections link install ## Run the operator's tests on the ansible-operator that is on PATH
+test-operator: $(CORE_2_19)/.complete $(OPERATOR)/.complete collections link install ## Run the operator's tests with the ansible-operator on PATH
 	@command -v ansible-operator >/dev/null || { echo 'ansible-operator is not on PATH' >&2; exit 1; }
 	@$(PYTEST) $(or $(TESTS),tests/system/operator tests/system/ingestion/test_ingestion_programs.py) $(ARGUMENTS)
 
 .PHONY: campaign
-campaign: setup install link ## Run everything that is exhaustive, and write the result into docs/testing.md: PART=tests, properties, ...
+campaign: setup install link ## Run the exhaustive tests, and write the results to docs/testing.md: PART=tests, properties, ...
 	@$(CORE_2_19)/bin/python -m tools.campaign $(if $(PART),--part $(PART))
 
 .PHONY: testbed
-testbed: $(CORE_2_19)/.complete link ## Start a control plane that the tests then reuse, until `make stop`
+testbed: $(CORE_2_19)/.complete link ## Start a control plane for the tests, until `make stop`
 	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
 	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
 
 .PHONY: druid
-druid: $(CORE_2_19)/.complete ## Start a Druid with its Kafka that the tests then reuse, until `make stop`
+druid: $(CORE_2_19)/.complete ## Start a Druid and a Kafka for the tests, until `make stop`
 	@$(TESTBED) druid up --dir $(DRUID_DIRECTORY) --version $(DRUID)
 	@printf '\nFor the tests: export DRUIDOPS_DRUID=%s\n' '$(DRUID_DIRECTORY)'
 
 .PHONY: stop
-stop: molecule-reset ## Stop what runs, keep what is installed
+stop: molecule-reset ## Stop all running processes, keep all installed files
 	@$(STOP) '$(CONTROL_PLANE)' '$(DEMO)/control-plane' '$(DRUID_DIRECTORY)'
 
 .PHONY: clean
-clean: stop ## Stop what runs and remove what these targets made; Go's and Maven's caches and what other checkouts use stay
+clean: stop ## Stop all running processes and remove all files of these targets, except the caches of Go and Maven and files that other checkouts use
 	@PYTHONPATH=tests tools/ci/clean '$(CACHE)' '$(WORK)' $(PYTHON) -m testbed.stop
 
-##@ Gates, one by one
+##@ Individual checks
 
 .PHONY: gates
-gates: lint sanity-2.19 import-check install-check ## Run the gates that `make test` runs; with --jobs 2 side by side
+gates: lint sanity-2.19 import-check install-check ## Run the checks of `make test`; use --jobs 2 to run them in parallel
 
 .PHONY: lint-python
 lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
@@ -193,7 +193,7 @@ lint-words: $(CORE_2_19)/.complete
 	@$(GATE) 'words' env PYTHONPATH=tests $(CORE_2_19)/bin/python -m tools.words $(WORDS)
 
 .PHONY: sanity
-sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity on the newest and the oldest ansible-core
+sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity with the newest and the oldest ansible-core
 
 .PHONY: sanity-2.19 sanity-2.18
 sanity-2.19 sanity-2.18: sanity-%: tree-% $(WORK)/ansible-test-%/.complete
@@ -201,7 +201,7 @@ sanity-2.19 sanity-2.18: sanity-%: tree-% $(WORK)/ansible-test-%/.complete
 	  $(call ansible_test,$*) sanity --color no --venv --python $(PYTHON_VERSION)
 
 .PHONY: ansible-units
-ansible-units: ansible-units-2.18 ## Run ansible-test units (the unit tests again, as Ansible's tool runs them, on the oldest ansible-core)
+ansible-units: ansible-units-2.18 ## Run the unit tests with ansible-test units and the oldest ansible-core
 
 .PHONY: ansible-units-2.19 ansible-units-2.18
 ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
@@ -218,12 +218,12 @@ build: $(TARBALL) ## Build the collection's tarball
 $(TARBALL): $(TREE)/changed | $(TOOLS)/.complete
 	@cd $(TREE)/$(COLLECTION) && $(TOOLS)/bin/ansible-galaxy collection build --force --output-path $(DIST) >/dev/null
 
-# made by the target before it; newer only where what a release contains has changed
+# created by the previous target; newer only if a file of the release has changed
 $(TREE)/changed: tree
 	@:
 
 .PHONY: import-check
-import-check: build ## Import the tarball as Galaxy would
+import-check: build ## Import the tarball as Galaxy does
 	@$(GATE) 'galaxy-importer' env PATH=$(TOOLS)/bin:$$PATH PYTHONPATH=$(KUBERNETES_CORE_NEWEST) $(TOOLS)/bin/python tools/ci/import_check.py $(TARBALL)
 
 .PHONY: install
@@ -235,7 +235,7 @@ $(INSTALLED)/.complete: $(TARBALL)
 	@touch $@
 
 .PHONY: install-check
-install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Find every plugin, role and playbook of the installed tarball, on both ansible-cores
+install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Verify that all plugins, roles and playbooks of the installed tarball are found, with both versions of ansible-core
 	@$(GATE) 'installed, ansible-core 2.19' tools/ci/install_check $(CORE_2_19) $(INSTALLED) $(KUBERNETES_CORE_NEWEST)
 	@$(GATE) 'installed, ansible-core 2.18' tools/ci/install_check $(CORE_2_18) $(INSTALLED) $(KUBERNETES_CORE_OLDEST)
 
@@ -245,7 +245,7 @@ molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset 
 	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || exit 1; \
 	done
 
-# What a run leaves behind that fails or is interrupted.
+# Removes the files of a run that failed or was interrupted.
 .PHONY: molecule-reset
 molecule-reset:
 	@$(RESET_MOLECULE)
@@ -261,18 +261,18 @@ image: ## Build the operator's image: IMAGE, CONTAINER_ENGINE
 	@$(CONTAINER_ENGINE) build --file build/Dockerfile --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
 
 .PHONY: image-layout
-image-layout: $(OPERATOR)/.complete $(KUBERNETES_CORE_NEWEST) ## Lay out, without a container, what the image has in /opt/ansible
+image-layout: $(OPERATOR)/.complete $(KUBERNETES_CORE_NEWEST) ## Create the files of the image's /opt/ansible without a container
 	@$(PYTHON) -m tools.ci.image_layout $(WORK)/image $(OPERATOR) $(KUBERNETES_CORE_NEWEST) --at $(WORK)/image
 	@printf '%s\n' $(WORK)/image
 
-##@ What is measured
+##@ Benchmarks
 
 .PHONY: bench
-bench: setup install link ## Compare the costs with those of doing without: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors or ingestions
+bench: setup install link ## Compare the performance with other solutions: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors or ingestions
 	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) --clusters $(or $(CLUSTERS),100) \
 	  --part $(or $(PART),all)
 
-##@ What is generated
+##@ Generated files
 
 .PHONY: crds
 crds: $(CORE_2_19)/.complete ## Generate the CRDs, the schema in plugins/ and docs/reference from tools/crd/fields
@@ -286,7 +286,7 @@ openapi: $(CORE_2_19)/.complete ## The same, after reading Kubernetes' own types
 	$(CORE_2_19)/bin/python -m tools.crd.generate --openapi "$$directory/admin.kubeconfig"
 
 .PHONY: chart
-chart: ## Copy the CRDs and the operator's rights from config/ into the Helm chart
+chart: ## Copy the CRDs and the operator's permissions from config/ into the Helm chart
 	@$(PYTHON) tools/chart/generate.py
 
 .PHONY: docs
@@ -294,13 +294,13 @@ docs: crds ## Generate the reference in docs/ and the variables in the roles' RE
 	@$(CORE_2_19)/bin/python -m tools.docs.generate
 
 .PHONY: changelog
-changelog: $(TOOLS)/.complete collections ## For a release: turn the fragments into CHANGELOG.md
+changelog: $(TOOLS)/.complete collections ## For a release: generate CHANGELOG.md from the fragments
 	@PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(KUBERNETES_CORE_NEWEST) antsibull-changelog release
 
 ##@ Preparation
 
 .PHONY: setup
-setup: $(CORE_2_18)/.complete $(CORE_2_19)/.complete $(OPERATOR)/.complete $(TOOLS)/.complete collections ## Install what the other targets need, without running them
+setup: $(CORE_2_18)/.complete $(CORE_2_19)/.complete $(OPERATOR)/.complete $(TOOLS)/.complete collections ## Install the dependencies of the other targets, without running them
 
 $(CACHE)/venv/%/.complete:
 	@$(PYTHON) tools/ci/virtualenv.py '$(CACHE)' tests/requirements/$(shell sed 's/-[0-9a-f]*$$//' <<<'$*').txt >/dev/null
@@ -314,13 +314,13 @@ $(KUBERNETES_CORE_OLDEST):
 $(KUBERNETES_CORE_NEWEST):
 	@$(PYTHON) tools/ci/kubernetes_core.py '$(CACHE)' newest >/dev/null
 
-# For imports: the checkout under the name that Python and Ansible know it by.
+# For imports: the checkout under its package name for Python and Ansible.
 .PHONY: link
 link:
 	@mkdir -p $(dir $(LINK)/$(COLLECTION))
 	@ln -sfn $(CURDIR) $(LINK)/$(COLLECTION)
 
-# For Ansible's own tools: a copy, because they refuse a link.
+# For Ansible's own tools: a copy, because they reject a symbolic link.
 .PHONY: tree tree-2.18 tree-2.19
 tree: $(KUBERNETES_CORE_NEWEST) link
 	@$(PYTHON) tools/ci/collection_tree.py $(TREE) $(KUBERNETES_CORE_NEWEST)
@@ -329,7 +329,7 @@ tree-2.18: $(KUBERNETES_CORE_OLDEST)
 tree-2.19: $(KUBERNETES_CORE_NEWEST)
 	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.19 $(KUBERNETES_CORE_NEWEST) --for-ansible-test
 
-# A home of its own for ansible-test, which keeps its virtual environments there.
+# A separate home directory for ansible-test, which stores its virtual environments there.
 $(WORK)/ansible-test-2.18/.complete: $(CORE_2_18)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
 	@$(CORE_2_18)/bin/python tools/ci/ansible_test_home.py $(@D) && touch $@
 $(WORK)/ansible-test-2.19/.complete: $(CORE_2_19)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
