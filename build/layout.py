@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Put what is ours in the operator's image below a directory. Nothing is downloaded.
+"""Install the collection's part of the operator's image into a directory. Nothing is downloaded.
 
 Usage: layout.py SOURCE DIRECTORY [--at DIRECTORY]
 
-SOURCE holds the sources of the collection. DIRECTORY has the other collections of requirements.yml in `collections`
-already; --at is where it will be when it is used, if that is elsewhere. The Python that runs this is the one that will
-run the operator's playbooks: it has to have what base.txt lists.
+SOURCE contains the sources of the collection. DIRECTORY already has the other collections of requirements.yml in
+`collections`; --at is its path at run time, if that is different. Run this with the Python that will run the
+operator's playbooks: it must have the packages in base.txt.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ import yaml
 
 BUILD = Path(__file__).parent
 OURS = Path("ansible_collections", "druidops", "druid")
-# What ansible-operator looks for in its working directory; the paths in watches.yaml are relative.
+# The files that ansible-operator reads in its working directory; the paths in watches.yaml are relative.
 LINKS = ("watches.yaml", "playbooks")
 EVENTS = "ansible_runner.plugins"
 
 
 def main() -> None:
-    """Make the layout, or say what is not as it should be."""
+    """Create the layout, or report the problems."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("source", type=Path)
     parser.add_argument("directory", type=Path)
@@ -60,17 +60,17 @@ def pins(requirements: Path) -> dict[str, str]:
 
 
 def wrong_packages(requirements: Path) -> Iterator[str]:
-    """What this Python has otherwise than the file says."""
+    """The packages of this Python that differ from the file."""
     for name, pinned in pins(requirements).items():
         found = version_of(name)
         if found != pinned:
-            yield f"{sys.executable} has {name} {found}, not {pinned} as {requirements.name} says"
+            yield f"{sys.executable} has {name} {found}, not {pinned} as in {requirements.name}"
     if not entry_points(group=EVENTS, name="http"):
-        yield f"{sys.executable} has no ansible_runner_http, by which ansible-operator hears of its runs"
+        yield f"{sys.executable} has no ansible_runner_http, which reports the runs to ansible-operator"
 
 
 def version_of(name: str) -> str | None:
-    """The version of an installed package, None without."""
+    """The version of an installed package, None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -78,20 +78,20 @@ def version_of(name: str) -> str | None:
 
 
 def wrong_collections(collections: Path) -> Iterator[str]:
-    """Which collections are missing, or of another version."""
+    """The collections that are missing or have another version."""
     for wanted in yaml.safe_load((BUILD / "requirements.yml").read_text(encoding="utf-8"))["collections"]:
         manifest = collections.joinpath("ansible_collections", *wanted["name"].split("."), "MANIFEST.json")
         installed = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
         found = installed.get("collection_info", {}).get("version")
         if found != wanted["version"]:
-            yield f"{collections} has {wanted['name']} {found}, not {wanted['version']} as requirements.yml says"
+            yield f"{collections} has {wanted['name']} {found}, not {wanted['version']} as in requirements.yml"
 
 
 def install_collection(source: Path, collections: Path) -> None:
-    """Install our collection as its users do: from a tarball."""
+    """Install the collection from a tarball, as its users do."""
     galaxy = [sys.executable, "-m", "ansible", "galaxy", "collection"]
     with tempfile.TemporaryDirectory() as scratch:
-        # nobody's settings, and no collections that happen to be somewhere
+        # no user settings, and no collections from other paths
         environment = {"PATH": os.environ["PATH"], "HOME": scratch, "ANSIBLE_COLLECTIONS_PATH": str(collections)}
         build = [*galaxy, "build", str(source), "--output-path", scratch]
         subprocess.run(build, check=True, env=environment, stdout=subprocess.DEVNULL)
@@ -101,13 +101,13 @@ def install_collection(source: Path, collections: Path) -> None:
 
 
 def write_settings(directory: Path, at: Path) -> None:
-    """ansible.cfg, with the directory's own name in it."""
+    """Write ansible.cfg with the path of the directory."""
     text = (BUILD / "ansible.cfg").read_text(encoding="utf-8")
     (directory / "ansible.cfg").write_text(text.replace("/opt/ansible", str(at)), encoding="utf-8")
 
 
 def write_runner(directory: Path, python: str = sys.executable) -> Path:
-    """Write runner.py as a program that the Python runs as quickly as it can; return the directory."""
+    """Write runner.py as a program that starts Python as fast as possible; return the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     program = directory / "ansible-runner"
     program.write_text(f"#!{python} -IS\n" + (BUILD / "runner.py").read_text(encoding="utf-8"), encoding="utf-8")
@@ -116,17 +116,17 @@ def write_runner(directory: Path, python: str = sys.executable) -> Path:
 
 
 def compile_all(directory: Path, at: Path) -> None:
-    """Compile once what a read-only file system lets no run compile; nothing there changes, so nothing is compared."""
+    """Precompile the bytecode for a read-only file system. The files never change, so runs do not validate it."""
     mode = PycInvalidationMode.UNCHECKED_HASH
     compiled = compileall.compile_dir(
         directory, quiet=1, invalidation_mode=mode, stripdir=str(directory), prependdir=str(at)
     )
     if not compiled:
-        sys.exit(f"not everything in {directory} can be compiled")
+        sys.exit(f"some files in {directory} cannot be compiled")
 
 
 def protect(directory: Path) -> None:
-    """Let everybody read, and nobody write."""
+    """Make the files readable and read-only for all users."""
     subprocess.run(["chmod", "-R", "a+rX,a-w", str(directory)], check=True)
 
 

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The `ansible-runner` that ansible-operator finds first: it bounds what a run is given, and becomes the real one.
+"""The `ansible-runner` that ansible-operator finds first on PATH: it restricts a run, and then executes the real one.
 
-ansible-operator hands the text of a resource to Ansible as variables, and lets annotations of the resource's author
-choose how much is logged and kept. The playbooks need the resource's name only, and its author is no administrator. It
-runs as `python -I -S`, in front of every run: nothing but the standard library, and of that what is small.
+ansible-operator passes the strings of a resource to Ansible as variables, and its annotations set how much is logged
+and kept. The playbooks only need the name of the resource, and its author is not an administrator. This program runs
+before every run as `python -I -S`, so it only uses small modules of the standard library.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # imports of 10 ms
+    # these imports take 10 ms
     from collections.abc import Callable
     from typing import Any
 
 NAME = "ansible-runner"
-# The variables that a run keeps: which resource it is for, and what watches.yaml says under names of this kind.
+# The variables that a run keeps: the name of the resource, and variables of watches.yaml with this prefix.
 META = "ansible_operator_meta"
 OURS = "druidops_"
-# How many runs of a resource leave their artifacts. With fewer ansible-runner trips over the operator's link `latest`.
+# Number of runs per resource with kept artifacts. With fewer, ansible-runner fails on the operator's link `latest`.
 FEWEST_ARTIFACTS = 6
 MOST_ARTIFACTS = 20
-# How many seconds lie between two runs of a resource whose author asks for less. Nobody is asked for less, or for none.
+# Minimum period in seconds that the author of a resource can request. Without a request, no period is set.
 LEAST_PERIOD = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
-# How many seconds a run may take: one that hangs would hold one of the operator's workers for ever.
+# Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
 MOST_SECONDS = 900
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
-# A duration as Go writes it, and the seconds of each of its units.
+# A Go duration, and the seconds of each of its units.
 _DURATION = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _CANNOT_RUN = 2
@@ -45,7 +45,7 @@ _NOT_FOUND = 127
 
 
 def main() -> None:
-    """Bound the run that the arguments ask for, and become the real program: the same process, streams and signals."""
+    """Restrict the requested run, and become the real program: the same process, streams and signals."""
     os.umask(0o077)
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1:
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def bounded(arguments: list[str], verbosity: int) -> list[str]:
-    """The arguments with no more than so many v and a number of artifacts between the bounds; all else as it is."""
+    """The arguments with limited verbosity and a number of artifacts within the limits; all others are unchanged."""
     found = []
     for before, argument in zip(["", *arguments], arguments, strict=False):
         if before == _ROTATE:
@@ -74,7 +74,7 @@ def bounded(arguments: list[str], verbosity: int) -> list[str]:
 
 
 def _artifacts(number: str) -> str:
-    """A number between the bounds, where 0 (and less) stood for no bound; what is no number is for others to refuse."""
+    """A number within the limits; 0 and less mean no limit. Invalid numbers are left for ansible-runner to reject."""
     if not _NUMBER.fullmatch(number):
         return number
     asked = int(number) if int(number) > 0 else MOST_ARTIFACTS
@@ -82,7 +82,7 @@ def _artifacts(number: str) -> str:
 
 
 def most_verbose(directory: str, environment: dict[str, str]) -> int:
-    """How many v the administrator allows the runs of a kind: ansible-operator's own variable for it, 0 without."""
+    """The maximum verbosity of the runs of a kind: the value of ansible-operator's own variable, 0 if it is not set."""
     group, kind = _kind(directory)
     value = environment.get(f"ANSIBLE_VERBOSITY_{kind}_{group}".replace(".", "_").upper(), "")
     return int(value) if value.isdecimal() else 0
@@ -95,13 +95,13 @@ def _kind(directory: str) -> tuple[str, str]:
 
 
 def most_seconds(environment: dict[str, str]) -> int:
-    """How many seconds a run may take: what the administrator says, in seconds or as a duration of Go."""
+    """The maximum duration of a run that the administrator sets, in seconds or as a Go duration."""
     value = environment.get("DRUIDOPS_RUN_TIMEOUT", "")
     return int(value if value.isdecimal() else seconds(value)) or MOST_SECONDS
 
 
 def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Put what the change makes of it into the place of a file of ansible-operator's, which stays on the disk."""
+    """Apply a change to one of ansible-operator's files, which stay on the disk."""
     file = os.path.join(directory, "env", name)
     try:
         with open(file, encoding="utf-8") as given:
@@ -113,17 +113,17 @@ def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[
 
 
 def kept(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
-    """The variables that are not the resource's text, and the least period where its author wants a smaller one."""
+    """The variables without those of the resource, and the minimum period if its author requests a shorter one."""
     found = {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
     resource = variables.get(f"_{group}_{kind.lower()}".replace(".", "_").replace("-", "_")) or {}
     asked = (resource.get("metadata", {}).get("annotations") or {}).get(PERIOD)
-    # a text is marked where watches.yaml says markUnsafe
+    # a string is marked if watches.yaml has markUnsafe
     text = asked.get("__ansible_unsafe") if isinstance(asked, dict) else asked
     return {**found, "druidops_least_period": LEAST_PERIOD} if 0 < seconds(text or "") < LEAST_PERIOD else found
 
 
 def seconds(duration: str) -> float:
-    """The seconds of a duration as Go writes it; 0 for what is none: ansible-operator runs nothing then."""
+    """The seconds of a Go duration; 0 for an invalid one, with which ansible-operator runs nothing."""
     parts = _DURATION.findall(duration)
     if "".join(parts) != duration.removeprefix("+"):
         return 0
@@ -131,7 +131,7 @@ def seconds(duration: str) -> float:
 
 
 def behind(own: str, path: str) -> str | None:
-    """The next program of our name on the path after this one; the first where this one is not on the path."""
+    """The next program of the same name on the path after this one; the first if this one is not on the path."""
     places = [os.path.join(directory or ".", NAME) for directory in path.split(os.pathsep)]
     programs = [place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)]
     ours = [index for index, program in enumerate(programs) if os.path.samefile(program, own)]

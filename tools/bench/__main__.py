@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run by `make bench`: measures, prints a table, and says of each target whether it is met."""
+"""Run by `make bench`: measures, prints a table, and reports for each target whether it is met."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ EMPTY_PLAY = '[{"hosts": "localhost", "connection": "local", "gather_facts": fal
 EMPTY = "empty play"
 BARE = "python -c pass"
 IMPORT = "import kubernetes.config"
-FOUR = "no-op pass, 4 groups"
-ALONE = "no-op pass, alone"
-AMONG = "no-op pass, among many"
-TWENTY = "no-op pass, 20 groups"
-LARGE = "no-op pass, 20 groups, 500 KiB of common files"
+FOUR = "no-op reconcile, 4 groups"
+ALONE = "no-op reconcile, alone"
+AMONG = "no-op reconcile, among many"
+TWENTY = "no-op reconcile, 20 groups"
+LARGE = "no-op reconcile, 20 groups, 500 KiB of common files"
 STOCK = "kubernetes.core.k8s, the same objects of 4 groups"
 KEPT = "supervisor, all in one task"
-LOOPED = "supervisor, a task for each"
-BY_HAND = "uri, a task for each"
-INGESTION = "no-op pass of an ingestion, alone in its namespace"
-INGESTION_AMONG = "no-op pass of an ingestion among 100"
-INGESTIONS = "no-op passes of 100 ingestions, in one task"
+LOOPED = "supervisor, one task per supervisor"
+BY_HAND = "uri, one task per supervisor"
+INGESTION = "no-op reconcile of an ingestion, alone in its namespace"
+INGESTION_AMONG = "no-op reconcile of an ingestion among 100"
+INGESTIONS = "no-op reconciles of 100 ingestions, in one task"
 
 
 @dataclass(frozen=True)
 class Core:
-    """An ansible-core, and the kubernetes.core that goes with it."""
+    """A version of ansible-core and of kubernetes.core."""
 
     version: str
     programs: Path
@@ -55,9 +55,9 @@ class Core:
 
 
 def main() -> None:
-    """Measure on one control plane and one Druid, which are gone afterwards."""
+    """Measure with one control plane and one Druid, and remove them afterwards."""
     arguments = _arguments()
-    # Terminated, it leaves nothing behind, either.
+    # Clean up after SIGTERM, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.part in ("all", "clusters"):
         _clusters(arguments)
@@ -86,9 +86,9 @@ def _started() -> AbstractContextManager[ControlPlane]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts")
-    parser.add_argument("--clusters", type=int, default=MANY, help="how many clusters there are in the last part")
-    parser.add_argument("--supervisors", type=int, default=200, help="how many supervisors there are")
+    parser.add_argument("--rounds", type=int, default=5, help="number of measurements, of which the median is taken")
+    parser.add_argument("--clusters", type=int, default=MANY, help="number of clusters in the part scale")
+    parser.add_argument("--supervisors", type=int, default=200, help="number of supervisors")
     parser.add_argument("--part", choices=["all", "clusters", "scale", "supervisors", "ingestions"], default="all")
     return parser.parse_args()
 
@@ -101,7 +101,7 @@ def _cores() -> Sequence[Core]:
 
 
 def _compare(core: Core, plane: ControlPlane, scratch: Path, rounds: int) -> None:
-    print(f"\nansible-core {core.version}, median of {rounds}, by turns", flush=True)
+    print(f"\nansible-core {core.version}, median of {rounds}, in turn", flush=True)
     cost = alternate(_programs(core, plane, scratch), rounds)
     _table([(name, found) for name, found in cost.items() if name != BARE])
     for measure in ("wall", "cpu"):
@@ -109,13 +109,13 @@ def _compare(core: Core, plane: ControlPlane, scratch: Path, rounds: int) -> Non
 
 
 def _verdicts(cost: Mapping[str, float], measure: str) -> None:
-    """Say of each target whether it is met: by the clock, and by what a busy machine distorts less."""
-    print(f"  by {'the clock' if measure == 'wall' else 'processor time'}:")
+    """Report for each target whether it is met by wall-clock time, and by CPU time, which other load distorts less."""
+    print(f"  by {'wall-clock time' if measure == 'wall' else 'CPU time'}:")
     imported = cost[IMPORT] - cost[BARE]
     print(f"  import kubernetes.config alone: {imported:.2f} s")
     bound = cost[EMPTY] + imported + 0.2
     _verdict("a no-op costs at most the empty play, the import and 0.2 s", cost[FOUR], bound)
-    _verdict("a no-op costs at most a quarter of the stock way", cost[FOUR], cost[STOCK] / 4)
+    _verdict("a no-op costs at most a quarter of kubernetes.core.k8s", cost[FOUR], cost[STOCK] / 4)
     _verdict("20 groups cost at most 1.5 times what 4 groups cost", cost[TWENTY], 1.5 * cost[FOUR])
     _verdict("500 KiB of common files cost at most 0.3 s", cost[LARGE], cost[TWENTY] + 0.3)
 
@@ -150,13 +150,13 @@ def _pass(
 
 
 def _play(core: Core, plane: ControlPlane, scratch: Path, title: str, playbook: str, *options: str) -> Program:
-    """Return the run of a playbook that finds nothing to do."""
+    """Return the run of a playbook that changes nothing."""
     command = [str(core.programs / "ansible-playbook"), playbook, *options]
     return Program(title, command, _environment(core, plane, scratch), lambda output: "changed=0 " in output)
 
 
 def _environment(core: Core, plane: ControlPlane | None, scratch: Path) -> dict[str, str]:
-    """Return a user's surroundings: byte code is kept, and nothing of ours is in the way."""
+    """Return the environment of a user: with cached bytecode, and without the project's own settings."""
     return {
         "PATH": f"{core.programs}:/usr/bin:/bin",
         "HOME": str(scratch),
@@ -170,9 +170,9 @@ def _environment(core: Core, plane: ControlPlane | None, scratch: Path) -> dict[
 
 
 def _supervisors(core: Core, rounds: int, count: int) -> None:
-    """Compare the ways to keep supervisors of which none has to be changed."""
+    """Compare the ways to manage supervisors that are in the desired state."""
     with tempfile.TemporaryDirectory() as scratch, Druid.start(Path(scratch, "druid"), kafka=False) as druid:
-        print(f"\n{count} supervisors that are as declared, Druid {druid.version}, ansible-core {core.version}")
+        print(f"\n{count} supervisors in the desired state, Druid {druid.version}, ansible-core {core.version}")
         wanted = supervisors.specs(count)
         supervisors.create(druid, wanted)
         written = supervisors.playbooks(Path(scratch), druid.url, wanted)
@@ -189,11 +189,11 @@ def _supervisors(core: Core, rounds: int, count: int) -> None:
         ]
         cost = alternate(programs, rounds)
     _table(list(cost.items()))
-    _verdict("keeping them takes at most a tenth of doing it by hand", cost[KEPT].wall, cost[BY_HAND].wall / 10)
+    _verdict("one task takes at most a tenth of the time of uri", cost[KEPT].wall, cost[BY_HAND].wall / 10)
 
 
 def _ingestions(core: Core, rounds: int) -> None:
-    """Compare passes of ingestions that are as described with the pass of a cluster that is."""
+    """Compare reconciles of ingestions in the desired state with the reconcile of such a cluster."""
     many = [f"many{number}" for number in range(MANY)]
     with (
         _started() as plane,
@@ -201,7 +201,7 @@ def _ingestions(core: Core, rounds: int) -> None:
         Druid.start(Path(directory, "druid"), kafka=False) as druid,
     ):
         scratch = Path(directory)
-        print(f"\nIngestions that are as described, Druid {druid.version}, ansible-core {core.version}", flush=True)
+        print(f"\nIngestions in the desired state, Druid {druid.version}, ansible-core {core.version}", flush=True)
         make_room(plane)
         create(plane, "four", 4)
         ingestions.create(plane, druid, "bench-alone", ["alone"])
@@ -219,18 +219,18 @@ def _ingestions(core: Core, rounds: int) -> None:
     _table(list(cost.items()))
     for measure in ("wall", "cpu"):
         took = {name: getattr(found, measure) for name, found in cost.items()}
-        print(f"  by {'the clock' if measure == 'wall' else 'processor time'}:")
-        _verdict("an ingestion costs at most what a cluster costs, and a tenth", took[INGESTION], 1.1 * took[FOUR])
+        print(f"  by {'wall-clock time' if measure == 'wall' else 'CPU time'}:")
+        _verdict("an ingestion costs at most a tenth more than a cluster", took[INGESTION], 1.1 * took[FOUR])
         _verdict("among 100 it costs at most a tenth more", took[INGESTION_AMONG], 1.1 * took[INGESTION])
-        _verdict("100 cost at most a quarter of 100 passes of a cluster", took[INGESTIONS], MANY / 4 * took[FOUR])
+        _verdict("100 cost at most a quarter of 100 reconciles of a cluster", took[INGESTIONS], MANY / 4 * took[FOUR])
 
 
 def _scale(core: Core, rounds: int, clusters: int) -> None:
-    """Compare a pass for a cluster that has a control plane for itself with one for a cluster among many.
+    """Compare a reconcile of a cluster that has its own control plane with one of a cluster among many.
 
-    Both control planes run all the time, so that what they cost the machine weighs on both passes.
+    Both control planes run all the time, so that their load affects both reconciles.
     """
-    print(f"\nOne pass of one cluster of 5 groups, alone and among {clusters}, ansible-core {core.version}", flush=True)
+    print(f"\nOne reconcile of a cluster, alone and among {clusters}, ansible-core {core.version}", flush=True)
     with _started() as quiet, _started() as crowded, tempfile.TemporaryDirectory() as scratch:
         for plane in (quiet, crowded):
             make_room(plane)
@@ -238,7 +238,7 @@ def _scale(core: Core, rounds: int, clusters: int) -> None:
         for number in range(1, clusters):
             create(crowded, f"other{number}", 5, wait=False)
             if number % 10 == 0:
-                print(f"  made {number} clusters", file=sys.stderr, flush=True)
+                print(f"  created {number} clusters", file=sys.stderr, flush=True)
         create(crowded, "one", 5)
         marks = [plane.audit.mark() for plane in (quiet, crowded)]
         passes = [

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clusters that are measured, made in-process, and their objects for stock tasks."""
+"""The measured clusters, created in-process, and their objects for tasks of kubernetes.core.k8s."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ NAMESPACE = "bench"
 STOCK_NAMESPACE = "bench-stock"
 ENOUGH_NODES = 12
 _TYPES = ("historical", "broker", "router", "middleManager", "coordinator")
-# As in config/samples: what keeps no data is a Deployment.
+# As in config/samples: groups without data are Deployments.
 _DEPLOYMENTS = ("broker", "router")
 _APPLY_ORDER = ("ConfigMap", "Service", "PodDisruptionBudget", "StatefulSet", "Deployment")
 
 
 def resource(name: str, groups: int, common: int = 0) -> dict[str, Any]:
-    """Return a Druid resource with so many groups: each a ConfigMap, a Service, a workload and a budget.
+    """Return a Druid resource with this number of groups: each a ConfigMap, a Service, a workload and a budget.
 
-    `common` is the size of a file in the common configuration, in bytes: what people put into metricDimensions.json.
+    `common` is the size of a file in the common configuration, in bytes, such as metricDimensions.json.
     """
     dimensions = (
         {"metricDimensions.json": json.dumps({"query/time": "<dataSource> " * (common // 13)})} if common else {}
@@ -74,11 +74,11 @@ def make_room(plane: ControlPlane) -> None:
 
 
 def create(plane: ControlPlane, name: str, groups: int, wait: bool = True, common: int = 0) -> None:
-    """Make a cluster, with `wait` until it is ready."""
+    """Create a cluster; with `wait`, wait until it is ready."""
     request = Request(name, NAMESPACE, resource(name, groups, common), wait=wait, wait_timeout=300, wait_sleep=1)
     outcome = run(connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
     if outcome.timed_out or (outcome.report and outcome.report.problems):
-        raise RuntimeError(f"{name} was not made: {outcome.report}")
+        raise RuntimeError(f"{name} was not created: {outcome.report}")
 
 
 def stock_playbook(name: str, groups: int) -> str:

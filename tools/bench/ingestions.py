@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ingestions that are measured, made in-process: supervisors that are suspended, so that Druid has little to do."""
+"""The measured ingestions, created in-process: suspended supervisors, so that Druid has little to do."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def resource(namespace: str, name: str, url: str) -> dict[str, Any]:
 
 
 def create(plane: ControlPlane, druid: Druid, namespace: str, names: Sequence[str]) -> None:
-    """Make a namespace with ingestions in it, each as described afterwards."""
+    """Create a namespace with ingestions, and reconcile each to the desired state."""
     plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     api = connect({"kubeconfig": str(plane.kubeconfig("person"))})
     for name in names:
         request = Request(name, namespace, resource(namespace, name, druid.url), wait=True, wait_timeout=60)
         outcome = run(api, request, lambda _text: None, Clock())
         if outcome.timed_out or outcome.report is None or outcome.report.plan.problems:
-            raise RuntimeError(f"{name} was not made: {outcome.report}")
+            raise RuntimeError(f"{name} was not created: {outcome.report}")
 
 
 def playbook(path: Path, namespace: str, names: Sequence[str]) -> str:
-    """Write a playbook with one task that keeps them all, one after the other; return its path."""
+    """Write a playbook with one task that reconciles all of them one by one; return its path."""
     task = {"druidops.druid.ingestion": {"name": "{{ item }}", "namespace": namespace}, "loop": list(names)}
     play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
     path.write_text(json.dumps([play]))

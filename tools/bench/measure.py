@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs programs by turns and takes the median, so that what else the machine does falls on all of them alike."""
+"""Runs programs in turn and takes the median, so that other load on the machine affects all of them equally."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Cost:
-    """What a program took: seconds on the clock, and seconds of processor time, its children's included."""
+    """The wall-clock time and the CPU time of a program in seconds, including its child processes."""
 
     wall: float
     cpu: float
@@ -25,7 +25,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Program:
-    """A command line with its environment; `check` says of its output whether it did what it should."""
+    """A command line with its environment; `check` verifies its output."""
 
     name: str
     command: Sequence[str]
@@ -34,7 +34,7 @@ class Program:
 
 
 def alternate(programs: Sequence[Program], rounds: int) -> dict[str, Cost]:
-    """Return the median cost of each program, after one round that warms the caches and does not count."""
+    """Return the median cost of each program, after a warm-up round that does not count."""
     costs: dict[str, list[Cost]] = {program.name: [] for program in programs}
     for number in range(rounds + 1):
         print(f"  round {number} of {rounds}" if number else "  warming up", file=sys.stderr, flush=True)
@@ -51,7 +51,7 @@ def middle(costs: Sequence[Cost]) -> Cost:
 
 
 def run(program: Program) -> Cost:
-    """Return the cost of one run, which has to end well."""
+    """Return the cost of one run, which has to succeed."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         begin = time.monotonic()
         process = subprocess.Popen(
@@ -63,5 +63,5 @@ def run(program: Program) -> Cost:
         output.seek(0)
         text = output.read()
     if process.returncode or not program.check(text):
-        sys.exit(f"{program.name} did not do what it should ({process.returncode}):\n{text}")
+        sys.exit(f"{program.name} failed ({process.returncode}):\n{text}")
     return Cost(wall, usage.ru_utime + usage.ru_stime)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Supervisors that are as declared: one task of the module for all, one for each, and what one would do by hand."""
+"""Supervisors in the desired state: one task of the module for all, one task for each, and tasks of uri."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MODULE = "druidops.druid.supervisor"
 
 
 def specs(count: int) -> list[dict[str, Any]]:
-    """Return the specifications of supervisors that are suspended, so that Druid has nothing else to do."""
+    """Return the specifications of suspended supervisors, so that Druid has nothing else to do."""
     return [spec(f"bench{number}") for number in range(count)]
 
 
 def create(druid: Druid, wanted: list[dict[str, Any]]) -> None:
-    """Make them, without our own code."""
+    """Create the supervisors, without the code of the collection."""
     for each in wanted:
         druid.request("POST", "/druid/indexer/v1/supervisor", each)
 
 
 def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str, Path]:
-    """Write a playbook for each way to keep them; return them by name."""
+    """Write a playbook for each way to manage them; return them by name."""
     together: dict[str, Any] = {MODULE: {"url": url, "supervisors": [{"spec": each} for each in wanted]}}
     one_by_one: dict[str, Any] = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": wanted}
     by_hand: dict[str, Any] = {
@@ -50,7 +50,7 @@ def _written(path: Path, task: dict[str, Any]) -> Path:
 
 
 def spec(name: str) -> dict[str, Any]:
-    """Return the specification of a supervisor that is suspended."""
+    """Return the specification of a suspended supervisor."""
     return {
         "type": "kafka",
         "spec": {

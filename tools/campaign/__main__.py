@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run by `make campaign`: runs the parts one after the other, and writes what became of each into docs/testing.md."""
+"""Run by `make campaign`: runs the parts one by one, and writes their results to docs/testing.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .record import DOCUMENT, row, with_rows
 
 
 def main() -> None:
-    """Run the chosen parts; the exit status says whether all of them passed."""
+    """Run the selected parts; the exit status is 0 if all of them passed."""
     seed = int(os.environ.get("DRUIDOPS_SEED") or random.SystemRandom().randrange(1_000_000))
     print(f"==> campaign with DRUIDOPS_SEED={seed}", flush=True)
     passed = [_run_and_record(part, seed) for part in _chosen()]
@@ -33,14 +33,14 @@ def main() -> None:
 
 def _chosen() -> Sequence[Part]:
     parser = argparse.ArgumentParser(prog="campaign", description=__doc__)
-    parser.add_argument("--part", action="append", choices=[part.name for part in PARTS], help="by default all of them")
+    parser.add_argument("--part", action="append", choices=[part.name for part in PARTS], help="default: all parts")
     chosen = parser.parse_args().part
     return [part for part in PARTS if not chosen or part.name in chosen]
 
 
 def _run_and_record(part: Part, seed: int) -> bool:
     if part.needs and not shutil.which(part.needs):
-        print(f"==> {part.name}: left out, {part.needs} is not on PATH", flush=True)
+        print(f"==> {part.name}: skipped, {part.needs} is not on PATH", flush=True)
         return True
     print(f"==> {part.name}: {part.shows}", flush=True)
     begin = time.monotonic()
@@ -65,13 +65,13 @@ def _command(part: Part, report: Path, seed: int) -> list[str]:
 
 
 def _environment(seed: int) -> dict[str, str]:
-    """Return the environment without what this make has told its own children."""
+    """Return the environment without the variables that make passes to its child processes."""
     made = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KUBERNETES")
     return {**{name: text for name, text in os.environ.items() if name not in made}, "DRUIDOPS_SEED": str(seed)}
 
 
 def _counts(report: Path) -> str:
-    """Return how many tests passed and how many did not; nothing where pytest has written no report."""
+    """Return the numbers of passed and failed tests; empty if pytest has written no report."""
     if not report.exists():
         return ""
     suites = list(ElementTree.parse(report).getroot().iter("testsuite"))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a campaign consists of: a make target each, all of them run even if one fails."""
+"""The parts of a campaign: one make target each. All of them run even if one fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPERATOR = "ansible-operator"
 class Part(NamedTuple):
     """A make target with its variables.
 
-    ``arguments``: for pytest, None where the target runs something else. ``needs``: a program that has to be on PATH.
+    ``arguments``: for pytest, None if the target does not run pytest. ``needs``: a program that has to be on PATH.
     """
 
     name: str
@@ -31,7 +31,7 @@ _KUBERNETES = "tests/system/cluster"
 PARTS = (
     Part(
         "tests",
-        "every request fails and is interfered with in every way; scale; outages (the table above)",
+        "failures and conflicts of every request; scale; outages (the tests in the table below)",
         "integration",
         "tests/system",
         "-m campaign",
@@ -45,12 +45,12 @@ PARTS = (
     ),
     Part("kubernetes-oldest", "the oldest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=oldest",)),
     Part("kubernetes-newest", "the newest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=newest",)),
-    Part("ansible-core-oldest", "sanity and unit tests on the oldest ansible-core", "ansible-oldest", arguments=None),
+    Part("ansible-core-oldest", "sanity and unit tests with the oldest ansible-core", "ansible-oldest", arguments=None),
     Part("molecule", "all molecule scenarios", "molecule", arguments=None),
-    Part("operator", "the operator's tests on the real ansible-operator", "test-operator", needs=OPERATOR),
+    Part("operator", "the operator's tests with the real ansible-operator", "test-operator", needs=OPERATOR),
     Part(
         "mutations",
-        "each way to break the stand-in of ansible-operator is noticed",
+        "the tests detect each mutation of the stand-in for ansible-operator",
         "integration",
         "tests/system/operator/check_operator_mutations.py",
     ),

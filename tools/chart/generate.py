@@ -1,9 +1,9 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copy into the Helm chart what it has in common with config/: a chart can refer to nothing outside of itself.
+"""Copy the files that the Helm chart shares with config/ into it: a chart cannot refer to files outside of itself.
 
-Usage: generate.py [--check]   (--check writes nothing and fails when a copy is not up to date)
+Usage: generate.py [--check]   (--check writes nothing and fails if a copy is outdated)
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ FILES = Path("charts/druid-operator/files")
 
 
 def main() -> None:
-    """Bring every copy up to date, or say which are not."""
+    """Update every copy, or report which are outdated."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when something would be written")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file would be written")
     check = parser.parse_args().check
     wanted = copies()
     stale = [path for path in sorted(wanted.keys() | present()) if content(path) != wanted.get(path)]
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def copies() -> dict[Path, bytes]:
-    """Return what the files of the chart should hold: the CRDs and the operator's rights."""
+    """Return the desired content of the chart's files: the CRDs and the operator's permissions."""
     crds = (file for file in (CONFIG / "crd").glob("*.yaml") if file.name != "kustomization.yaml")
     return {
         FILES / "role.yaml": (CONFIG / "rbac" / "role.yaml").read_bytes(),
@@ -39,17 +39,17 @@ def copies() -> dict[Path, bytes]:
 
 
 def present() -> set[Path]:
-    """Return the files that there are."""
+    """Return the existing files."""
     return {path for path in FILES.rglob("*") if path.is_file()}
 
 
 def content(path: Path) -> bytes | None:
-    """Return what is in a file, None if there is none."""
+    """Return the content of a file, None if it does not exist."""
     return path.read_bytes() if path.exists() else None
 
 
 def write(path: Path, wanted: bytes | None) -> None:
-    """Write the file, or remove it if none is wanted."""
+    """Write the file, or remove it if the content is None."""
     if wanted is None:
         path.unlink()
         return

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prepare a home directory in which ansible-test works with nothing but the configured package index.
+"""Prepare a home directory in which ansible-test works with only the configured package index.
 
 Usage: ansible_test_home.py HOME   (run it with the Python that has ansible-test)
 
-ansible-test hands only HOME and PATH on to pip, and wants to download the script that installs pip itself.
-So pip's configuration, wherever it comes from, is written into this private home, and a script
-that installs the pip bundled with Python is put where ansible-test looks before it downloads.
+ansible-test passes only HOME and PATH to pip, and downloads the script that installs pip itself. Therefore pip's
+configuration, from any source, is written into this private home directory, and a script that installs the pip
+bundled with Python is stored in the cache that ansible-test reads before it downloads.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def pip_configuration() -> str:
-    """Return a pip.conf that says what pip's files and the environment say together."""
+    """Return a pip.conf with the settings of pip's files and of the environment."""
     parser = configparser.RawConfigParser()
     for (section, option), value in sorted(settings().items()):
         if not parser.has_section(section):
@@ -63,7 +63,7 @@ def pip_configuration() -> str:
 
 
 def settings() -> dict[tuple[str, str], str]:
-    """Return pip's settings by section and name; the environment wins over files, as it does in pip."""
+    """Return pip's settings by section and name; the environment takes precedence over files, as in pip."""
     found = dict(implied_by_environment())
     from_environment: dict[tuple[str, str], str] = {}
     for line in pip_config_list():
@@ -75,13 +75,13 @@ def settings() -> dict[tuple[str, str], str]:
 
 
 def pip_config_list() -> list[str]:
-    """Return the lines of pip's own account of its configuration."""
+    """Return the lines of `pip config list`."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 def implied_by_environment() -> list[tuple[tuple[str, str], str]]:
-    """Return what pip heeds in the environment without counting it as configuration."""
+    """Return the environment variables that pip uses but does not list as configuration."""
     proxy = next((os.environ[name] for name in PROXY if os.environ.get(name)), None)
     certificates = next((os.environ[name] for name in CERTIFICATES if os.environ.get(name)), None)
     pairs = [(("global", "proxy"), proxy), (("global", "cert"), certificates)]

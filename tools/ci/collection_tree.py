@@ -6,11 +6,11 @@
 
 Usage: collection_tree.py DESTINATION [COLLECTIONS_PATH ...] [--for-ansible-test]
 
-ansible-test and ansible-lint insist on such a tree; a checkout is none, and they refuse a symbolic link.
-What git tracks or would track is copied, as it is in the work tree; what is gone is removed.
-For ansible-test YAML files with several documents (Kubernetes', not Ansible's) are left out: it refuses them,
-its one way to be told otherwise is an ignore file, and yamllint with our own settings reads them anyway.
-DESTINATION/changed is as old as the last change of what a release contains.
+ansible-test and ansible-lint require such a tree, and reject a symbolic link to a checkout.
+Files that git tracks or would track are copied from the work tree; files that no longer exist are removed.
+For ansible-test, YAML files with several documents (for Kubernetes, not for Ansible) are left out: it rejects them
+unless they are in an ignore file, and yamllint with the project's settings checks them anyway.
+The modification time of DESTINATION/changed is that of the last change to a file of the release.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SEVERAL_DOCUMENTS = re.compile(r"^[^#\s-].*^---$", re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:
-    """Bring the tree up to date."""
+    """Update the tree."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("destination", type=Path)
     parser.add_argument("collections", type=Path, nargs="*")
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def mirror(checkout: Path, wanted: set[Path], destination: Path) -> set[Path]:
-    """Make the destination hold these files of the checkout and nothing else; return those that differed."""
+    """Copy exactly these files of the checkout to the destination; return those that differed."""
     destination.mkdir(parents=True, exist_ok=True)
     stale = present(destination) - wanted
     for name in stale:
@@ -58,7 +58,7 @@ def mirror(checkout: Path, wanted: set[Path], destination: Path) -> set[Path]:
 
 
 def sources(checkout: Path) -> set[Path]:
-    """Return the files that git tracks or would track, as far as they exist."""
+    """Return the existing files that git tracks or would track."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout
     names = {Path(name) for name in listed.split("\0") if name}
@@ -66,19 +66,19 @@ def sources(checkout: Path) -> set[Path]:
 
 
 def has_several_documents(name: Path) -> bool:
-    """Return whether this is a YAML file in which a document follows another."""
+    """Return whether this is a YAML file with several documents."""
     return name.suffix in (".yaml", ".yml") and bool(SEVERAL_DOCUMENTS.search(name.read_text(encoding="utf-8")))
 
 
 def present(destination: Path) -> set[Path]:
-    """Return the files that an earlier run left in the destination."""
+    """Return the files of an earlier run in the destination."""
     files = (path for path in destination.rglob("*") if path.is_symlink() or path.is_file())
     names = {path.relative_to(destination) for path in files}
     return {name for name in names if not name.is_relative_to(OUTPUT)}
 
 
 def copy(source: Path, destination: Path) -> bool:
-    """Copy a file or a link, and return True, unless it is there already, with the same content and mode."""
+    """Copy a file or a link and return True, unless the destination already has the same content and mode."""
     if same(source, destination):
         return False
     destination.parent.mkdir(parents=True, exist_ok=True)
@@ -97,14 +97,14 @@ def same(source: Path, destination: Path) -> bool:
 
 
 def remove_empty_directories(destination: Path) -> None:
-    """Remove the directories whose files are gone, from the leaves up."""
+    """Remove empty directories, from the leaves up."""
     for directory in sorted((path for path in destination.rglob("*") if path.is_dir()), reverse=True):
         if not directory.is_symlink() and not any(directory.iterdir()):
             directory.rmdir()
 
 
 def link_collections(source: Path, root: Path) -> None:
-    """Show every collection of another collections path in the tree too."""
+    """Link every collection of another collections path into the tree."""
     for collection in source.glob("*/*"):
         link = root / collection.relative_to(source)
         link.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stand in for the script that ansible-test downloads: install pip from Python's own bundle, then what is asked for."""
+"""Replacement for the script that ansible-test downloads: install pip from Python's own bundle, then the arguments."""
 
 from __future__ import annotations
 

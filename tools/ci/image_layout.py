@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lay out in DIRECTORY what the operator's image has in /opt/ansible, without building an image.
+"""Create the files of /opt/ansible in the operator's image in DIRECTORY, without building an image.
 
 Usage: python -m tools.ci.image_layout DIRECTORY VIRTUAL_ENVIRONMENT COLLECTIONS [--at DIRECTORY]
 
-The virtual environment of tests/requirements/operator.txt stands for the packages of the base image, the collections
-path for what the image's build downloads. The sources are what `docker build` would be given of a clean checkout.
+The virtual environment of tests/requirements/operator.txt represents the packages of the base image, and the collections
+path the downloads of the image's build. The sources are the build context of `docker build` in a clean checkout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tools.ci.collection_tree import mirror, sources
 
 
 def main() -> None:
-    """Make the layout anew."""
+    """Recreate the layout."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("directory", type=Path)
     parser.add_argument("virtual_environment", type=Path)
@@ -40,14 +40,14 @@ def main() -> None:
 
 
 def remove(directory: Path) -> None:
-    """Remove a layout, in which nobody may write."""
+    """Remove a layout, which is read-only."""
     if directory.exists():
         subprocess.run(["chmod", "-R", "u+w", directory], check=True)
         shutil.rmtree(directory)
 
 
 def in_context(checkout: Path) -> set[Path]:
-    """Return the files of a clean checkout that .dockerignore lets through: those below the names that it lists."""
+    """Return the files of a clean checkout that .dockerignore includes: those below the names that it lists."""
     lines = (checkout / ".dockerignore").read_text(encoding="utf-8").splitlines()
     taken = {line.removeprefix("!/") for line in lines if line.startswith("!/")}
     return {name for name in sources(checkout) if name.parts[0] in taken}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run Galaxy's own import check on a built tarball and fail on whatever it complains about.
+"""Run the Galaxy importer on a built tarball, and fail if it reports a problem.
 
 Usage: import_check.py TARBALL   (run it with the Python that has galaxy-importer)
 """
@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 def main() -> None:
-    """Exit with 1 when the import would fail or be reported with a complaint."""
+    """Exit with 1 if the import would fail or report a problem."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tarball", type=Path)
     result = run_importer(parser.parse_args().tarball.resolve())
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def run_importer(tarball: Path) -> subprocess.CompletedProcess[str]:
-    """Return the finished importer, which leaves its files in a directory that is gone afterwards."""
+    """Run the importer in a temporary directory, and return its result."""
     with tempfile.TemporaryDirectory() as scratch:
         local = {"GALAXY_IMPORTER_ANSIBLE_LOCAL_TMP": scratch, "GALAXY_IMPORTER_TMP_ROOT_DIR": scratch}
         return subprocess.run(

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Put one version of kubernetes.core into the cache and print the collections path that holds it.
+"""Install one version of kubernetes.core into the cache, and print its collections path.
 
 Usage: kubernetes_core.py CACHE oldest|newest
 
-It is taken out of the "ansible" package, so that the package index is all that the tests need to reach.
+It is extracted from the "ansible" package, so that the tests only need access to the package index.
 Users get it from Ansible Galaxy, as a dependency of this collection.
 """
 
@@ -26,7 +26,7 @@ MEMBERS = "ansible_collections/kubernetes/core/"
 
 
 class Bundle(NamedTuple):
-    """A release of the "ansible" package and the kubernetes.core inside it."""
+    """A release of the "ansible" package and its version of kubernetes.core."""
 
     package: str
     collection: str
@@ -39,7 +39,7 @@ BUNDLES = {
 
 
 def main() -> None:
-    """Print the collections path, filled first when needed."""
+    """Print the collections path, and install the collection first if necessary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cache", type=Path)
     parser.add_argument("which", choices=sorted(BUNDLES))
@@ -63,20 +63,20 @@ def download(bundle: Bundle, scratch: Path) -> Path:
     """Return the package's wheel."""
     print(f"Downloading ansible {bundle.package} for its kubernetes.core (once, 55 MB)", file=sys.stderr, flush=True)
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    # What it requires of Python is what its ansible-core does; the collection has a range of its own.
+    # The package requires the Python version of its ansible-core; the collection has a different range.
     pip.append("--ignore-requires-python")
     subprocess.run([*pip, "--dest", scratch, f"ansible=={bundle.package}"], check=True, stdout=sys.stderr)
     return next(scratch.glob("ansible-*.whl"))
 
 
 def unpack(wheel: Path, destination: Path) -> None:
-    """Take only the one collection out of the wheel's hundred."""
+    """Extract one collection from the wheel, which has about a hundred."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(destination, (name for name in archive.namelist() if name.startswith(MEMBERS)))
 
 
 def check_version(path: Path, bundle: Bundle) -> None:
-    """Stop when the package holds another version than the table above says."""
+    """Exit if the package has another version than in the table above."""
     manifest = json.loads((path / MEMBERS / "MANIFEST.json").read_text(encoding="utf-8"))
     found = manifest["collection_info"]["version"]
     if found != bundle.collection:
@@ -84,7 +84,7 @@ def check_version(path: Path, bundle: Bundle) -> None:
 
 
 def publish(source: Path, path: Path) -> None:
-    """Move the finished directory into place; another process may have been faster."""
+    """Move the finished directory into place, unless another process was faster."""
     try:
         source.rename(path)
     except OSError:

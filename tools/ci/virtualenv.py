@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Make the virtual environment of one requirements file, unless it is there, and print its directory.
+"""Create the virtual environment of one requirements file, unless it exists, and print its directory.
 
 Usage: virtualenv.py CACHE REQUIREMENTS_FILE [--path-only]
 
-The directory's name carries a hash of the requirements and of the Python, so a changed pin makes a new one.
+The directory's name contains a hash of the requirements and of the Python, so a changed pin creates a new one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMPLETE = ".complete"
 
 
 def main() -> None:
-    """Print the environment's directory, made first when needed."""
+    """Print the environment's directory, and create it first if necessary."""
     arguments = parse_arguments()
     directory = directory_of(arguments.cache, arguments.requirements)
     if not arguments.path_only:
@@ -34,29 +34,29 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return what the caller asked for."""
+    """Return the command-line arguments."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cache", type=Path)
     parser.add_argument("requirements", type=Path)
-    parser.add_argument("--path-only", action="store_true", help="print where it would be and make nothing")
+    parser.add_argument("--path-only", action="store_true", help="print the directory without creating the environment")
     return parser.parse_args()
 
 
 def directory_of(cache: Path, requirements: Path) -> Path:
-    """Return where the environment for exactly these requirements and this Python lives."""
+    """Return the directory of the environment for exactly these requirements and this Python."""
     fingerprint = hashlib.sha256(content(requirements) + sys.version.encode() + sys.prefix.encode())
     return cache / "venv" / f"{requirements.stem}-{fingerprint.hexdigest()[:12]}"
 
 
 def content(requirements: Path) -> bytes:
-    """Return the file, followed by those that it includes by lines of the form -r FILE."""
+    """Return the file and the files that it includes with lines of the form -r FILE."""
     text = requirements.read_bytes()
     included = re.findall(rb"^-r (.+)$", text, re.MULTILINE)
     return text + b"".join(content(requirements.parent / name.decode()) for name in included)
 
 
 def make(directory: Path, requirements: Path) -> None:
-    """Make the environment once, whoever else is trying to at the same time."""
+    """Create the environment once, even if several processes do so concurrently."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     with directory.with_name(directory.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -66,7 +66,7 @@ def make(directory: Path, requirements: Path) -> None:
 
 
 def install(directory: Path, requirements: Path) -> None:
-    """Fill an empty environment, through whatever index and certificates pip is configured with."""
+    """Install the requirements into an empty environment, with the index and certificates of pip's configuration."""
     print(f"Installing {requirements.name} (once, up to a minute)", file=sys.stderr, flush=True)
     shutil.rmtree(directory, ignore_errors=True)
     venv.create(directory, with_pip=True, symlinks=True)

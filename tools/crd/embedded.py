@@ -14,8 +14,8 @@ Schema = dict[str, Any]
 _PREFIX = "io.k8s."
 _API = "api."
 _REFERENCE = "#/components/schemas/"
-# What the OpenAPI documents say and a CRD repeats. List types are left out: a map or set refuses duplicates that
-# run today, and atomic is what a list is anyway.
+# Keywords of the OpenAPI documents that a CRD copies. List types are left out: a map or set rejects duplicates that
+# are valid today, and atomic is the default of a list.
 _KEPT = ("type", "format", "x-kubernetes-map-type")
 _QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
@@ -23,12 +23,12 @@ _QUANTITY = (
 
 
 def int_or_string() -> Schema:
-    """The schema of a number or a text."""
+    """The schema of an integer or a string."""
     return {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
 
 
 def free_form() -> Schema:
-    """The schema of a mapping into which nobody looks."""
+    """The schema of a mapping that is not validated."""
     return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -40,7 +40,7 @@ class Embedded:
         self._rules = rules
 
     def schema(self, name: str, *, overlay: bool = False) -> Schema:
-        """The schema of the type of this name; as an overlay, nothing inside is required or has a default."""
+        """The schema of the type of this name; as an overlay, no nested field is required or has a default."""
         special = self._special(name)
         if special is not None:
             return special
@@ -99,7 +99,7 @@ class Embedded:
 
 
 def _reference(source: Mapping[str, Any]) -> str | None:
-    """The type that a value has by reference, directly or as the one element of allOf."""
+    """The type that a value references, directly or as the only element of allOf."""
     [only] = source.get("allOf") or [source]
     reference = only.get("$ref")
     return _short(reference.removeprefix(_REFERENCE)) if reference else None

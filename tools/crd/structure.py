@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the kinds that we write are put together, out of the OpenAPI v3 documents of a kube-apiserver.
+"""The structure of the kinds that the collection writes, from the OpenAPI v3 documents of a kube-apiserver.
 
 What server-side apply knows of the kinds that we write: which lists are maps and by which keys, which values are one
 piece, which are quantities. A type is listed with those of its fields that are more than a scalar; a field is
@@ -32,7 +32,7 @@ LEFT_OUT = {"status", "managedFields"}
 
 
 def structure(schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """Return {"kinds": {kind: type}, "types": {type: {field: description}}} of everything below KINDS."""
+    """Return {"kinds": {kind: type}, "types": {type: {field: description}}} of all types below KINDS."""
     types: dict[str, Any] = {}
     pending = sorted(KINDS.values())
     while pending:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What `kubectl get druids,pods --namespace NAMESPACE` prints, for machines without kubectl: columns.py NAMESPACE.
+"""Print the output of `kubectl get druids,pods --namespace NAMESPACE` without kubectl: columns.py NAMESPACE.
 
 The cluster is that of KUBECONFIG and K8S_AUTH_CONTEXT.
 """
@@ -19,9 +19,9 @@ import urllib3
 from kubernetes import client, config
 from kubernetes.client.rest import RESTClientObject
 
-# How a list is asked for as kubectl does: what the columns are is the API server's to say.
+# Request lists as tables, as kubectl does: the API server defines the columns.
 _AS_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-# What kubectl puts before a name, by the path of its kind.
+# The prefix that kubectl adds to a name, by the path of its kind.
 _KINDS = {
     "/apis/druid.apache.org/v1alpha1/namespaces/{}/druids": "druid.druid.apache.org/",
     "/api/v1/namespaces/{}/pods": "pod/",
@@ -31,17 +31,17 @@ Table = dict[str, Any]
 
 
 class _RefusedError(RuntimeError):
-    """The API server's own words."""
+    """The API server's message."""
 
 
 def main() -> None:
-    """Print a table for each kind of which there is anything; an exit with one line when the API server refuses."""
+    """Print a table for each kind that has objects; exit with one line if the API server rejects the request."""
     configuration = client.Configuration()
     try:
         config.load_kube_config(context=os.environ.get("K8S_AUTH_CONTEXT"), client_configuration=configuration)
         tables = [(_table(configuration, path.format(sys.argv[1])), prefix) for path, prefix in _KINDS.items()]
     except (config.ConfigException, urllib3.exceptions.HTTPError, ValueError, _RefusedError) as error:
-        sys.exit(f"No columns: {error}")
+        sys.exit(f"Cannot read the resources: {error}")
     print("\n\n".join("\n".join(_lines(table, prefix)) for table, prefix in tables if table.get("rows")))
 
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which cluster DEMO_KUBECONFIG and DEMO_CONTEXT name, a line each: the files, the context, the API server's address.
+"""Print the cluster of DEMO_KUBECONFIG and DEMO_CONTEXT, a line each: the files, the context, the API server's address.
 
-A context without a kubeconfig is looked up where kubectl would: in KUBECONFIG, or else in ~/.kube/config. Without a
-context it is the current one.
+Without a kubeconfig, the context is looked up as by kubectl: in KUBECONFIG, or else in ~/.kube/config. The default is
+the current context.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import sys
 import yaml
 from kubernetes import client, config
 
-# The last two are what the client fails with when a file is YAML, but no kubeconfig.
+# The client raises the last two if a file is YAML, but not a kubeconfig.
 _ERRORS = (config.ConfigException, OSError, ValueError, yaml.YAMLError, AttributeError, TypeError)
 
 
 def main() -> None:
-    """Print the lines; an exit with one that names file and context when they lead nowhere."""
+    """Print the lines, or exit with a message that names the file and the context if they are invalid."""
     named = (os.environ.get(name) for name in ("DEMO_KUBECONFIG", "KUBECONFIG"))
     kubeconfig = _absolute(next(filter(None, named), "~/.kube/config"))
     context = os.environ.get("DEMO_CONTEXT") or None
@@ -31,12 +31,12 @@ def main() -> None:
         current = context or config.list_kube_config_contexts(kubeconfig)[1]["name"]
     except _ERRORS as error:
         where = f"context {context}" if context else "the current context"
-        sys.exit(f"No cluster to use by {where} of {kubeconfig}: {' '.join(str(error).split())}")
+        sys.exit(f"Cannot use {where} of {kubeconfig}: {' '.join(str(error).split())}")
     print(kubeconfig, current, configuration.host, sep="\n")
 
 
 def _absolute(kubeconfig: str) -> str:
-    """Return a list of files like kubectl's, good in every directory."""
+    """Return a list of files like kubectl's, with absolute paths."""
     files = (os.path.abspath(os.path.expanduser(each)) for each in kubeconfig.split(os.pathsep) if each)
     return os.pathsep.join(files)
 

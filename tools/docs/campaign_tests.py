@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table in docs/testing.md of the tests that only the campaign runs, from the marks in the tests."""
+"""The table in docs/testing.md of the tests that only the campaign runs, from the markers in the tests."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _WHOLE_FILE = "pytestmark"
 
 
 def table(tests: Path) -> str:
-    """Return the tests with the mark as a table in Markdown."""
+    """Return the tests with the marker as a Markdown table."""
     modules = {file: ast.parse(file.read_text(encoding="utf-8")).body for file in sorted(tests.rglob("*.py"))}
     helpers = [body for file, body in modules.items() if not file.name.startswith("test_")]
     shared: dict[str, set[str]] = {}
-    # the second time for what a file has from one that comes after it
+    # twice, for definitions that a file imports from a later one
     for body in [*helpers, *helpers]:
         shared |= _definitions(body, shared)
     rows = (
@@ -30,11 +30,11 @@ def table(tests: Path) -> str:
         if file.name.startswith("test_")
         for name, texts in _tests(body, shared)
     )
-    return "".join(("| File | Test | What `make test` shows of it |\n", "|---|---|---|\n", *rows))
+    return "".join(("| File | Test | What `make test` runs instead |\n", "|---|---|---|\n", *rows))
 
 
 def _tests(body: list[ast.stmt], shared: Mapping[str, set[str]]) -> Iterator[tuple[str, set[str]]]:
-    """Yield each test that has the mark, itself or by a parameter or a fixture, with the texts of its marks."""
+    """Yield each test with the marker, its own or that of a parameter or a fixture, with the texts of its markers."""
     known = _definitions(body, shared)
     if _WHOLE_FILE in known:
         yield "all", known[_WHOLE_FILE]
@@ -45,7 +45,7 @@ def _tests(body: list[ast.stmt], shared: Mapping[str, set[str]]) -> Iterator[tup
 
 
 def _definitions(body: list[ast.stmt], shared: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return the constants and fixtures that carry the mark, with the texts of their marks."""
+    """Return the constants and fixtures with the marker, with the texts of their markers."""
     known = dict(shared)
     for node in body:
         names = [node.name] if isinstance(node, ast.FunctionDef) else []

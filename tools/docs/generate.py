@@ -1,9 +1,9 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the generated parts of documents: the roles' variables, and what only the campaign shows.
+"""Write the generated parts of documents: the roles' variables, and the tests that only the campaign runs.
 
-Usage: python -m tools.docs.generate [--check]   (--check writes nothing and fails when a document is not up to date)
+Usage: python -m tools.docs.generate [--check]   (--check writes nothing and fails if a document is outdated)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tools.docs import campaign_tests, role_variables
 
 
 class Part(NamedTuple):
-    """A part of a document: the two lines between which it stands, and its text."""
+    """A part of a document: the marker lines before and after it, and its text."""
 
     document: Path
     begin: str
@@ -27,9 +27,9 @@ class Part(NamedTuple):
 
 
 def main() -> None:
-    """Bring every document up to date, or say which are not."""
+    """Update every document, or report which are outdated."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when something would be written")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file would be written")
     check = parser.parse_args().check
     stale = [str(part.document) for part in parts() if not update(part, check)]
     if stale:
@@ -45,12 +45,12 @@ def parts() -> Iterator[Part]:
 
 
 def update(part: Part, check: bool) -> bool:
-    """Return whether the part is up to date, which without `check` it is afterwards."""
+    """Return whether the part is up to date; without `check`, update it first."""
     text = part.document.read_text(encoding="utf-8")
     before, begin, rest = text.partition(part.begin)
     _old, end, after = rest.partition(part.end)
     if not (begin and end):
-        sys.exit(f"{part.document} lacks the lines between which its generated part belongs")
+        sys.exit(f"{part.document} lacks the markers of its generated part")
     updated = f"{before}{begin}\n{part.text}\n{end}{after}"
     if updated != text and not check:
         part.document.write_text(updated, encoding="utf-8")

@@ -21,7 +21,7 @@ _MARKUP = re.compile(r"\b(?:RV|[CVOE])\(([^)]*)\)")
 
 
 def table(role: Path) -> str:
-    """Return the role's variables as a table in Markdown."""
+    """Return the role's variables as a Markdown table."""
     rows = (_row(name, option) for name, option in _options(role).items())
     return "".join(("| Variable | Type | Default | Description |\n", "|---|---|---|---|\n", *rows))
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fail on words that the field does not use, in documents, messages, docstrings, comments and names of files.
+"""Fail on non-standard terms in documents, messages, docstrings, comments and file names.
 
 Usage: python -m tools.words FILE ...   (run from the root of the checkout; the terms: styles/Druidops/Terms.yml)
 """
@@ -24,7 +24,7 @@ _NAMES = "names of files"
 
 
 def main() -> None:
-    """Print what was found, a line each, with the term that the field uses."""
+    """Print the findings, a line each, with the standard term."""
     with tempfile.TemporaryDirectory() as scratch:
         found = _found([Path(name) for name in sys.argv[1:]], Path(scratch))
     sys.stdout.write("".join(f"{line}\n" for line in found))
@@ -35,7 +35,7 @@ def _found(files: Sequence[Path], scratch: Path) -> list[str]:
     (scratch / "vale.ini").write_text(_SETTINGS.format(styles=_STYLES), encoding="utf-8")
     texts = scratch / "texts"
     for file in files:
-        # programs as plain text; documents with what their format says of code
+        # programs as plain text; documents in their format, so that code blocks are ignored
         target = texts / (f"{file}.txt" if file.suffix == ".py" else file)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text_of(file), encoding="utf-8")

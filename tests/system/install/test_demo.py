@@ -208,7 +208,7 @@ def test_a_cluster_that_is_not_there_is_one_line(
         file.write_text(content)
     refused = person.demo(DEMO_KUBECONFIG=str(file), DEMO_CONTEXT=context)
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert re.fullmatch(f"No cluster to use by {by} of {file}: .+\n", refused.stderr)
+    assert re.fullmatch(f"Cannot use {by} of {file}: .+\n", refused.stderr)
 
 
 @pytest.mark.parametrize(

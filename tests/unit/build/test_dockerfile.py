@@ -115,7 +115,7 @@ def test_a_package_of_another_version_is_named(tmp_path: Path) -> None:
     requirements.write_text("pytest==0.1\nno-such-package==1.2\n")
     wrong = [*layout.wrong_packages(requirements)]
     assert "has pytest " in wrong[0]
-    assert wrong[0].endswith(", not 0.1 as base.txt says")
+    assert wrong[0].endswith(", not 0.1 as in base.txt")
     assert "has no-such-package None, not 1.2" in wrong[1]
     assert "no ansible_runner_http" in wrong[2]
 
