@@ -6,8 +6,8 @@
 
 Usage: python -m tools.ci.image_layout DIRECTORY VIRTUAL_ENVIRONMENT COLLECTIONS [--at DIRECTORY]
 
-The virtual environment of tests/requirements/operator.txt represents the packages of the base image, and the collections
-path the downloads of the image's build. The sources are the build context of `docker build` in a clean checkout.
+The virtual environment of tests/requirements/operator.txt represents the packages of the base image, and COLLECTIONS
+the downloads of the image's build. The sources are the build context of `docker build` in a clean checkout.
 """
 
 from __future__ import annotations
