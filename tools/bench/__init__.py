@@ -1,4 +1,4 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a pass costs, compared in one run with what one would do without this collection."""
+"""Benchmarks: the cost of a reconcile, compared in one run with alternatives without this collection."""
