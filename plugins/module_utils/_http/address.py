@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Addresses: where a server is, what lies below it, and how a thing's path is written. Pure."""
+"""Server URLs, and the paths and queries below them. Pure."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _EXAMPLE = "for example https://router.example.com:9088"
 
 
 def path(*segments: str) -> str:
-    """Return the path of these segments, each quoted: ``path("druid", "indexer", "v1", "supervisor", identifier)``.
+    """Return the path with these segments, each quoted: ``path("druid", "indexer", "v1", "supervisor", identifier)``.
 
-    InvalidInput for a segment that no path can have (none, ``.``, ``..``, half a character).
+    Raises InvalidInput for an invalid segment (empty, ``.``, ``..``, a lone surrogate).
     """
     return "".join(f"/{_segment(segment)}" for segment in segments)
 
 
 def _segment(segment: str) -> str:
     if segment in ("", ".", ".."):
-        raise InvalidInput("name", segment, "no path in Druid's API can have this as a part. Use another name.")
+        raise InvalidInput("name", segment, "it is not a valid path segment in Druid's API. Use another name.")
     try:
         return quote(segment, safe="")
     except UnicodeEncodeError:
-        raise InvalidInput("name", segment, "this is no valid Unicode text. Use another name.") from None
+        raise InvalidInput("name", segment, "it is not valid Unicode. Use another name.") from None
 
 
 def query(params: Mapping[str, Any] | None) -> str:
-    """Return ``?name=value...``: what is None is left out, truth is written as Druid reads it."""
+    """Return ``?name=value...`` without the parameters that are None; booleans are in lower case, as Druid expects."""
     specified = {name: _value(value) for name, value in (params or {}).items() if value is not None}
     return f"?{urlencode(specified)}" if specified else ""
 
@@ -47,30 +47,30 @@ def _value(value: Any) -> str:
 
 
 def server_url(url: str) -> str:
-    """Return the URL of a server in its one form: no userinfo, no final slash. InvalidInput names the option url."""
+    """Return a server's URL in canonical form: no userinfo, no trailing slash. InvalidInput names the option url."""
     text = url.strip()
     if "@" in text:
-        remedy = "a URL must not contain credentials. Use the options username and password, or token."
+        remedy = "the URL must not contain credentials. Use the options username and password, or token."
         raise InvalidInput("url", HIDDEN, remedy)
     try:
         return _server_url(text)
     except ValueError as error:
-        raise InvalidInput("url", url, f"{error or 'it is no URL'}. Give scheme, host and port, {_EXAMPLE}.") from None
+        raise InvalidInput("url", url, f"{error or 'it is not a URL'}. Set scheme, host, port, {_EXAMPLE}.") from None
 
 
 def _server_url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme.lower() not in PORTS:
-        raise ValueError("it has to begin with http:// or https://")
+        raise ValueError("it must start with http:// or https://")
     if not parts.hostname or re.search(r"[\s\\\x00-\x1f]", text):
-        raise ValueError("it names no host")
+        raise ValueError("it has no host")
     if parts.query or parts.fragment:
         raise ValueError("it must not contain ? or #")
     return origin(text) + parts.path.rstrip("/")
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port in one form, the scheme's own port left out. ValueError when it is no URL."""
+    """Return scheme, host and port in canonical form, without a default port. ValueError for an invalid URL."""
     parts = urlsplit(url)
     scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
     host = f"[{host}]" if ":" in host else host
@@ -79,7 +79,7 @@ def origin(url: str) -> str:
 
 
 def is_below(url: str, base: str) -> bool:
-    """Return whether the URL is of the server at ``base`` and below its path."""
+    """Return whether the URL is on the server at ``base`` and below its path."""
     parts = urlsplit(url)
     if {".", ".."} & set(unquote(parts.path).split("/")):
         return False
@@ -87,7 +87,7 @@ def is_below(url: str, base: str) -> bool:
 
 
 def redacted(url: str) -> str:
-    """Return the URL as a message may show it: no userinfo, no fragment, no value of a parameter that is a secret."""
+    """Return the URL for use in messages: without userinfo and fragment, with secret query parameters masked."""
     parts = urlsplit(url)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     masked = [(name, MASK if is_secret_name(name) else value) for name, value in pairs]

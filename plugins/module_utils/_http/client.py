@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""DruidClient: the only code that speaks HTTP with Druid. Which server is asked, in which order, and how often."""
+"""DruidClient, the only code that sends HTTP requests to Druid: selects the server and retries."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ __all__ = ["MISSING", "Connection", "DruidClient", "path"]
 
 
 class DruidClient:
-    """Druid's HTTP API at a Router, a Coordinator or an Overlord: the first of the servers that answers stays chosen.
+    """Druid's HTTP API at a Router, a Coordinator or an Overlord. The first server that responds is used from then on.
 
-    Paths are those of the Coordinator and the Overlord (``/druid/indexer/v1/...``); what a Router serves elsewhere is
-    found there. Credentials and bodies go to servers that were named, and to whom these call their leader.
+    Paths are those of the Coordinator and the Overlord (``/druid/indexer/v1/...``). The client adds the prefix that a
+    Router needs. Credentials and bodies are sent only to configured servers and to their leaders.
 
-    Every method raises Unreachable when no answer comes and ApiError when it is no success; what may be repeated is
-    tried again for ``connection.retry_timeout`` seconds when nobody is there or the answer is 502, 503 or 504.
-    ``retries_enabled``: whether anything is.
+    Every method raises Unreachable if there is no response, and ApiError if the response is an error. Idempotent
+    requests are retried for ``connection.retry_timeout`` seconds if the server is unreachable or returns 502, 503 or
+    504. ``retries_enabled``: whether requests are retried.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class DruidClient:
 
     @property
     def traffic(self) -> dict[str, int]:
-        """How many requests have been sent that only read, how many others, and how many got no answer."""
+        """The number of reads and writes sent, and the number of requests without a response."""
         sent = self._transport.sent
         return {"reads": sent["GET"], "writes": sent.total() - sent["GET"], "unanswered": self._transport.unanswered}
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        """Return the JSON document, None when the answer is empty; NotFound when Druid does not know the thing."""
+        """Return the JSON document, None if the response is empty. NotFound if Druid has no such resource."""
         return self._call(Request("GET", path, address.query(params)))
 
     def post(
@@ -91,9 +91,9 @@ class DruidClient:
         content_type: str = JSON,
         audit: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return the JSON document that answers, None when it is empty. ``body``: JSON, or bytes as they are.
+        """Return the JSON document of the response, None if it is empty. ``body``: a JSON value, or raw bytes.
 
-        Sent once, unless it is ``idempotent``: to be so marked when sending it twice does what sending it once does.
+        Only an ``idempotent`` request is retried: sending it twice must have the same effect as sending it once.
         ``audit``: headers for Druid's audit history (see ``_resources.audit``).
         """
         document = None if isinstance(body, bytes) else body
@@ -104,12 +104,12 @@ class DruidClient:
     def delete(
         self, path: str, params: Mapping[str, Any] | None = None, *, audit: Mapping[str, str] | None = None
     ) -> Any:
-        """Return what answers, as ``post``. Tried again, it may find that it has worked before: NotFound."""
+        """Return the response, as ``post`` does. A retry raises NotFound if an earlier attempt has succeeded."""
         return self._call(Request("DELETE", path, address.query(params), audit=audit or {}))
 
     @property
     def version_text(self) -> str:
-        """The version as the server itself states it (GET /status), such as ``33.0.0``. Read once."""
+        """The version that the server reports (GET /status), such as ``33.0.0``. Read once."""
         if self._version_text is None:
             status = self.get("/status")
             self._version_text = str(status.get("version")) if isinstance(status, Mapping) else ""
@@ -117,18 +117,18 @@ class DruidClient:
 
     @property
     def version(self) -> tuple[int, ...]:
-        """The numbers of the version: ``(33, 0, 0)``. ApiError when the server states none."""
+        """The version as numbers: ``(33, 0, 0)``. ApiError if the server reports none."""
         numbers = re.match(r"\d+(?:\.\d+)*", self.version_text)
         if not numbers:
-            message, url = f"a version that has no number ({self.version_text!r})", self._servers[0] + "/status"
-            raise InvalidResponse(200, message, "GET", url, "Check the option url: is this Druid?")
+            message, url = f"invalid version {self.version_text!r}", self._servers[0] + "/status"
+            raise InvalidResponse(200, message, "GET", url, "Check that the option url points to Druid")
         return tuple(int(number) for number in numbers.group().split("."))
 
     def supports(self, *version: int) -> bool:
-        """Return whether the server's version is this one or newer: ``supports(33)``."""
+        """Return whether the server has this version or a newer one: ``supports(33)``."""
         return self.version >= version
 
-    # Again and again: the same call, as long as that can help.
+    # Retries of the same request.
 
     def _call(self, request: Request) -> Any:
         retry_budget = self._retry_budget()
@@ -140,7 +140,7 @@ class DruidClient:
                 if not (request.idempotent and error.is_transient and retry_budget.pause(delay)):
                     raise
 
-    # One server after the other.
+    # One attempt: the servers in order.
 
     def _try_servers(self, request: Request) -> Any:
         failures: list[Unreachable | ServerError] = []
@@ -173,7 +173,7 @@ class DruidClient:
 
 
 def _combined(failures: list[Unreachable | ServerError]) -> Unreachable | ServerError:
-    """Return the one failure that says most; when nobody answered, all of them as one."""
+    """Return the most specific failure. If no server responded, return one error that lists all failures."""
     answered = [failure for failure in failures if isinstance(failure, ServerError)]
     unanswered = [failure for failure in failures if isinstance(failure, Unreachable)]
     if answered or len(unanswered) == 1:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How Druid is reached, and with which credentials: a value that is checked when it is made."""
+"""The connection settings for Druid: servers, credentials and timeouts, validated on construction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Connection:
-    """The servers, tried in turn, and how to connect. Times in seconds. InvalidInput names the module's option."""
+    """The servers, tried in order, and the connection settings. Times in seconds. InvalidInput names the option."""
 
     urls: tuple[str, ...]
     username: str | None = None
@@ -30,33 +30,31 @@ class Connection:
     client_key: str | None = None
     verify: bool = True
     connect_timeout: float = 5
-    # From the request to the last byte of its answer. A supervisor may take 80 seconds to stop.
+    # From the request to the last byte of the response. Stopping a supervisor may take 80 seconds.
     read_timeout: float = 120
-    # The same for a request that may change something; None: it has no longer.
+    # The same for writes. None: read_timeout applies.
     write_timeout: float | None = None
-    # How long calls that may be repeated are tried again.
+    # How long idempotent requests are retried.
     retry_timeout: float = 30
     max_response_bytes: int = 64 * MIB
 
     def __post_init__(self) -> None:
         if not self.urls:
-            raise InvalidInput(
-                "url", [], "no server is named. Set the option url or the environment variable DRUID_URL."
-            )
+            raise InvalidInput("url", [], "no server is set. Set the option url or the environment variable DRUID_URL.")
         object.__setattr__(self, "urls", tuple(dict.fromkeys(address.server_url(url) for url in self.urls)))
         _check_credentials(self)
         _check_times(self)
         _check_certificates(self)
 
     def timeout_for(self, method: str) -> tuple[str, float]:
-        """Return how long the answer to a request may take, in seconds, and before it the option that says so."""
+        """Return the option that limits the time of a request, and its value in seconds."""
         if method == "GET" or self.write_timeout is None:
             return "read_timeout", self.read_timeout
         return "write_timeout", self.write_timeout
 
     @property
     def authorization(self) -> str | None:
-        """The value of the header Authorization (RFC 7617 in UTF-8, as Druid reads it; RFC 6750)."""
+        """The value of the Authorization header (RFC 7617 in UTF-8, as Druid reads it; RFC 6750)."""
         if self.token:
             return f"Bearer {self.token}"
         if self.username is None:
@@ -65,7 +63,7 @@ class Connection:
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What must be shown nowhere, each by a name that says so."""
+        """The values that must never be shown, by names that mark them as secrets."""
         credential = (self.authorization or "").rpartition(" ")[2]
         specified = {"password": self.password, "token": self.token, "credential": credential}
         return {name: secret for name, secret in specified.items() if secret}
@@ -74,17 +72,17 @@ class Connection:
 def _check_credentials(connection: Connection) -> None:
     username, password, token = connection.username, connection.password, connection.token
     if token is not None and (username is not None or password is not None):
-        raise InvalidInput("token", HIDDEN, "username and password are set, too. Set either them or token.")
+        raise InvalidInput("token", HIDDEN, "username and password are also set. Set only one kind of credentials.")
     if (username is None) != (password is None):
         missing = "password" if password is None else "username"
         raise InvalidInput(
-            missing, None, "username and password belong together. Set both (DRUID_USERNAME, DRUID_PASSWORD)."
+            missing, None, "username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD)."
         )
     if username is not None and ":" in username:
-        raise InvalidInput("username", username, "HTTP basic authentication allows no colon in it.")
+        raise InvalidInput("username", username, "HTTP basic authentication does not allow a colon in the user name.")
     if token is not None and not (token and token.isascii() and token.isprintable() and " " not in token):
         raise InvalidInput(
-            "token", HIDDEN, "it is empty, or has blanks, line ends or letters that no HTTP header can have."
+            "token", HIDDEN, "it must not be empty or contain spaces, line breaks or non-ASCII characters."
         )
 
 
@@ -92,20 +90,20 @@ def _check_times(connection: Connection) -> None:
     for name in ("connect_timeout", "read_timeout", "write_timeout"):
         seconds = getattr(connection, name)
         if seconds is not None and not seconds > 0:
-            raise InvalidInput(name, seconds, "it has to be more than 0 seconds.")
+            raise InvalidInput(name, seconds, "it must be greater than 0 seconds.")
     if not connection.retry_timeout >= 0:
-        raise InvalidInput("retry_timeout", connection.retry_timeout, "it must not be less than 0 seconds.")
+        raise InvalidInput("retry_timeout", connection.retry_timeout, "it must not be negative.")
 
 
 def _check_certificates(connection: Connection) -> None:
-    """Read the files once, so that what is wrong with them is said by name, and not as a failed handshake."""
+    """Read the files once, so that an error names the file instead of appearing as a failed handshake."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ca_file, certificate, key = connection.ca_file, connection.client_cert, connection.client_key
     if key and not certificate:
-        raise InvalidInput("client_key", key, "a key is of no use without its certificate. Set client_cert, too.")
+        raise InvalidInput("client_key", key, "a key requires its certificate. Set client_cert as well.")
     for option, file in (("ca_path", ca_file), ("client_cert", certificate), ("client_key", key)):
         if file and not os.access(file, os.R_OK):
-            raise InvalidInput(option, file, "there is no such file, or it must not be read, where this task runs.")
+            raise InvalidInput(option, file, "the file does not exist or is not readable where this task runs.")
     if ca_file:
         _check_authorities(context, ca_file)
     if certificate:
@@ -117,13 +115,13 @@ def _check_authorities(context: ssl.SSLContext, ca_file: str) -> None:
     try:
         context.load_verify_locations(None if is_directory else ca_file, ca_file if is_directory else None)
     except ssl.SSLError:
-        raise InvalidInput("ca_path", ca_file, "it contains no certificate in PEM form.") from None
+        raise InvalidInput("ca_path", ca_file, "it contains no certificate in PEM format.") from None
 
 
 def _check_client(context: ssl.SSLContext, certificate: str, key: str | None) -> None:
     try:
-        # Without a password OpenSSL would ask for one on the terminal.
+        # Without a password OpenSSL would prompt for one on the terminal.
         context.load_cert_chain(certificate, key, password="")
     except (ssl.SSLError, ValueError):
-        remedy = "certificate and key cannot be used: both have to be PEM, belong together, and the key be unencrypted."
+        remedy = "invalid certificate or key. Both must be PEM and match, and the key must not be encrypted."
         raise InvalidInput("client_cert", certificate, remedy) from None

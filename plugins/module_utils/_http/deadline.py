@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A watch over one exchange: whether any byte of the request has left, and an end after so many seconds."""
+"""A deadline for one HTTP exchange, and whether any byte of the request has been sent."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ try:
     from urllib3.connection import HTTPConnection, HTTPSConnection
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 except ImportError:
-    # said by _transport, on which everything that needs this depends
+    # reported by transport.py, which everything that uses this module imports
     pass
 
 
 class Deadline:
-    """Ends an exchange that takes too long, whatever it is doing: a timeout of a socket starts anew with each byte."""
+    """Ends an exchange after a total time. A socket timeout would not do: it restarts with each byte."""
 
     def __init__(self) -> None:
         self.sent = False
@@ -34,9 +34,9 @@ class Deadline:
         self._timer: threading.Timer | None = None
 
     def on_send(self, sock: socket.socket) -> None:
-        """Note that bytes of a request are about to leave; from the first of them on the time runs."""
+        """Record that bytes of the request are about to be sent. The first call starts the timer."""
         with self._lock:
-            # The socket and not its connection, which lets go of it when an answer ends with its end.
+            # The socket, not the connection: the connection drops it when the response ends with the connection.
             self._socket = sock
             if not self.sent:
                 self.sent = True
@@ -45,7 +45,7 @@ class Deadline:
                 self._timer.start()
 
     def within(self, seconds: float) -> Deadline:
-        """Return itself, for an exchange that may take so long."""
+        """Set the time limit of the next exchange, and return this object."""
         self._seconds = seconds
         return self
 
@@ -66,16 +66,16 @@ class Deadline:
                 return
             self.is_expired = True
             with suppress(OSError):
-                # That of the socket itself, also below TLS, which would want to say goodbye first.
+                # shutdown of the plain socket: that of TLS would send close_notify first
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 def session(deadline: Deadline) -> requests.Session:
-    """Return a session whose connections tell the watch when they send, and which looks at no redirect itself."""
+    """Return a session whose connections notify the deadline when they send, and that ignores redirects."""
 
     class Session(requests.Session):
         def get_redirect_target(self, resp: requests.Response) -> None:
-            # Even when it is not to follow, requests would read the whole answer and judge its Location.
+            # Even with allow_redirects=False, requests would read the whole response and validate its Location.
             return None
 
     session = Session()
@@ -86,7 +86,7 @@ def session(deadline: Deadline) -> requests.Session:
 
 
 def _adapter(deadline: Deadline) -> HTTPAdapter:
-    """Return an adapter of requests whose connections tell the watch when they send."""
+    """Return an adapter for requests whose connections notify the deadline when they send."""
 
     class Http(HTTPConnection):
         is_connecting = False
@@ -101,7 +101,7 @@ def _adapter(deadline: Deadline) -> HTTPAdapter:
         def send(self, data: Any) -> None:
             if self.sock is None:
                 self.connect()
-            # What is sent to make a connection is no request: CONNECT, to a proxy.
+            # CONNECT, sent to a proxy while connecting, is not the request.
             if not self.is_connecting:
                 deadline.on_send(self.sock)
             super().send(data)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a person can do about a refusal: a sentence by status, path and what was stated. Pure."""
+"""Hints for rejected requests, by status, path and connection settings. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.connection im
 
 
 class Permission(NamedTuple):
-    """The permission that Druid asks for below a path."""
+    """The permission that Druid requires below a path."""
 
     below: str
     resource: str
 
 
-# The first that fits counts (Druid's resource filters; docs: operations/security-user-auth.md).
+# The first match applies (Druid's resource filters; docs: operations/security-user-auth.md).
 PERMISSIONS = (
     Permission("/druid-ext/basic-security", "CONFIG security"),
     Permission("/druid/indexer/v1/worker", "CONFIG CONFIG"),
@@ -36,16 +36,16 @@ PERMISSIONS = (
 
 
 def of_unauthorized(connection: Connection) -> str:
-    """Return which option is missing or wrong."""
+    """Return a hint that names the missing or wrong option."""
     if connection.token:
-        return "Druid does not accept the token. Check the option token (DRUID_TOKEN), and whether it has expired"
+        return "Druid does not accept the token. Check the option token (DRUID_TOKEN) and whether it has expired"
     if connection.username is not None:
         return "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)"
     return "Set the options username and password (DRUID_USERNAME, DRUID_PASSWORD), or token (DRUID_TOKEN)"
 
 
 def of_forbidden(connection: Connection, method: str, path: str) -> str:
-    """Return which permission the user lacks."""
+    """Return a hint that names the missing permission."""
     user = f"The user {connection.username}" if connection.username else "The user"
     action = "READ" if method == "GET" else "WRITE"
     resource = next(
@@ -58,16 +58,16 @@ def of_forbidden(connection: Connection, method: str, path: str) -> str:
 
 
 def of_unknown_path(service: str) -> str:
-    """Return what kind of server to name instead."""
+    """Return a hint that names the kind of server to use."""
     return (
-        f"This server does not serve the API of the {service}. If it is a Router, its management proxy is off: set "
-        "druid.router.managementProxy.enabled=true there, or name Coordinator or Overlord in the option url"
+        f"This server does not serve the API of the {service}. If it is a Router, enable its management proxy "
+        "(druid.router.managementProxy.enabled=true), or set the option url to the Coordinator or the Overlord"
     )
 
 
 def of_redirect(target: str) -> str:
-    """Return how to say that a target is right."""
+    """Return a hint on how to allow the target of a redirect."""
     return (
-        f"{target} is neither named in the option url nor what this server calls its leader, so nothing was sent "
-        "there. If it is right, name it in url"
+        f"{target} is neither listed in the option url nor reported as leader by this server, so nothing was sent "
+        "to it. If the target is correct, add it to url"
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid, Jetty or a proxy said, in short words. Pure: from the bytes of an answer to a sentence."""
+"""The error message in a response of Druid, Jetty or a proxy, as one short line. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_TEXT_LENGTH = 600
 
 
 class ErrorText(NamedTuple):
-    """A sentence, and whether Druid's API said it, rather than the web server that it runs in."""
+    """An error message, and whether it is from Druid's API rather than from its web server."""
 
     text: str
     is_from_druid: bool
@@ -26,9 +26,9 @@ NO_TEXT = ErrorText("", is_from_druid=False)
 
 
 def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText:
-    """Return what an answer says. Its Content-Type is not asked: Druid's is not always right.
+    """Return the error message in a body. The Content-Type is ignored, because Druid's is not always correct.
 
-    ``mask`` hides secrets. It gets the whole text: of one that was cut first a part would remain.
+    ``mask`` masks secrets. It gets the whole text, since part of a truncated secret would not be recognized.
     """
     parsed = _parse(body.decode("utf-8", "replace").strip())
     return parsed._replace(text=_short(mask(parsed.text)))
@@ -47,7 +47,7 @@ def _parse(text: str) -> ErrorText:
 
 
 _HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
-# Where the words are. First what says most: DruidException (errorMessage), errors of old (error), the odd one of 403.
+# The keys of messages, the most specific first: Access-Check-Result of 403, DruidException, older errors.
 _KEYS = ("Access-Check-Result", "errorMessage", "errorMsg", "error", "message", "cause")
 
 
@@ -55,7 +55,7 @@ def _of_document(document: Any) -> ErrorText:
     if not isinstance(document, Mapping):
         return ErrorText(document if isinstance(document, str) else json.dumps(document), is_from_druid=True)
     if {"url", "status", "message"} <= document.keys():
-        # Jetty's error page for those who accept JSON: servlet, message, url, status, cause0 ...
+        # Jetty's error page as JSON: servlet, message, url, status, cause0 ...
         return _of_jetty(str(document.get("cause0") or ""), str(document["message"]))
     for key in _KEYS:
         value = document.get(key)
@@ -82,7 +82,7 @@ def _of_page(text: str) -> ErrorText:
 
 
 class _Page(HTMLParser):
-    """The texts of a page by their element; the rows of Jetty's table (``<th>MESSAGE:</th><td>...</td>``)."""
+    """The texts of a page by element, and the rows of Jetty's table (``<th>MESSAGE:</th><td>...</td>``)."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -98,12 +98,12 @@ class _Page(HTMLParser):
             self.texts.append((self.element, data.strip()))
 
     def first(self, element: str) -> str:
-        """The first text in such an element; any text in the body."""
+        """The first text in the given element, otherwise the first text in the body."""
         return next((text for name, text in self.texts if name == element or element == "body"), "")
 
     @property
     def rows(self) -> dict[str, str]:
-        """The first value of each row of tables."""
+        """The first value of each table row, by heading."""
         pairs = zip(self.texts, self.texts[1:], strict=False)
         found = [(head.rstrip(":").upper(), value) for (th, head), (td, value) in pairs if (th, td) == ("th", "td")]
         return dict(reversed(found))
@@ -113,7 +113,7 @@ _PACKAGE = re.compile(r"\b(?:[a-z][a-z0-9_]*\.)+(?=[A-Z]\w*(?:Exception|Error)\b
 
 
 def _short(text: str) -> str:
-    """Return one line without the packages of Java's exceptions and without a stack trace."""
+    """Return one line, without Java package names and stack traces."""
     line = " ".join(re.split(r"\n\s*at ", text, maxsplit=1)[0].split())
     line = _PACKAGE.sub("", line)
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

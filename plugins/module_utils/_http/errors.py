@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can go wrong with Druid's HTTP API: errors by what has happened, and by the status."""
+"""The errors of Druid's HTTP API."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 
 
 class Unreachable(DruidError):
-    """No answer, or not all of one, came.
+    """There was no response, or only a part of one.
 
-    ``sent``: the request, or a part of it, has left, and may have taken effect.
-    ``is_transient``: whoever waits may get an answer (refused, reset), unlike with a wrong name or certificate.
+    ``sent``: at least part of the request was sent, so it may have taken effect.
+    ``is_transient``: a retry may succeed (connection refused or reset), unlike a wrong host name or certificate.
     """
 
     def __init__(
@@ -23,21 +23,21 @@ class Unreachable(DruidError):
     ) -> None:
         self.method, self.url, self.reason, self.hint = method, url, reason, hint
         self.sent, self.is_transient = sent, is_transient
-        caution = "It may have taken effect: look before it is sent again" if sent and method != "GET" else ""
-        super().__init__(sentences(f"{method} {url} got no answer: {reason}", hint, caution))
+        caution = "It may have taken effect. Check before you send it again" if sent and method != "GET" else ""
+        super().__init__(sentences(f"{method} {url} got no response: {reason}", hint, caution))
 
 
 class ApiError(DruidError):
-    """The server answered with something that is no success. ``message`` are Druid's own, bounded."""
+    """The server returned an error. ``message``: Druid's own message, truncated."""
 
     def __init__(self, status: int, message: str, method: str, url: str, hint: str = "") -> None:
         self.status, self.message, self.method, self.url = status, message, method, url
         detail = f": {message}" if message else ""
-        super().__init__(sentences(f"{method} {url} was answered with {status} {_phrase(status)}{detail}", hint))
+        super().__init__(sentences(f"{method} {url} returned {status} {_phrase(status)}{detail}", hint))
 
 
 class Unauthorized(ApiError):
-    """401: nobody logged in, or not with these credentials."""
+    """401: credentials are missing or invalid."""
 
 
 class Forbidden(ApiError):
@@ -45,27 +45,27 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404: Druid knows the path, but not the thing."""
+    """404: Druid serves the path, but the resource does not exist."""
 
 
 class UnknownPath(ApiError):
-    """404: the server does not serve this part of Druid's API at all, so that nothing is known of the thing."""
+    """404: the server does not serve this part of Druid's API, so it is unknown whether the resource exists."""
 
 
 class Conflict(ApiError):
-    """409: the thing is there already, or in another state."""
+    """409: the resource exists already, or is in another state."""
 
 
 class Redirected(ApiError):
-    """3xx to where no request, with its credentials and its body, may go."""
+    """3xx to a server that must not receive the credentials and the body of the request."""
 
 
 class InvalidResponse(ApiError):
-    """A success by its status, but not an answer of Druid: no JSON, or more than anybody should send."""
+    """The status is a success, but the body is not from Druid: it is not JSON, or it is too large."""
 
 
 class ServerError(ApiError):
-    """5xx. What was asked may have been done, or half done: read again. ``retry_after``: seconds, if Druid said so."""
+    """5xx: the request may have taken effect, entirely or partly. ``retry_after``: seconds, if Druid set the header."""
 
     def __init__(
         self, status: int, message: str, method: str, url: str, hint: str = "", retry_after: float | None = None
@@ -75,7 +75,7 @@ class ServerError(ApiError):
 
     @property
     def is_transient(self) -> bool:
-        """True when the server, or a proxy before it, says that it is not ready now."""
+        """True if the status says that the server, or a proxy in front of it, is temporarily unavailable."""
         return self.status in TRANSIENT_STATUSES
 
 
@@ -87,4 +87,4 @@ def _phrase(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
     except ValueError:
-        return "(no standard status)"
+        return "(non-standard status)"

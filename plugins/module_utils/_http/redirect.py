@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where a server sends us, and whether credentials and bodies may go there: to leaders, and to nobody else."""
+"""Redirects: credentials and bodies are sent on to leaders, and to no other server."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, Request
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response, Transport
 
-# A redirect that keeps method and body: Druid's RedirectFilter, from one that does not lead to the leader.
+# The redirects that keep method and body. Druid's RedirectFilter uses them to redirect to the leader.
 METHOD_PRESERVING = frozenset({307, 308})
 MAX_HOPS = 3
 
 
 class Redirects:
-    """Follows redirects to servers that are ``named``, and to those that they call their leader."""
+    """Follows redirects to the configured servers, and to the leaders that these report."""
 
     def __init__(self, transport: Transport, named: tuple[str, ...]) -> None:
         self._transport = transport
@@ -28,43 +28,44 @@ class Redirects:
         self._leaders: dict[str, str] = {}
 
     def leader_of(self, service: str) -> str | None:
-        """Return the server that others called the leader of the service, None if none did."""
+        """Return the server that was reported as leader of the service, None if there is none."""
         return self._leaders.get(service)
 
     def forget(self, server: str) -> None:
-        """Forget that this server leads anything."""
+        """Remove this server from the known leaders."""
         self._leaders = {service: leader for service, leader in self._leaders.items() if leader != server}
 
     def follow(self, request: Request, url: str) -> Response:
-        """Send the request to the URL and to where it is redirected; Redirected when that is no place for it."""
+        """Send the request and follow redirects. Redirected if the target is not trusted."""
         for _hop in range(MAX_HOPS + 1):
             response = self._transport.exchange(request.method, url, request.body, request.headers)
             if not 300 <= response.status < 400:
                 return response
             url = self._next_url(request, response)
-        message = f"one redirect after another, the last one to {address.redacted(url)}"
-        raise _redirected(response, message, "The servers do not agree who leads: try again, or look at their logs")
+        message = f"too many redirects, the last one to {address.redacted(url)}"
+        raise _redirected(response, message, "The servers disagree about the leader. Retry, or check their logs")
 
     def _next_url(self, request: Request, response: Response) -> str:
         try:
             url = urljoin(response.url, response.headers["Location"])
             target = address.origin(url)
         except (KeyError, ValueError):
-            raise _redirected(response, "a redirect to nowhere", "Check the option url and the proxy") from None
+            raise _redirected(response, "invalid redirect", "Check the option url and the proxy") from None
         message = f"a redirect to {address.redacted(url).partition('?')[0]}"
         if response.status not in METHOD_PRESERVING:
             raise _redirected(response, message, error_hints.of_redirect(target))
         if response.url.startswith("https:") and not url.startswith("https:"):
-            raise _redirected(response, message, "No request goes from https to http. Name the right server in url")
+            hint = "Redirects from https to http are not followed. Set url to the correct server"
+            raise _redirected(response, message, hint)
         if not any(address.is_below(url, base) for base in self._trusted):
             self._trust(request, response, url, message)
         return url
 
     def _trust(self, request: Request, response: Response, url: str, message: str) -> None:
-        """Trust the target when the server that sends us there calls it the leader: nobody else can know that.
+        """Trust the target if the redirecting server reports it as leader. Raise Redirected otherwise.
 
-        ``/leader`` is answered by each server itself, never by a redirect (Druid's OverlordRedirectInfo and
-        CoordinatorRedirectInfo); a login page or a balancer before Druid that redirects does so for it, too.
+        Druid never redirects ``/leader`` (OverlordRedirectInfo and CoordinatorRedirectInfo). A login page or a load
+        balancer in front of Druid redirects that path as well, so its targets are not trusted.
         """
         base = next(trusted for trusted in self._trusted if address.is_below(response.url, trusted))
         target = address.origin(url)
@@ -84,7 +85,7 @@ def _redirected(response: Response, message: str, hint: str) -> Redirected:
 
 
 def _is_origin(body: bytes, origin: str) -> bool:
-    """Return whether this is the address, alone, in quotes or not."""
+    """Return whether the body consists of this address, with or without quotes."""
     try:
         return address.origin(body.decode("ascii").strip().strip('"')) == origin
     except ValueError:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is asked of Druid: a value. Pure."""
+"""A request to Druid. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
 
 JSON = "application/json"
-# Who leads what is below /druid/{service}, by the name in the path.
+# The service whose leader serves /druid/{service}, by the name in the path.
 SERVICES = {"indexer": "Overlord", "coordinator": "Coordinator"}
 
 
 @dataclass(frozen=True)
 class Request:
     """
-    A request. ``path``: that of the Coordinator or the Overlord themselves; ``document``: what the body says.
+    A request. ``path``: as on the Coordinator or the Overlord. ``document``: the body before its encoding.
 
-    ``audit``: further headers, by which Druid's audit history tells who has changed something, and why.
+    ``audit``: additional headers with the author and the comment for Druid's audit history.
     """
 
     method: str
@@ -43,17 +43,17 @@ class Request:
 
     @property
     def service(self) -> str:
-        """Who leads what is below the path: ``indexer``, ``coordinator`` or nobody."""
+        """The service that serves the path: ``indexer``, ``coordinator`` or none."""
         if self.path.startswith("/druid-ext/"):
             return "coordinator"
         return next((service for service in SERVICES if self.path.startswith(f"/druid/{service}/")), "")
 
 
 def encode_body(body: Any) -> bytes | None:
-    """Return a document in JSON, bytes as they are; InvalidInput when JSON cannot say it."""
+    """Return a document as JSON, and bytes unchanged. InvalidInput if JSON cannot represent the document."""
     if body is None or isinstance(body, bytes):
         return body
     try:
         return json.dumps(body, allow_nan=False).encode("ascii")
     except (ValueError, TypeError) as error:
-        raise InvalidInput("body", HIDDEN, f"this cannot be said in JSON ({error}).") from None
+        raise InvalidInput("body", HIDDEN, f"it cannot be represented in JSON ({error}).") from None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an answer means: a document, or an error with Druid's own words in it."""
+"""Turns a response into a document, or into an error with Druid's own message."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.retry import 
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden
 
-_FAILED = "Look at Druid's log, and read again what is there now before you decide on more"
+_FAILED = "Check Druid's log, and read the current state before you retry"
 
 
 class ResponseParser:
-    """Reads answers. To tell a thing that is not there from a server that does not know of such, it asks once more."""
+    """Parses responses. After a 404 it sends a probe: either the resource is missing, or the server lacks the API."""
 
     def __init__(self, connection: Connection, redirects: Redirects) -> None:
         self._connection = connection
         self._redirects = redirects
 
     def result(self, server: str, request: Request, response: Response) -> Any:
-        """Return the JSON document, None when the answer is empty; ApiError when it is no success."""
+        """Return the JSON document, None if the response is empty. ApiError if the response is an error."""
         if response.status >= 300 or response.status < 200:
             raise self.error(server, request, response)
         if not response.body.strip():
@@ -47,13 +47,13 @@ class ResponseParser:
             return json.loads(response.body)
         except (ValueError, RecursionError):
             error_text = self._error_text(request, response).text
-            hint = "That is no JSON, and so no answer of Druid. Check the option url, and what stands before Druid"
+            hint = "The response is not JSON, so it is not from Druid. Check the option url and any proxy before Druid"
             raise InvalidResponse(
                 response.status, error_text, response.method, address.redacted(response.url), hint
             ) from None
 
     def error(self, server: str, request: Request, response: Response) -> ApiError:
-        """Return what is to be raised for an answer that is no success."""
+        """Return the exception for an error response."""
         if response.status >= 500:
             return self.server_error(request, response)
         error_text = self._error_text(request, response)
@@ -64,7 +64,7 @@ class ResponseParser:
         return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response.status))
 
     def server_error(self, request: Request, response: Response) -> ServerError:
-        """Return what is to be raised for a 5xx."""
+        """Return the exception for a 5xx response."""
         error_text, delay = self._error_text(request, response).text, retry_after(response.headers.get("Retry-After"))
         return ServerError(response.status, error_text, response.method, address.redacted(response.url), _FAILED, delay)
 
@@ -80,7 +80,7 @@ class ResponseParser:
         return ""
 
     def _serves(self, server: str, service: str) -> bool:
-        """Return whether the server, or who it asks, is a Coordinator or Overlord: others do not know ``/isLeader``."""
+        """Return whether the server serves this service's API. Only Coordinator and Overlord serve ``/isLeader``."""
         probe = Request("GET", path("druid", service, "v1", "isLeader"))
         body = self._redirects.follow(probe, server + probe.path).body
         try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When to try again what may be repeated: soon, then later, and not for ever."""
+"""Retries with exponential backoff and a time limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_PAUSE = 10.0
 
 @dataclass
 class RetryBudget:
-    """Pauses of half a second, twice as long each time, as long as ``total`` seconds are not used up."""
+    """Pauses that start at half a second and double each time, for ``total`` seconds in all."""
 
     total: float
     now: Callable[[], float] = time.monotonic
@@ -29,7 +29,7 @@ class RetryBudget:
         self._pause = MIN_PAUSE
 
     def pause(self, requested: float | None) -> bool:
-        """Wait, as long as the server asked for within reason; False, at once, when there is no time left for it."""
+        """Sleep, for the requested time up to a limit. Return False immediately if the remaining time is too short."""
         seconds = min(self._pause if requested is None else requested, MAX_PAUSE)
         if self.now() + seconds > self._end:
             return False
@@ -39,7 +39,7 @@ class RetryBudget:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:
-    """Return the seconds of a header Retry-After (RFC 9110, 10.2.3: number or date); None when it makes no sense."""
+    """Return the seconds of a Retry-After header (RFC 9110, 10.2.3: number or date), None if it is invalid."""
     text = (header or "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:12])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a Router wants before a path that it would otherwise answer itself."""
+"""The path prefix with which a Router forwards a request that it would otherwise handle itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.response impo
 
 
 class Routers:
-    """Knows which servers are Routers with their management proxy on; each is asked once, and only when it matters."""
+    """Detects which servers are Routers with the management proxy enabled. Each is probed at most once."""
 
     def __init__(self, redirects: Redirects, parser: ResponseParser) -> None:
         self._redirects = redirects
@@ -25,11 +25,11 @@ class Routers:
         self._are_routers: dict[str, bool] = {}
 
     def prefix(self, server: str, path: str) -> str:
-        """Return ``/proxy/coordinator`` where the path is the Coordinator's and the server a Router, nothing else."""
+        """Return ``/proxy/coordinator`` for a path of the Coordinator on a Router, otherwise an empty string."""
         return "/proxy/coordinator" if path.startswith("/druid-ext/") and self._is_router(server) else ""
 
     def _is_router(self, server: str) -> bool:
-        """``/proxy/enabled``: 200 with ``{"enabled": true}`` from Druid 29 on, before that 400; 404 from all others."""
+        """A Router answers ``/proxy/enabled`` with 200 and ``{"enabled": true}`` since Druid 29, before with 400."""
         if server not in self._are_routers:
             probe = Request("GET", "/proxy/enabled")
             response = self._redirects.follow(probe, f"{server}/proxy/enabled")

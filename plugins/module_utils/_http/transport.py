@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One request and its answer, over ``requests``: bounded in time and size, and exact about whether it left."""
+"""One request and its response, with ``requests``: limited in time and size, and recording whether it was sent."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ else:
     MISSING = None
 
 CHUNK = 64 * 1024
-# Of a refusal the first words are enough.
+# The start of an error response is enough.
 MAX_ERROR_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
 class Response:
-    """What came back. The body is not decoded; that of a refusal may be cut."""
+    """A response. The body is not decoded; that of an error may be truncated."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,11 +42,11 @@ class Response:
 
 
 class Transport:
-    """Connections that are kept open. One thread at a time."""
+    """Persistent connections. Not thread-safe."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        # how many requests were sent, by their method, and how many got no answer
+        # the number of requests sent, by method, and of those without a response
         self.sent: Counter[str] = Counter()
         self.unanswered = 0
         self._deadline = Deadline()
@@ -59,14 +59,14 @@ class Transport:
         self._session.close()
 
     def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
-        """Send once, follow nothing; any status is an answer. Unreachable, or InvalidResponse when it is too large."""
+        """Send once, without following redirects. Unreachable if there is no response, InvalidResponse if too large."""
         self.sent[method] += 1
         _option, seconds = self._connection.timeout_for(method)
         try:
             with self._deadline.within(seconds):
                 response = self._exchange(method, url, body, headers, seconds)
             if self._deadline.is_expired:
-                # Where an answer ends with its connection, what was cut off looks complete.
+                # A truncated response looks complete if its end is the end of the connection.
                 raise TimeoutError
             return response
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError) as error:
@@ -83,7 +83,7 @@ class Transport:
             url,
             data=body,
             headers=dict(headers),
-            # Only credentials that were stated: without this, requests would take those of a .netrc.
+            # Only the configured credentials: otherwise requests would use those of a .netrc.
             auth=self._authorize,
             timeout=(connection.connect_timeout, seconds),
             verify=(connection.ca_file or True) if connection.verify else False,
@@ -109,17 +109,17 @@ class Transport:
                 break
         if len(body) > limit and not is_error:
             method, url = response.request.method or "", address.redacted(response.url)
-            raise InvalidResponse(response.status_code, f"an answer of more than {limit} bytes", method, url)
+            raise InvalidResponse(response.status_code, f"a response of more than {limit} bytes", method, url)
         if _is_cut(response) and len(body) <= limit:
             raise EOFError(CLOSED)
         return bytes(body[:limit])
 
 
 def _is_cut(response: requests.Response) -> bool:
-    """Return whether fewer bytes came than were announced: urllib3 before 2.0 does not mind."""
+    """Return whether the response is shorter than its Content-Length: urllib3 before 2.0 does not check."""
     announced = response.headers.get("Content-Length", "")
     is_counted = announced.isdigit() and "Transfer-Encoding" not in response.headers
-    # Status 204 and 304 have no body, whatever they announce.
+    # Responses with status 204 or 304 have no body, whatever their Content-Length.
     return is_counted and response.status_code not in (204, 304) and response.raw.tell() < int(announced)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why no answer came, and what a person can do about it: from a library's exception to Unreachable. Pure."""
+"""Converts the exceptions of HTTP libraries to Unreachable, with cause and remedy. Pure."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ try:
 except ImportError:
     requests = None  # type: ignore[assignment]
 
-# Nothing was listening, or it went away: somebody may be there again soon.
+# The server is down or restarting: a retry may succeed.
 TRANSIENT_ERRORS = (ConnectionRefusedError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError, EOFError)
-CLOSED = "the server closed the connection before its answer was complete"
+CLOSED = "the server closed the connection before the response was complete"
 _ADDRESS = (
-    "Check the option url (host, port), whether Druid runs there, the network, and the proxy (https_proxy, no_proxy)"
+    "Check the option url (host, port), whether Druid is running, the network, and the proxy (https_proxy, no_proxy)"
 )
 _PROXY = "Check the proxy (http_proxy, https_proxy, no_proxy)"
-_TRUST = "Set ca_path to the CA that signed it, and use the name in url that the certificate is made for"
-_CLIENT = "A server that wants to see a client certificate may do so, too (client_cert)"
-_TLS = "Check whether url is that of Druid's TLS port, and whether Druid asks for a client certificate (client_cert)"
+_TRUST = "Set ca_path to the CA that signed it, and use a host name in url that the certificate is valid for"
+_CLIENT = "This may also mean that the server requires a client certificate (client_cert)"
+_TLS = "Check whether url has Druid's TLS port, and whether Druid requires a client certificate (client_cert)"
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A request that got no answer. ``sent``: a part of it has left; ``is_timed_out``: its time was over."""
+    """A request without a response. ``sent``: part of it was sent. ``is_timed_out``: its deadline expired."""
 
     method: str
     url: str
@@ -41,21 +41,21 @@ class Attempt:
 
 
 def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> Unreachable:
-    """Return what is to be raised."""
+    """Return the exception for a request that failed with ``error``."""
     method, url, sent = attempt.method, attempt.url, attempt.sent
     cause = _innermost(error)
     if attempt.is_timed_out or isinstance(cause, TimeoutError):
         return Unreachable(method, url, *_timed_out(attempt, connection), sent=sent)
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return Unreachable(method, url, f"its certificate is not trusted ({cause.verify_message})", _TRUST)
+        return Unreachable(method, url, f"the server's certificate is not trusted ({cause.verify_message})", _TRUST)
     if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
-        return Unreachable(method, url, f"no TLS connection ({cause.reason or cause})", _TLS, sent=sent)
+        return Unreachable(method, url, f"the TLS connection failed ({cause.reason or cause})", _TLS, sent=sent)
     if isinstance(cause, socket.gaierror):
-        return Unreachable(method, url, f"the name of the host is not known ({cause.strerror})", _ADDRESS)
+        return Unreachable(method, url, f"the host name cannot be resolved ({cause.strerror})", _ADDRESS)
     if isinstance(error, requests.exceptions.ContentDecodingError):
-        return Unreachable(method, url, "its answer cannot be unpacked (Content-Encoding)", _PROXY, sent=sent)
+        return Unreachable(method, url, "the response cannot be decompressed (Content-Encoding)", _PROXY, sent=sent)
     if isinstance(error, requests.exceptions.ProxyError):
-        return Unreachable(method, url, f"the proxy gave no way to it ({_text(cause)})", _PROXY)
+        return Unreachable(method, url, f"the proxy could not connect to it ({_text(cause)})", _PROXY)
     return _connection_failed(attempt, cause, connection)
 
 
@@ -63,7 +63,7 @@ def _timed_out(attempt: Attempt, connection: Connection) -> tuple[str, str]:
     if not attempt.sent:
         return f"no connection within {connection.connect_timeout:g} seconds (connect_timeout)", _ADDRESS
     option, seconds = connection.timeout_for(attempt.method)
-    return f"no complete answer within {seconds:g} seconds ({option})", "Druid may be busy; see its log"
+    return f"no complete response within {seconds:g} seconds ({option})", "Druid may be busy. Check its log"
 
 
 def _connection_failed(attempt: Attempt, cause: BaseException, connection: Connection) -> Unreachable:
@@ -74,7 +74,7 @@ def _connection_failed(attempt: Attempt, cause: BaseException, connection: Conne
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """Return what happened first: requests wraps what urllib3 wraps what the socket said."""
+    """Return the root cause: requests wraps the exceptions of urllib3, which wraps those of the socket."""
     seen: set[int] = set()
     while id(error) not in seen:
         seen.add(id(error))

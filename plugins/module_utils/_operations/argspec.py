@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that modules share: those of the connection, of tasks, and of the audit history."""
+"""The options that modules share: connection, tasks and audit history."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible.module_utils.common.parameters import env_fallback
 
 # Documented in the doc fragment druidops.druid.connection.
 CONNECTION: dict[str, dict[str, Any]] = {
-    # Needed as well. Ansible would say no more than that it is missing, and nothing of the environment.
+    # Required, but checked later: Ansible's message for a missing option would not mention the environment variable.
     "url": {"type": "list", "elements": "str", "fallback": (env_fallback, ["DRUID_URL"])},
     "username": {"type": "str", "fallback": (env_fallback, ["DRUID_USERNAME"])},
     "password": {"type": "str", "no_log": True, "fallback": (env_fallback, ["DRUID_PASSWORD"])},

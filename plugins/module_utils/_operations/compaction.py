@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the modules compaction and compaction_info do: automatic compaction of one datasource, or of many at once."""
+"""The logic of the modules compaction and compaction_info: automatic compaction of one or many datasources."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 
 
 def ensure_compaction(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
-    """Return the result of the module. One that fails does not stop the others; PartialFailure is raised then."""
+    """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end."""
     author = audit(params["author"], params["comment"])
     many = params["datasources"]
     configs = None if many is None else all_compaction(client)
@@ -57,14 +57,14 @@ def _ensure_one(
 
 
 def _desired(item: Mapping[str, Any], state: str) -> tuple[str, dict[str, Any] | None]:
-    """Return the datasource, and what is wanted of it, None if it shall not be compacted."""
+    """Return the datasource and its desired configuration, None if it should not be compacted."""
     specified = specified_compaction(item.get("datasource"), item.get("config") or {})
     return specified["dataSource"], specified if (item.get("state") or state) == "present" else None
 
 
 def _reject_duplicate(datasource: str, seen: set[str]) -> None:
     if datasource in seen:
-        raise InvalidInput("datasource", datasource, "another one before is about this datasource; state it once")
+        raise InvalidInput("datasource", datasource, "duplicate datasource; list each datasource once")
     seen.add(datasource)
 
 
@@ -72,7 +72,7 @@ _COORDINATORS = path("druid", "coordinator", "v1", "compaction", "status")
 
 
 def compaction_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return how the datasources that are asked for are compacted, by name; no secret is in it."""
+    """Return the compaction of the selected datasources, sorted by name, with secrets masked."""
     configs = all_compaction(client)
     statuses = _statuses(client) if params["status"] else {}
     return [

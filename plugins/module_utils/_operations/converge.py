@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One way to bring anything in Druid to the state that is wanted: result, diff and check mode cannot disagree."""
+"""Bring a resource in Druid to its desired state. Result, diff and check mode are derived from the same values."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 
 
 class Resource(Protocol):
-    """A thing in Druid, with what is wanted of it. Its states are JSON in canonical form, None where it is not.
+    """A resource in Druid and its desired state. States are JSON in canonical form, None if it does not exist.
 
-    ``warnings``: what a person should know, as far as it has come to light by now.
+    ``warnings``: the warnings for the user so far.
     """
 
     warnings: list[str]
 
     def read(self) -> Any:
-        """Return what is there."""
+        """Return the current state."""
 
     def merge(self, before: Any) -> Any:
-        """Return what there shall be. Pure; InvalidInput if that cannot be."""
+        """Return the desired state. Pure. InvalidInput if it is not possible."""
 
     def write(self, before: Any, after: Any) -> Any:
-        """Make it so, and return what is there now."""
+        """Apply the desired state, and return the resulting state."""
 
     def compare(self, after: Any, now: Any) -> None:
-        """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
+        """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
 
 
 AnyResource = TypeVar("AnyResource", bound=Resource)
@@ -40,7 +40,7 @@ AnyResource = TypeVar("AnyResource", bound=Resource)
 
 @dataclass(frozen=True)
 class Change:
-    """What was, and what is (in check mode: would be). ``problem``: why it is not known to have come to be."""
+    """The states before and after (in check mode: predicted). ``problem``: why the state after is uncertain."""
 
     before: Any
     after: Any
@@ -52,7 +52,7 @@ class Change:
 
 
 def converge(resource: Resource, *, check_mode: bool) -> Change:
-    """Bring the resource to what is wanted of it; in check mode only tell."""
+    """Bring the resource to its desired state; in check mode only predict the change."""
     before = resource.read()
     after = resource.merge(before)
     if check_mode or are_same(before, after):
@@ -67,9 +67,9 @@ def converge_one_of_many(
     create: Callable[[Any], AnyResource], preloaded: Any, *, check_mode: bool
 ) -> tuple[AnyResource, Change]:
     """
-    Converge a resource that is made with what has been read of all ``preloaded``, None where nothing has.
+    Converge a resource, starting from the states of all resources (``preloaded``), None if they were not read.
 
-    What was read together may be old by now, so nothing is written that was decided on that.
+    Preloaded states may be outdated, so the resource is read again before it is written.
     """
     resource = create(preloaded)
     change = converge(resource, check_mode=check_mode or preloaded is not None)

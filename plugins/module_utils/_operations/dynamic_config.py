@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the modules on dynamic configurations do, and dynamic_config_info."""
+"""The logic of the modules for dynamic configurations, and of dynamic_config_info."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ensure_config(
     *,
     check_mode: bool,
 ) -> dict[str, Any]:
-    """Return the result of a module: of each kind with something wanted. One that fails does not stop the others."""
+    """Return a module's result, with an entry per specified configuration. A failure does not stop the others."""
     author = audit(params["author"], params["comment"])
     report = Report("configs", "dynamic configuration", "config")
     for kind, desired in desired_configs:
@@ -51,7 +51,7 @@ def ensure_config(
 
 
 def module_of(*options: tuple[str, Kind]) -> Callable[..., dict[str, Any]]:
-    """Return what a module does whose options have these names."""
+    """Return the function that implements a module with these options."""
 
     def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
         desired_configs = [(kind, params[name]) for name, kind in options]
@@ -76,7 +76,7 @@ def _read(client: DruidClient, kind: Kind) -> Any:
     try:
         return _config(client, kind, {}, {}).read()
     except InvalidInput:
-        # this Druid has none of that kind
+        # this Druid does not have this configuration
         return None
 
 

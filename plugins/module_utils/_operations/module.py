@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every module that speaks HTTP with Druid has: the options of the connection, and how an error ends it."""
+"""What all modules that connect to Druid share: the connection options and the error handling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.parse impor
 
 
 def connection(params: Mapping[str, Any]) -> Connection:
-    """Return the connection that a module's parameters describe; InvalidInput names the option that is wrong."""
+    """Return the connection that a module's parameters describe. InvalidInput names the invalid option."""
     return Connection(
         urls=tuple(params["url"] or ()),
         username=params["username"],
@@ -39,15 +39,15 @@ def connection(params: Mapping[str, Any]) -> Connection:
 
 
 def client(params: Mapping[str, Any]) -> DruidClient:
-    """Return a client for a module's parameters. Nothing is sent yet."""
+    """Return a client for a module's parameters, without connecting."""
     return DruidClient(connection(params))
 
 
 def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> None:
-    """End the module with the result of ``work``, or with the words of the error that it raised.
+    """Exit the module with the result of ``work``, or fail with the message of the error that it raised.
 
-    An option that may hold secrets somewhere (a specification) is marked ``no_log``, which keeps it out of the log of
-    the system. What Ansible then hides in the result are the secrets, not every word that is in that option.
+    Options that may contain secrets (specifications) are marked ``no_log``, which keeps them out of the system log.
+    In the result, Ansible then hides only the secrets, not every value of these options.
     """
     if MISSING is not None:
         module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
@@ -63,7 +63,7 @@ def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]])
 
 
 def _perform(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
-    """Return the result of the work and what went wrong: where it is told no traceback hangs on it."""
+    """Return the result and the error message. Failing outside of the except clause avoids a traceback."""
     try:
         with client(module.params) as druid:
             return dict(work(druid)), ""
@@ -79,7 +79,7 @@ def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _structured(params: Any) -> Any:
-    """Return the parameters with specifications that are texts as what they say: there secrets can be told by name."""
+    """Return the parameters with specifications parsed if they are strings, so that secrets are found by name."""
     if isinstance(params, Mapping):
         return {name: _spec(value) if name == "spec" else _structured(value) for name, value in params.items()}
     return [_structured(element) for element in params] if isinstance(params, list) else params

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was done to things of one kind, in the form of a module's result. No secret is in it."""
+"""Collects the changes of resources of one kind into a module's result, with secrets masked."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 @dataclass
 class Report:
     """
-    ``kind``: the key of the result. ``name``: what one of them is called. ``state``: the key of what it is like.
+    ``kind``: the key of the result. ``name``: the name of a resource in messages. ``state``: the key of its state.
 
-    ``problems``: what could not be done.
+    ``problems``: the error messages.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class Report:
     problems: list[str] = field(default_factory=list)
 
     def add(self, identifier: str, change: Change, warnings: Iterable[str]) -> dict[str, Any]:
-        """Add a thing; the entry, to which more can be added. DruidError if the change is not known to be made."""
+        """Add a resource and return its entry, which may be extended. DruidError if the result is uncertain."""
         before, after = masked_pair(change.before, change.after)
         if change.changed:
             title = f"{self.name} {identifier}"
@@ -47,7 +47,7 @@ class Report:
         return entry
 
     def result(self) -> dict[str, Any]:
-        """Return what the module returns; PartialFailure, with all that was done, if there are problems."""
+        """Return the module's result. PartialFailure, which contains the result, if there are problems."""
         changed = any(entry["changed"] for entry in self.entries)
         result = {"changed": changed, self.kind: self.entries, "diff": self.diff, "warnings": self.warnings}
         if self.problems:

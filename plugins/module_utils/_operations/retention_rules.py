@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the modules retention_rules_info and retention_rules_info do."""
+"""The logic of the modules retention_rules and retention_rules_info."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.retentio
 
 
 def ensure_rules(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
-    """Return the result of the module retention_rules_info."""
+    """Return the result of the module retention_rules."""
     datasource = params["datasource"]
     rules = RetentionRules(client, datasource, params["rules"], audit(params["author"], params["comment"]))
     change = converge(rules, check_mode=check_mode)
@@ -31,6 +31,6 @@ def ensure_rules(client: DruidClient, params: Mapping[str, Any], *, check_mode: 
 
 
 def retention_rules_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rules that are asked for, by datasource."""
+    """Return the selected rules, sorted by datasource."""
     found = all_rules(client)
     return [{"id": name, "rules": found[name]} for name in sorted(found) if params["datasource"] in (None, name)]

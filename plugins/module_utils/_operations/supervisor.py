@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the modules supervisor and supervisor_info do: one supervisor, or many that are read together."""
+"""The logic of the modules supervisor and supervisor_info: one supervisor, or many that are read together."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.parse impor
 
 
 def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
-    """Return the result of the module. One that fails does not stop the others; PartialFailure is raised then."""
+    """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end."""
     _check(params)
     many = params["supervisors"] is not None
     specs = all_specs(client) if many else None
@@ -59,14 +59,14 @@ def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_m
 
 
 def _check(params: Mapping[str, Any]) -> None:
-    """Refuse, before anything is sent, what could only be refused after something was done."""
+    """Reject invalid options before anything is sent, so that a failure leaves no partial changes."""
     if params["wait"]:
         condition(params["wait_for"] or "id")
     if params["reset_offsets"] == {}:
-        raise InvalidInput("reset_offsets", {}, "name partitions and their offsets, or use reset for all of them")
+        raise InvalidInput("reset_offsets", {}, "set the offsets by partition, or use reset for all partitions")
     if params["state"] == "absent" and (params["reset"] or params["reset_offsets"]):
         raise InvalidInput(
-            "reset", True, "offsets are reset of a supervisor that is there: reset it, and remove it later"
+            "reset", True, "offsets cannot be reset with state: absent; reset them first, then remove the supervisor"
         )
 
 
@@ -104,11 +104,11 @@ def _wait_for_status(client: DruidClient, supervisor: str, spec: Any, params: Ma
             lambda: status_or_error(client, supervisor),
             condition(expression),
             timeout=params["wait_timeout"],
-            awaited=f"{expression} of supervisor {supervisor!r}",
+            waiting_for=f"supervisor {supervisor!r} to meet {expression}",
         )
     except WaitTimeout as timeout:
         last = hidden(summary(timeout.last), spec)
-        raise DruidError(f"{timeout} At last {last}.") from None
+        raise DruidError(f"{timeout} Last status: {last}.") from None
     return dict(hidden(status, spec))
 
 
@@ -117,9 +117,9 @@ def _target(client: DruidClient, item: Mapping[str, Any], state: str) -> Desired
     spec = None if item.get("spec") is None else canonical(parse_mapping(item["spec"], "spec"))
     if spec is None:
         if not item.get("id"):
-            raise InvalidInput("id", None, "name the supervisor by its id, or state its spec")
+            raise InvalidInput("id", None, "set id or spec")
         return DesiredSupervisor(item["id"], None, item.get("suspended"), is_present)
-    # one request for the version, and only where the answer matters
+    # the version is requested only where it matters
     has_own_ids = (
         stream_of(spec) is not None and (spec.get("id") or item.get("id")) is not None and client.supports(*OWN_IDS)
     )
@@ -133,19 +133,19 @@ def _suspension(spec: Mapping[str, Any], item: Mapping[str, Any]) -> bool | None
     specified, in_spec = item.get("suspended"), spec.get("suspended")
     if specified is not None and in_spec is not None and specified != in_spec:
         raise InvalidInput(
-            "suspended", specified, f"the spec says suspended: {str(in_spec).lower()}; state one of them"
+            "suspended", specified, f"the spec has suspended: {str(in_spec).lower()}; set only one of them"
         )
     return specified
 
 
 def _reject_duplicate(target: DesiredSupervisor, seen: set[str]) -> None:
     if target.id in seen:
-        raise InvalidInput("id", target.id, "another one before has this id; one supervisor has one spec")
+        raise InvalidInput("id", target.id, "duplicate id; list each supervisor once")
     seen.add(target.id)
 
 
 def supervisor_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the supervisors that the module's parameters ask for, by id; no secret is in them."""
+    """Return the selected supervisors, sorted by id, with secrets masked."""
     found = client.get(SUPERVISORS, params={"full": "true"})
     entries = [(_entry(each), each["spec"]) for each in sorted(found, key=lambda each: str(each["id"]))]
     return [_with_more(client, each, spec, params) for each, spec in entries if _is_selected(each, params)]
@@ -157,7 +157,7 @@ def _entry(supervisor: Mapping[str, Any]) -> dict[str, Any]:
         "id": supervisor["id"],
         "type": spec.get("type"),
         "datasource": datasource_of(spec),
-        # what the list itself says of suspension is always false
+        # the field suspended of the list itself is always false
         "suspended": bool(spec.get("suspended")),
         "state": supervisor.get("state"),
         "detailed_state": supervisor.get("detailedState"),

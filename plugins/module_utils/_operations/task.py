@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the modules task, sql_ingest and task_info do: a job is submitted once, waited for, and shut down."""
+"""The logic of the modules task, sql_ingest and task_info: submit a job once, wait for it, shut it down."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Attempt:
         return self.job.task_id(self.number)
 
     def redacted(self, reported: Any) -> Any:
-        """Return what Druid says of the task, which may repeat what is secret in the job, without that."""
+        """Return what Druid reports about the task, with the secrets of the job masked."""
         return hidden(reported, self.job.body)
 
 
@@ -70,7 +70,7 @@ def _ensure(client: DruidClient, job: Job, params: Mapping[str, Any], check_mode
     if not is_due:
         return _wait_if_requested(client, _Attempt(job, last), status or {}, params, {"changed": False}, check_mode)
     if not job.body:
-        raise InvalidInput("id", job.id, "there is no such task; state its spec to submit it")
+        raise InvalidInput("id", job.id, "the task does not exist; set spec to submit it")
     return _submit(client, _Attempt(job, last + 1), params, check_mode)
 
 
@@ -88,9 +88,9 @@ def _submit(client: DruidClient, attempt: _Attempt, params: Mapping[str, Any], c
 
 
 def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | None]:
-    """Return the last attempt there was, 0 if none, and its status."""
+    """Return the number of the last attempt, 0 if there is none, and its status."""
     found: tuple[int, dict[str, Any] | None] = (0, None)
-    # Druid forgets old tasks: the second may be there when the first is not any more
+    # Druid removes old tasks: the second attempt may exist when the first no longer does
     for attempt in count(1):
         status = status_of(client, job.task_id(attempt))
         if status is None and attempt > found[0] + 1:
@@ -119,7 +119,7 @@ def _wait_if_requested(
     result: Mapping[str, Any],
     check_mode: bool,
 ) -> dict[str, Any]:
-    """Wait for the end of the task if that is asked for, and add what is known of it to the result."""
+    """Wait for the task to end if requested, and add its status to the result."""
     task = attempt.task
     known = {**result, "id": task, "status": attempt.redacted(status)}
     if not params["wait"] or check_mode:
@@ -129,13 +129,14 @@ def _wait_if_requested(
             lambda: _status_or_error(client, task),
             lambda seen: seen.get("statusCode") not in (None, _RUNNING),
             timeout=params["wait_timeout"],
-            awaited=f"the end of task {task!r}",
+            waiting_for=f"task {task!r} to end",
         )
     except WaitTimeout as timeout:
         if "error" in timeout.last:
             raise PartialFailure(f"{timeout} {timeout.last['error']}", known) from None
         latest = progress(timeout.last, _report_or_nothing(client, task))
-        progress_text = f"It runs on; {latest['rows'] if latest['rows'] is not None else 'no'} rows, {latest['phase']}."
+        rows = "no" if latest["rows"] is None else latest["rows"]
+        progress_text = f"It is still running: {rows} rows, {latest['phase']}."
         raise PartialFailure(f"{timeout} {progress_text}", {**known, "progress": latest}) from None
     return _final_result(client, attempt, status, known)
 
@@ -151,13 +152,13 @@ def _final_result(
     }
     if status.get("statusCode") == _FAILED:
         reason = attempt.redacted(failure(status, report))
-        message = f"Task {attempt.task!r} failed: {reason}. With retry: true it is submitted again."
+        message = f"Task {attempt.task!r} failed: {reason}. Set retry: true to submit it again."
         raise PartialFailure(message, {**known, **redacted})
     return {**known, **redacted}
 
 
 def _status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
-    """Return the status, or ``{error}`` while nobody answers: who waits for the end waits for that, too."""
+    """Return the status, or ``{error}`` while Druid is unreachable: waiting continues in that case."""
     try:
         return status_of(client, task) or {}
     except (ServerError, Unreachable) as error:
@@ -165,7 +166,7 @@ def _status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
 
 
 def _report_or_nothing(client: DruidClient, task: str) -> dict[str, Any]:
-    """Return the reports; a task that has ended well has done so without them, too."""
+    """Return the reports, or an empty mapping if they cannot be read: the task's result does not depend on them."""
     try:
         return report_of(client, task)
     except DruidError:
@@ -181,7 +182,7 @@ _TASKS = path("druid", "indexer", "v1", "tasks")
 
 
 def task_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tasks that the module's parameters ask for; no secret is in them."""
+    """Return the selected tasks, with secrets masked."""
     found = _one(client, params["id"]) if params["id"] else _many(client, params)
     return [_with_more(client, each, params) for each in found]
 
@@ -194,7 +195,7 @@ def _one(client: DruidClient, task: str) -> list[dict[str, Any]]:
 def _many(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     filters = {"datasource": params["datasource"], "state": params["state"], "type": params["type"]}
     query = {name: value for name, value in filters.items() if value is not None}
-    # bounds the tasks that have ended; those that run are all told
+    # max limits the completed tasks; running tasks are always returned
     return list(client.get(_TASKS, params={**query, "max": params["limit"]}))
 
 

@@ -5,8 +5,8 @@
 """
 The automatic compaction of one datasource.
 
-``/druid/indexer/v1/compaction/config/datasources`` of the Overlord from Druid 33 on, which knows whether compaction is
-done by supervisors; before that ``/druid/coordinator/v1/config/compaction`` of the Coordinator.
+Since Druid 33 the API is ``/druid/indexer/v1/compaction/config/datasources`` of the Overlord, which also supports
+compaction supervisors; before that it is ``/druid/coordinator/v1/config/compaction`` of the Coordinator.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction im
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
 
-# The first release whose Overlord serves the API; that of the Coordinator is deprecated since.
+# The first release whose Overlord serves the API. Since then the Coordinator's API is deprecated.
 BY_OVERLORD = (33,)
 COORDINATORS = ("druid", "coordinator", "v1", "config", "compaction")
 OVERLORDS = ("druid", "indexer", "v1", "compaction")
 
 
 def all_compaction(client: DruidClient) -> dict[str, Any]:
-    """Return the configurations by datasource, in canonical form, in one request."""
+    """Return all configurations by datasource, in canonical form, with one request."""
     list_path = path(*OVERLORDS, "config", "datasources") if client.supports(*BY_OVERLORD) else path(*COORDINATORS)
     found = client.get(list_path).get("compactionConfigs") or []
     return {each["dataSource"]: canonical_compaction(each) for each in found}
@@ -42,9 +42,9 @@ def all_compaction(client: DruidClient) -> dict[str, Any]:
 
 class Compaction(Document):
     """
-    The configuration of a datasource, and what is wanted of it: ``desired`` is laid over it, None takes it away.
+    The configuration of a datasource. ``desired`` is merged into it; None removes it.
 
-    ``configs``: those of all datasources, where they have been read together.
+    ``configs``: the configurations of all datasources, if they were read together.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Compaction(Document):
         self._configs = configs or {}
 
     def read(self) -> dict[str, Any] | None:
-        """Return the configuration. The list of all leaves out, without a word, what the user may not see."""
+        """Return the configuration. The list omits those that the user may not read, so these are read separately."""
         return self._configs.get(self._datasource) or self._fetch()
 
     def _fetch(self) -> dict[str, Any] | None:
@@ -80,23 +80,23 @@ class Compaction(Document):
         if after is None:
             self._delete()
         elif self._is_suspended():
-            # the API of compaction would resume it by the way
+            # the compaction API would resume the supervisor
             spec = {"type": "autocompact", "spec": after, "suspended": True}
             unmodified = {"skipRestartIfUnmodified": "true"}
             self._client.post(SUPERVISORS, spec, unmodified, idempotent=True, audit=self._audit)
         else:
-            place = self._path if self._client.supports(*BY_OVERLORD) else path(*COORDINATORS)
-            self._client.post(place, after, idempotent=True, audit=self._audit)
+            target = self._path if self._client.supports(*BY_OVERLORD) else path(*COORDINATORS)
+            self._client.post(target, after, idempotent=True, audit=self._audit)
 
     def _delete(self) -> None:
         try:
             self._client.delete(self._path, audit=self._audit)
         except NotFound:
-            # somebody else has, since it was read
+            # it was deleted concurrently
             return
 
     def _is_suspended(self) -> bool:
-        """Return whether a supervisor compacts it, and is suspended."""
+        """Return whether the datasource has a compaction supervisor that is suspended."""
         if not self._client.supports(*BY_OVERLORD):
             return False
         try:

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-What automatic compaction may take of the cluster, and how it goes about it.
+The cluster-wide configuration of automatic compaction.
 
-``/druid/indexer/v1/compaction/config/cluster`` of the Overlord from Druid 33 on; before that the task slots alone, by
-``/druid/coordinator/v1/config/compaction/taskslots`` of the Coordinator.
+Since Druid 33 the API is ``/druid/indexer/v1/compaction/config/cluster`` of the Overlord. Before that only the task
+slots are configurable, with ``/druid/coordinator/v1/config/compaction/taskslots`` of the Coordinator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.compacti
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COMPACTION
 
-# What can be set before Druid 33, and by which parameter.
+# The fields that exist before Druid 33, and their query parameters.
 _SLOTS = {
     "compactionTaskSlotRatio": "ratio",
     "maxCompactionTaskSlots": "max",
@@ -29,7 +29,7 @@ _SLOTS = {
 
 
 class CompactionConfig(DynamicConfig):
-    """The configuration of the cluster, and what is laid over it."""
+    """The configuration of the cluster, and the desired fields that are merged into it."""
 
     def __init__(self, client: DruidClient, desired: Mapping[str, Any], audit: Audit | None = None) -> None:
         super().__init__(client, COMPACTION, desired, audit)
@@ -42,7 +42,7 @@ class CompactionConfig(DynamicConfig):
 
     def _send(self, before: Any, after: Any) -> None:
         if self._client.supports(*BY_OVERLORD):
-            # it is replaced as a whole
+            # POST replaces the whole configuration
             self._client.post(COMPACTION.path, after, idempotent=True, audit=self._audit)
             return
         slots = {_SLOTS[name]: after[name] for name in self._body(before, after)}

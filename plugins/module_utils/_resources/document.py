@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A thing that Druid keeps as one document, which is read, written, and after an error read again."""
+"""A resource that Druid stores as one document. It is read, written, and read back after an error."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.paths impor
 
 class Document(ABC):
     """
-    What is the same for all of them: a ``Resource`` whose subclasses say how it is read, decided and sent.
+    The common part: a ``Resource`` whose subclasses define how to fetch, merge and send it.
 
-    ``name``: what messages call it. ``audit``: who changes it, and why. ``warnings``: what a person should know.
+    ``name``: its name in messages. ``audit``: author and comment of the change. ``warnings``: those for the user.
     """
 
     def __init__(self, client: DruidClient, name: str, audit: Audit | None = None) -> None:
@@ -36,16 +36,16 @@ class Document(ABC):
         self.warnings: list[str] = []
 
     def read(self) -> Any:
-        """Return what is there, in canonical form; None if it is not."""
+        """Return the current state in canonical form, None if it does not exist."""
         return self._fetch()
 
     def merge(self, before: Any) -> Any:
-        """Return what there shall be; InvalidInput if that cannot be."""
+        """Return the desired state. InvalidInput if it is not possible."""
         self.warn_unknown(".".join(place) for place in self._unknown(before))
         return self._merged(before)
 
     def write(self, before: Any, after: Any) -> Any:
-        """Make it so, and return what is there now; UncertainState if that is neither what was nor what shall be."""
+        """Apply the desired state and return the new state. UncertainState if it is neither the old nor the desired."""
         try:
             self._send(before, after)
         except (ServerError, Unreachable) as error:
@@ -55,59 +55,59 @@ class Document(ABC):
         now = self._fetch()
         if (now is None) != (after is None):
             raise UncertainState(
-                f"Druid has accepted the change of {self._name}, and it is {_state(now)}. See its log."
+                f"Druid accepted the change of {self._name}. Current state: {_state(now)}. Check Druid's log."
             )
         self.compare(after, now)
         return now
 
     def compare(self, after: Any, now: Any) -> None:
-        """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
+        """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
         self.warn_unknown(dropped_fields(after, now))
         self._warn_of_normalization(now)
 
     def warn_unknown(self, places: Iterable[str]) -> None:
-        """Tell of fields that this version of Druid does not know."""
+        """Warn about fields that this version of Druid does not know."""
         for place in places:
             version = self._client.version_text
-            self._warn(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
+            self._warn(f"Druid {version} ignores unknown field {place}. Check its name.")
 
-    # What is different for each of them.
+    # What subclasses define.
 
     @abstractmethod
     def _fetch(self) -> Any:
-        """Ask Druid what is there."""
+        """Read the current state from Druid."""
 
     @abstractmethod
     def _unknown(self, before: Any) -> Iterable[Path]:
-        """Return the places of the fields that Druid does not know, as far as ``before`` tells."""
+        """Return the paths of the fields that Druid does not know, as far as ``before`` shows."""
 
     @abstractmethod
     def _merged(self, before: Any) -> Any:
-        """Decide what there shall be. Pure."""
+        """Return the desired state. Pure."""
 
     @abstractmethod
     def _send(self, before: Any, after: Any) -> None:
-        """Send what makes it so; sent twice, it does the same."""
+        """Send the change. Idempotent."""
 
-    # Afterwards.
+    # Checks after a write.
 
     def _confirm(self, before: Any, error: ServerError | Unreachable) -> Any:
-        """Return what is there if the change was made nonetheless; otherwise tell what is."""
+        """Return the current state if the change took effect despite the error; otherwise raise an error with it."""
         try:
             now = self._fetch()
         except DruidError as second:
-            raise UncertainState(f"{error} What is there now could not be read: {second}") from error
+            raise UncertainState(f"{error} The current state could not be read: {second}") from error
         if are_same(now, before):
-            raise DruidError(f"{error} Read back: {self._name} is as it was.") from error
+            raise DruidError(f"{error} Current state of {self._name}: unchanged.") from error
         if not are_same(self._merged(now), now):
-            raise UncertainState(f"{error} Read back: {self._name} is {_state(now)}.") from error
-        self._warn(f"The change was made, although Druid did not say so: {error}")
+            raise UncertainState(f"{error} Current state of {self._name}: {_state(now)}.") from error
+        self._warn(f"The change took effect despite this error: {error}")
         return now
 
     def _warn_of_normalization(self, now: Any) -> None:
-        """Druid has taken what was wanted and made something else of it: every run would change it again."""
+        """Warn about values that Druid has normalized: every run would change them again."""
         for place in differing_fields(now, self._merged(now)) if now is not None else ():
-            self._warn(f"Druid keeps another value of {place} than is stated. State it as Druid does.")
+            self._warn(f"Druid normalizes {place}. Use Druid's form.")
 
     def _warn(self, text: str) -> None:
         if (warning := f"{self._name[0].upper()}{self._name[1:]}: {text}") not in self.warnings:
@@ -115,4 +115,4 @@ class Document(ABC):
 
 
 def _state(now: Any) -> str:
-    return "not there" if now is None else "there, and not as it is wanted"
+    return "does not exist" if now is None else "not in the desired state"

@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.paths impor
 
 
 class DynamicConfig(Document):
-    """A dynamic configuration, ``{}`` as long as nobody has set one, and what is laid over it."""
+    """A dynamic configuration, ``{}`` until it is first set, and the desired fields that are merged into it."""
 
     def __init__(self, client: DruidClient, kind: Kind, desired: Mapping[str, Any], audit: Audit | None = None) -> None:
         super().__init__(client, f"dynamic configuration of {kind.name}", audit)
@@ -34,7 +34,7 @@ class DynamicConfig(Document):
 
     @property
     def desired(self) -> Mapping[str, Any]:
-        """What is laid over it, in canonical form."""
+        """The desired fields, in canonical form."""
         return self._desired
 
     def _fetch(self) -> dict[str, Any]:
@@ -55,13 +55,13 @@ class DynamicConfig(Document):
         self._client.post(self._kind.path, self._body(before, after), idempotent=True, audit=self._audit)
 
     def _body(self, before: Mapping[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-        """Return no more than has to change, where Druid keeps the rest: somebody else may be changing that."""
+        """Return only the changed fields if Druid keeps the others, which may be changing concurrently."""
         if self._kind.is_replaced:
             return after
         return {name: value for name, value in after.items() if not are_same(value, before.get(name))}
 
     def _missing(self) -> str:
-        version, since = self._client.version_text, self._kind.since
+        version, name, since = self._client.version_text, self._kind.name, self._kind.since
         if not self._client.supports(since):
-            return f"Druid {version} has no dynamic configuration of {self._kind.name}; it has one from {since} on"
-        return f"this Druid {version} has no {self._kind.name.removeprefix('the ')}; load its extension first"
+            return f"Druid {version} has no dynamic configuration of {name}; it requires Druid {since} or newer"
+        return f"Druid {version} has no {name.removeprefix('the ')}; load its extension first"

@@ -20,12 +20,12 @@ RULES = path("druid", "coordinator", "v1", "rules")
 
 
 def all_rules(client: DruidClient) -> dict[str, list[Any]]:
-    """Return the rules by datasource, in canonical form; those that have none of their own are left out."""
+    """Return the rules by datasource, in canonical form, without datasources that have no rules of their own."""
     return {name: canonical_rules(rules) for name, rules in client.get(RULES).items() if rules}
 
 
 class RetentionRules(Document):
-    """The rules, in their order, as ``{"rules": [...]}``, and the whole list that is wanted."""
+    """The ordered rules, as ``{"rules": [...]}``, and the desired list, which replaces them."""
 
     def __init__(self, client: DruidClient, datasource: str, desired: list[Any], audit: Audit | None = None) -> None:
         super().__init__(client, f"retention rules of datasource {datasource!r}", audit)

@@ -33,25 +33,25 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
-# While it has one of these states it does not know its tasks yet. Stopped then, it kills those that it finds, with all
-# that they have read and not published (seen with Druid 33, whose Overlord had just been started again).
+# In these states a supervisor does not know its tasks yet. If it is stopped then, it kills the tasks that it finds,
+# and their unpublished rows are lost (observed with Druid 33, just after a restart of the Overlord).
 STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# Seconds that it is given to start. One whose stream does not answer takes minutes to be told so; one whose stream did
-# not answer at first (Kafka is busy when all supervisors start at once) tells of that error while it starts.
+# Seconds to wait for the start. If the stream is unreachable, the supervisor notices only after minutes. If the stream
+# was unreachable at first (Kafka is busy when all supervisors start at once), it reports that error while it starts.
 _START = 20.0
-# Seconds in which Druid may still be at what it was asked for when the answer is lost: it stops a stream within 80.
+# Seconds in which Druid may still be processing a request whose response was lost: stopping a stream takes up to 80.
 _SETTLE_TIMEOUT = 100.0
 
 
 def supervisor_path(supervisor: str, *parts: str) -> str:
-    """Return the path of a supervisor, or of a part or an operation of it."""
+    """Return the path of a supervisor, or of a subresource or an operation of it."""
     return path("druid", "indexer", "v1", "supervisor", supervisor, *parts)
 
 
 def terminate(client: DruidClient, supervisor: str) -> None:
-    """Terminate a supervisor, which asks its tasks to publish what they have read; NotFound when there is none.
+    """Terminate a supervisor, whose tasks then publish their rows. NotFound if it does not exist.
 
-    Where no answer comes a patient client tries it once more: not at once, since who comes back has to start first.
+    A client with retries enabled retries a transient error once, after the supervisor has started again.
     """
     request = supervisor_path(supervisor, "terminate")
     wait_until_started(client, supervisor)
@@ -65,35 +65,35 @@ def terminate(client: DruidClient, supervisor: str) -> None:
 
 
 def wait_until_started(client: DruidClient, supervisor: str) -> None:
-    """Wait, for a bounded time, until a supervisor knows its tasks, so that it can tell them of its end.
+    """Wait, for a limited time, until a supervisor knows its tasks, so that it can stop them gracefully.
 
-    Unreachable when nobody answers. One whose status cannot be had is not waited for.
+    Raises Unreachable if there is no response. Does not wait if the status cannot be read.
     """
     with suppress(NotFound, ServerError, WaitTimeout):
         wait_until(
             lambda: detailed_state(client, supervisor),
             lambda state: state not in STARTING,
             timeout=_START,
-            awaited="the start of the supervisor",
+            waiting_for="the supervisor to start",
         )
 
 
 def detailed_state(client: DruidClient, supervisor: str) -> Any:
-    """Return the state of a supervisor as Druid tells it in full, None where its type has none; NotFound."""
+    """Return the detailed state of a supervisor, None if its type has none. NotFound if it does not exist."""
     return (client.get(supervisor_path(supervisor, "status")).get("payload") or {}).get("detailedState")
 
 
 def all_specs(client: DruidClient) -> dict[str, Any]:
-    """Return the specifications of all supervisors by id, in one request (``?full``, every version)."""
+    """Return the specifications of all supervisors by id, with one request (``?full``, in every version)."""
     return {each["id"]: each["spec"] for each in client.get(SUPERVISORS, params={"full": "true"})}
 
 
 class Supervisor:
     """
-    A supervisor, and what is wanted of it.
+    A supervisor and its desired state.
 
-    ``specs``: those of all supervisors, where they have been read together. ``warnings``: what a person should know.
-    ``settle_timeout``: seconds until a change of which no answer came is taken for not made.
+    ``specs``: those of all supervisors, if they were read together. ``warnings``: those for the user.
+    ``settle_timeout``: seconds after which a change without a response is considered failed.
     """
 
     def __init__(
@@ -111,22 +111,22 @@ class Supervisor:
         self.warnings: list[str] = []
 
     def read(self) -> dict[str, Any] | None:
-        """Return the specification as Druid has it, in canonical form."""
+        """Return the current specification in canonical form, None if the supervisor does not exist."""
         spec = (self._specs or {}).get(self._target.id)
         if spec is None:
-            # the list leaves out, without a word, what the user may not see
+            # the list omits what the user may not read
             spec = self._read_now()
         return None if spec is None else canonical(spec)
 
     def merge(self, before: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Return the specification that it shall have."""
+        """Return the desired specification."""
         self._warn_unknown(".".join(place) for place in unknown_supervisor_fields(before, self._target))
         return merged_spec(before, self._target)
 
     def write(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Make, change or terminate it; after an error that leaves doubt the truth is read back."""
+        """Create, update or terminate it. After an ambiguous error the current state is read back."""
         if before is not None and not before.get("suspended"):
-            # a change stops it, too
+            # an update stops it as well
             wait_until_started(self._client, self._target.id)
         try:
             self._send(before, after)
@@ -138,17 +138,17 @@ class Supervisor:
         if after is None and now is None:
             return None
         if after is None:
-            raise UncertainState(f"Supervisor {self._target.id!r} was terminated, and is still in the list.")
+            raise UncertainState(f"Supervisor {self._target.id!r} was terminated but is still listed.")
         if now is None:
             raise UncertainState(
-                f"Supervisor {self._target.id!r} was accepted, and is not there. See the Overlord's log."
+                f"Supervisor {self._target.id!r} was accepted but does not exist. Check the Overlord's log."
             )
         now = canonical(now)
         self.compare(after, now)
         return now
 
     def compare(self, after: dict[str, Any], now: dict[str, Any]) -> None:
-        """Warn of what Druid has made of ``after``: of fields that it has dropped, and values that it has changed."""
+        """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
         self._warn_unknown(dropped_fields(after, now))
         self._warn_of_normalization(now)
 
@@ -161,39 +161,39 @@ class Supervisor:
             self._post(after)
 
     def _post(self, spec: Mapping[str, Any]) -> None:
-        # from Druid 33 on a supervisor that is posted as it is is left alone; before that this is ignored
+        # since Druid 33 an unmodified supervisor is not restarted; older versions ignore the parameter
         self._client.post(SUPERVISORS, spec, params={"skipRestartIfUnmodified": "true"})
 
     def _toggle(self, operation: str) -> None:
         try:
             self._client.post(supervisor_path(self._target.id, operation))
         except ApiError as error:
-            # 400: somebody else has suspended or resumed it since it was read
+            # 400: it was suspended or resumed concurrently
             if error.status != 400 or "already" not in error.message:
                 raise
 
     def _confirm(
         self, before: dict[str, Any] | None, after: dict[str, Any] | None, error: ServerError | Unreachable
     ) -> None:
-        """Return if the change was made nonetheless; otherwise tell what is there, and put back what has vanished."""
+        """Return if the change took effect despite the error; otherwise restore a lost supervisor and raise."""
         try:
             now = self._read_when_settled(after, error)
         except DruidError as second:
-            raise UncertainState(f"{error} What is there now could not be read: {second}") from error
+            raise UncertainState(f"{error} The current state could not be read: {second}") from error
         if _is_desired(now, after):
-            self.warnings.append(f"The change was made, although Druid did not say so: {error}")
+            self.warnings.append(f"The change took effect despite this error: {error}")
             return
         if now is None and before is not None and after is not None:
             self._restore(before, error)
         if are_same(now, before):
-            raise DruidError(f"{error} Read back: supervisor {self._target.id!r} is as it was.") from error
-        state = "is not there" if now is None else "has another spec"
-        raise UncertainState(f"{error} Read back: supervisor {self._target.id!r} {state}.") from error
+            raise DruidError(f"{error} Current state of supervisor {self._target.id!r}: unchanged.") from error
+        state = "does not exist" if now is None else "has a different spec"
+        raise UncertainState(f"{error} Current state of supervisor {self._target.id!r}: {state}.") from error
 
     def _read_when_settled(
         self, after: dict[str, Any] | None, error: ServerError | Unreachable
     ) -> dict[str, Any] | None:
-        """Return what is there once Druid is not at it any more, which it is not when it has said that it failed."""
+        """Return the current state once Druid has processed the request; at once if Druid reported a failure."""
 
         def read() -> dict[str, Any] | None:
             spec = self._read_now()
@@ -205,41 +205,41 @@ class Supervisor:
                 read,
                 lambda now: has_failed or _is_desired(now, after),
                 timeout=self._settle_timeout,
-                awaited="the change",
+                waiting_for="the change",
             )
         except WaitTimeout as timeout:
             return timeout.last
 
     def _restore(self, before: dict[str, Any], error: DruidError) -> None:
-        """Druid stops a supervisor before it makes its successor: when that fails there is none."""
-        lost = f"{error} The supervisor {self._target.id!r} vanished with this update"
+        """Restore a supervisor that is lost: Druid stops the old one before it creates the new one, which may fail."""
+        lost = f"{error} Supervisor {self._target.id!r} was lost during the update"
         kept = f"Druid keeps its spec: GET {supervisor_path(self._target.id, 'history')}."
         try:
             self._post(before)
         except DruidError as second:
-            raise UncertainState(f"{lost}, and could not be put back: {second} {kept}") from error
-        raise UncertainState(f"{lost}; it was put back as it was before.") from error
+            raise UncertainState(f"{lost} and could not be restored: {second} {kept}") from error
+        raise UncertainState(f"{lost}. Its previous spec was restored.") from error
 
     def _read_now(self) -> Any:
-        """Return the specification; None only if the list, too, says that it is not there."""
+        """Return the specification, None if the supervisor is missing in the list as well."""
         try:
             return self._client.get(supervisor_path(self._target.id))
         except NotFound:
             if self._target.id not in self._client.get(SUPERVISORS):
                 return None
-        # a leader that has just started knows the list first
+        # a leader that has just started loads the list first
         return self._client.get(supervisor_path(self._target.id))
 
     def _warn_unknown(self, places: Iterable[str]) -> None:
         for place in places:
             version = self._client.version_text
-            self._warn(f"Druid {version} does not know the field {place}, and drops it. Check its name.")
+            self._warn(f"Druid {version} ignores unknown field {place}. Check its name.")
 
     def _warn_of_normalization(self, now: dict[str, Any]) -> None:
-        """Druid has taken what was wanted and made something else of it: every run would change it again."""
+        """Warn about values that Druid has normalized: every run would change them again."""
         again = merged_spec(now, self._target)
         for place in [] if again is None else differing_fields(now, again):
-            self._warn(f"Druid keeps another value of {place} than is stated. State it as Druid does, see spec.")
+            self._warn(f"Druid normalizes {place}. Use Druid's form (see spec).")
 
     def _warn(self, text: str) -> None:
         if (warning := f"Supervisor {self._target.id}: {text}") not in self.warnings:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a supervisor is: ``/druid/indexer/v1/supervisor/{id}/status``, and what it takes to be well."""
+"""The status of a supervisor: ``/druid/indexer/v1/supervisor/{id}/status``, and the conditions to wait for."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 
-# JMESPath over the status: what is awaited of a supervisor that reads a stream, and of one that is suspended.
+# JMESPath over the status: the conditions to wait for, for a running and for a suspended stream supervisor.
 _IS_RUNNING = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailedState)"
-# tasks that publish what they have read may go on for minutes
+# tasks may take minutes to publish their rows
 _IS_SUSPENDED = "payload.suspended && !(payload.activeTasks)"
-# Of other types each version tells something else; that the supervisor has a status is what they share.
+# The status of other types differs by version; they have only its existence in common.
 _EXISTS = "id"
 MAX_ERRORS = 3
 MAX_ERROR_LENGTH = 500
 
 
 def wait_expression(spec: Mapping[str, Any]) -> str:
-    """Return the JMESPath expression that is true of the status of a supervisor that does what its spec says."""
+    """Return the JMESPath expression that holds for the status of a supervisor in the state that its spec describes."""
     if stream_of(spec) is None:
         return _EXISTS
     return _IS_SUSPENDED if spec.get("suspended") else _IS_RUNNING
 
 
 def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:
-    """Return ``{id, generationTime, payload}``; an empty mapping if the Overlord does not know of it (yet)."""
+    """Return ``{id, generationTime, payload}``, or an empty mapping if the Overlord does not know it (yet)."""
     try:
         return dict(client.get(supervisor_path(supervisor, "status")))
     except NotFound:
@@ -41,7 +41,7 @@ def status_of(client: DruidClient, supervisor: str) -> dict[str, Any]:
 
 
 def status_or_error(client: DruidClient, supervisor: str) -> dict[str, Any]:
-    """Return the status, or ``{error}`` while nobody answers: who waits for something waits for that, too."""
+    """Return the status, or ``{error}`` while Druid is unreachable: waiting continues in that case."""
     try:
         return status_of(client, supervisor)
     except (ServerError, Unreachable) as error:
@@ -49,17 +49,17 @@ def status_or_error(client: DruidClient, supervisor: str) -> dict[str, Any]:
 
 
 def summary(status: Mapping[str, Any]) -> str:
-    """Return in a few words how the supervisor is, for the message that ends a waiting in vain."""
+    """Return a short summary of the status for the message of a timeout."""
     if "error" in status:
-        return f"nobody could say how it is: {status['error']}"
+        return f"status unavailable: {status['error']}"
     payload = truncate_errors(status.get("payload") or {})
     state = payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("status") or "unknown"
     errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or []]
-    return f"its state is {state}" + "".join(f"; {error}" for error in errors)
+    return str(state) + "".join(f"; {error}" for error in errors)
 
 
 def truncate_errors(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the payload of a status with its latest errors, few and short: Druid can be told to keep many, in full."""
+    """Return the payload of a status with few, truncated errors: Druid can be configured to keep many long ones."""
     errors = payload.get("recentErrors")
     if not isinstance(errors, list):
         return dict(payload)

@@ -19,17 +19,17 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submissi
 
 _NATIVE = path("druid", "indexer", "v1", "task")
 _SQL = path("druid", "v2", "sql", "task")
-# The words of Druid up to 26, up to 29, and from 30 on.
+# In the messages of Druid up to 26, up to 29, and since 30.
 _ID_TAKEN = ("already exists", "entryAlreadyExists")
 
 
 def task_path(task: str, *parts: str) -> str:
-    """Return the path of a task, or of a part or an operation of it."""
+    """Return the path of a task, or of a subresource or an operation of it."""
     return path("druid", "indexer", "v1", "task", task, *parts)
 
 
 def status_of(client: DruidClient, task: str) -> dict[str, Any] | None:
-    """Return the status (``id``, ``statusCode``, ``errorMsg`` ...); None if there is no such task."""
+    """Return the status (``id``, ``statusCode``, ``errorMsg`` ...), None if the task does not exist."""
     try:
         return dict(client.get(task_path(task, "status"))["status"])
     except NotFound:
@@ -37,7 +37,7 @@ def status_of(client: DruidClient, task: str) -> dict[str, Any] | None:
 
 
 def report_of(client: DruidClient, task: str) -> dict[str, Any]:
-    """Return the reports by name; an empty mapping where there are none (yet)."""
+    """Return the reports by name, an empty mapping if there are none (yet)."""
     try:
         return dict(client.get(task_path(task, "reports")) or {})
     except NotFound:
@@ -45,11 +45,11 @@ def report_of(client: DruidClient, task: str) -> dict[str, Any]:
 
 
 def submit(client: DruidClient, job: Job, attempt: int) -> None:
-    """Submit an attempt. Sent again after an error it does no harm: its id is taken then."""
+    """Submit an attempt. Idempotent: Druid rejects an id that it already has."""
     try:
         client.post(_SQL if job.is_query else _NATIVE, job.submission(attempt), idempotent=True)
     except (ServerError, Unreachable):
-        # whether it has come to Druid is seen by its being there
+        # the task exists if Druid received the request
         if status_of(client, job.task_id(attempt)) is None:
             raise
     except ApiError as error:
@@ -58,5 +58,5 @@ def submit(client: DruidClient, job: Job, attempt: int) -> None:
 
 
 def shut_down(client: DruidClient, task: str) -> None:
-    """Stop a task. Druid says yes to one that has ended, too."""
+    """Stop a task. Druid also accepts this for a task that has ended."""
     client.post(task_path(task, "shutdown"), idempotent=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Waiting for something in Druid: a JMESPath expression over its status, asked again and again."""
+"""Waiting for a condition in Druid: polls a status until a JMESPath expression holds."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ try:
 except ImportError:
     jmespath = None  # type: ignore[assignment]
 
-# Seconds between two looks.
+# Seconds between two reads.
 INTERVAL = 1.0
 
 
 class WaitTimeout(DruidError):
-    """What was waited for has not come to be. ``last``: the status that was seen last."""
+    """The condition was not met in time. ``last``: the last status."""
 
     def __init__(self, message: str, last: Any) -> None:
         super().__init__(message)
@@ -33,36 +33,36 @@ class WaitTimeout(DruidError):
 
 @dataclass(frozen=True)
 class Clock:
-    """Time, in seconds; another one in tests."""
+    """Time in seconds. Tests replace it."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
 def condition(expression: str, option: str = "wait_for") -> Callable[[Any], bool]:
-    """Return a test for a status; InvalidInput names ``option`` when the expression is no JMESPath."""
+    """Return a predicate for a status. InvalidInput names ``option`` if the expression is not valid JMESPath."""
     if jmespath is None:
-        raise InvalidInput(option, expression, "waiting needs the Python library jmespath where the module runs")
+        raise InvalidInput(option, expression, "waiting requires the Python library jmespath where the module runs")
     try:
         compiled = jmespath.compile(expression)
     except JMESPathError as error:
-        # the message draws an arrow below the expression, over several lines
+        # the message of jmespath has several lines, with an arrow below the expression
         problem = " ".join(str(error).split())
-        raise InvalidInput(option, expression, f"is no JMESPath expression: {problem}") from None
+        raise InvalidInput(option, expression, f"is not a valid JMESPath expression: {problem}") from None
     return lambda status: _is_true(compiled, status, option)
 
 
 def wait_until(
-    read: Callable[[], Any], is_met: Callable[[Any], bool], *, timeout: float, awaited: str, clock: Clock = Clock()
+    read: Callable[[], Any], is_met: Callable[[Any], bool], *, timeout: float, waiting_for: str, clock: Clock = Clock()
 ) -> Any:
-    """Return the first status that meets the condition; WaitTimeout after ``timeout`` seconds. Looks at least once."""
+    """Return the first status that meets the condition. WaitTimeout after ``timeout`` seconds. Reads at least once."""
     end = clock.now() + timeout
     while True:
         status = read()
         if is_met(status):
             return status
         if clock.now() >= end:
-            raise WaitTimeout(f"Waited {timeout:g} s for {awaited}.", status)
+            raise WaitTimeout(f"Timed out after {timeout:g} s waiting for {waiting_for}.", status)
         clock.sleep(min(INTERVAL, max(end - clock.now(), 0)))
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Secrets do not leave: they are masked in diffs, messages, events and conditions."""
+"""Masks secrets in diffs, messages, events and conditions."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK, Confidential, Quoting, Secret
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.text_scan import is_secret_name, secrets_in
 
-CHANGED = "******** (another value)"
+CHANGED = "******** (changed)"
 MIN_SECRET_LENGTH = 4
 
-# Names of fields that tell where a secret is.
+# Suffixes of fields that contain the location of a secret.
 _PLACES = ("name", "namespace", "ref", "file", "path", "type", "provider", "secret-hash")
-# Names of fields whose numbers are secrets, too.
+# Names of fields whose numbers are also secrets.
 _PASSWORDS = re.compile("pass(?:word|wd|phrase)|secret|pwd", re.IGNORECASE)
-# Values that are no secrets, whatever they are called: they would blot out ordinary words.
+# Values that are never treated as secrets: masking them would mask ordinary words.
 _ORDINARY = frozenset({"true", "false", "null", "none"})
-# A secret that could be a word, or a part of a name: druid is masked where it stands alone, not in druid-wiki-brokers.
+# A secret that could be a word or a part of a name: druid is masked as a separate word, not in druid-wiki-brokers.
 _WORD = re.compile(r"[\w.-]{1,15}", re.ASCII)
 _BEFORE = r"(?:(?<![\w-])(?<!\w[./])|(?<=\\[nrt]))"
 _BEHIND = r"(?![\w-])(?![./]\w)"
 _CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)[ \t\f]*")
-# Authorization: Basic ..., which others repeat without its scheme
+# Authorization: Basic ..., which other texts repeat without the scheme
 _CREDENTIAL = re.compile(r"(?:basic|bearer|digest|negotiate)\s+(?P<credential>\S+)", re.IGNORECASE)
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
 @dataclass(frozen=True)
 class Masker:
-    """Masks the secrets that stand in the objects it was made of."""
+    """Masks the secrets of given objects in any text."""
 
     secrets: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, objects: Iterable[Any]) -> Masker:
-        """Return one for these objects: specifications, manifests, settings."""
+        """Return a masker for these objects: specifications, manifests, settings."""
         found = {form for each in objects for name, secret in _secrets(each) for form in _forms(name, secret)}
         found = {secret for secret in found if len(secret) >= MIN_SECRET_LENGTH and secret.lower() not in _ORDINARY}
         return cls(tuple(sorted(found, key=len, reverse=True)))
 
     def text(self, text: str) -> str:
-        """Return ``text`` (an error of the server, say) without the secrets."""
+        """Return ``text`` (such as an error message of a server) with the secrets masked."""
         return self._pattern.sub(MASK, text) if self.secrets else text
 
     @cached_property
@@ -65,7 +65,7 @@ def _anywhere_or_alone(secret: str) -> str:
 
 
 def _forms(name: str, secret: str) -> Iterator[str]:
-    """Yield the secret as it may be found in words of others: bare, in JSON, out of XML, without the user before it."""
+    """Yield the forms in which other texts may contain the secret: plain, escaped, or without the user name."""
     bare = _bare(secret)
     yield bare
     for escaped in (True, False):
@@ -81,7 +81,7 @@ def _forms(name: str, secret: str) -> Iterator[str]:
 
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return both with their secrets masked, so that a changed secret can still be seen to have changed."""
+    """Return both with their secrets masked, in a way that still shows which secrets have changed."""
     if isinstance(before, Confidential) or isinstance(after, Confidential):
         return _hidden(before, after)
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -104,13 +104,13 @@ def _masked_entries(name: str, before: Any, after: Any) -> tuple[Any, Any]:
 
 
 def _hidden(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return both without what they say; only whether they are the same is told."""
+    """Return both values masked. The result only shows whether they are equal."""
     before, after = (each.value if isinstance(each, Confidential) else each for each in (before, after))
     return MASK if before else before, (MASK if after == before else CHANGED) if after else after
 
 
 def _masked_lists(before: list[Any], after: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Pair the elements by name where they have one, so that an inserted one does not shift the rest."""
+    """Pair elements by name if they have one, so that an inserted element does not shift the others."""
     names = {name: element for element in before if (name := _name_of(element)) is not None}
     flagged = _flagged(after)
     new = []
@@ -123,7 +123,7 @@ def _masked_lists(before: list[Any], after: list[Any]) -> tuple[list[Any], list[
 
 
 def _name_of(element: Any) -> str | None:
-    """Return the name of an element that has one; what stands there may be anything."""
+    """Return the name of an element, None if it has none or if it is not a string."""
     name = element.get("name") if isinstance(element, Mapping) else None
     return name if isinstance(name, str) else None
 
@@ -145,7 +145,7 @@ def _masked_after(before: Any, after: Any) -> Any:
 
 
 def hidden(value: Any, source: Any) -> Any:
-    """Return ``value``, a status or a text about ``source``, masked, without what is secret in ``source`` either."""
+    """Return ``value``, a status or a message about ``source``, with its own secrets and those of ``source`` masked."""
     return _without_texts(masked(value), Masker.of([source]))
 
 
@@ -171,7 +171,7 @@ def masked(value: Any) -> Any:
 
 
 def _found(text: str | Quoting) -> Iterator[Secret]:
-    """Yield the secrets in a text: those that names give away, and those that are known."""
+    """Yield the secrets in a text: those that are detected by name, and those that are known."""
     if isinstance(text, str):
         yield from secrets_in(text)
     else:
@@ -179,7 +179,7 @@ def _found(text: str | Quoting) -> Iterator[Secret]:
 
 
 def _mask_text(whole: str | Quoting, mask: Callable[[str, str], str]) -> str:
-    """Replace each secret by what ``mask`` says of its name and value; of those that overlap, the outermost."""
+    """Replace each secret by ``mask(name, value)``. Of overlapping secrets, the outermost is replaced."""
     text = whole if isinstance(whole, str) else whole.text
     pieces, end = [], 0
     for secret in sorted(_found(whole), key=lambda found: (found.start, -found.end)):
@@ -192,29 +192,29 @@ def _mask_text(whole: str | Quoting, mask: Callable[[str, str], str]) -> str:
 
 
 def _is_secret_entry(entry: Mapping[str, Any]) -> bool:
-    """True for an environment variable (name, value) whose name says that its value is a secret."""
+    """True for an environment variable (name, value) whose name indicates a secret value."""
     return isinstance(entry.get("name"), str) and "value" in entry and is_secret_name(entry["name"])
 
 
 def _is_secret(name: Any, value: Any) -> bool:
-    """True for an entry of a mapping whose name says that its value is a secret, not where one is."""
+    """True for an entry of a mapping whose name indicates a secret value, rather than the location of a secret."""
     value = value.text if isinstance(value, Quoting) else value
     if not (isinstance(name, str) and isinstance(value, str | int | float) and value) or isinstance(value, bool):
         return False
     if not isinstance(value, str) and not (_PASSWORDS.search(name) and len(str(value)) >= MIN_SECRET_LENGTH):
-        # a number of tokens is none
+        # a count of tokens is not a secret
         return False
     return is_secret_name(name) and not name.lower().endswith(_PLACES)
 
 
 def _bare(secret: str) -> str:
-    """Return the secret without the quotes around it."""
+    """Return the secret without surrounding quotes."""
     is_quoted = len(secret) > 1 and secret[0] == secret[-1] and secret[0] in "\"'"
     return secret[1:-1] if is_quoted else secret.strip()
 
 
 def _secrets(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield (name, secret) of everything that is masked."""
+    """Yield (name, secret) for every value that is masked."""
     if isinstance(value, Confidential):
         yield "", str(value.value)
         yield from _secrets(value.value)

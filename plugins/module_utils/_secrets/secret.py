@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A secret, however it was found out to be one, and what is shown in its place. Pure."""
+"""A secret, and the mask that replaces it. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MASK = "********"
 
 
 class Secret(NamedTuple):
-    """A secret in a text: from where to where, and the name that gives it away, if one does."""
+    """A secret in a text: its start, its end, and the name that identified it, if any."""
 
     start: int
     end: int
@@ -23,14 +23,14 @@ class Secret(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidential:
-    """Stands in a document for a value that is secret because of its place there, whatever its name."""
+    """Replaces a value in a document that is secret because of its location, whatever its name."""
 
     value: str | int | float
 
 
 @dataclass(frozen=True)
 class Quoting:
-    """Stands in a document for a text in which there are such values: a query with an input source in it."""
+    """Replaces a string in a document that contains such values, such as a query with an input source."""
 
     text: str
     secrets: tuple[Secret, ...]

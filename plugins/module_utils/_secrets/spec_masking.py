@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Secrets of specifications do not leave: those that a name gives away, and those that stand where secrets stand.
+Masks secrets in specifications: those that are detected by name, and those at known locations.
 
-Where they stand, whatever their names, is a table of places. Pure.
+The locations are a table. Pure.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.paths impor
 
 
 def masked(value: Any) -> Any:
-    """Return ``value``, a specification or something with some in it, with its secrets masked."""
+    """Return ``value``, a specification or a structure that contains specifications, with its secrets masked."""
     return masking.masked(marked(value))
 
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return both with their secrets masked, so that a changed secret can still be seen to have changed."""
+    """Return both with their secrets masked, in a way that still shows which secrets have changed."""
     return masking.masked_pair(marked(before), marked(after))
 
 
 def hidden(value: Any, source: Any) -> Any:
-    """Return ``value``, a status or a text about ``source``, masked, without what is secret in ``source`` either."""
+    """Return ``value``, a status or a message about ``source``, with its own secrets and those of ``source`` masked."""
     return masking.hidden(marked(value), marked(source))
 
 
 def masker_of(documents: Iterable[Any]) -> Masker:
-    """Return what masks the secrets of these documents in texts."""
+    """Return a masker for the secrets of these documents."""
     return Masker.of(marked(document) for document in documents)
 
 
 class SecretField(NamedTuple):
-    """A place below any mapping, at whatever depth: names, in all but the first of which ``*`` stands for anything.
+    """A path below any mapping, at any depth. In all names but the first, ``*`` matches any characters.
 
-    ``kind``: what the mapping's field ``type`` has to be, if that matters. All that is at the place is secret.
+    ``kind``: the required value of the mapping's field ``type``, if any. Everything at the path is secret.
     """
 
     path: Path
@@ -64,7 +64,7 @@ SECRET_FIELDS = (
     SecretField(("consumerProperties", "*token")),
     SecretField(("consumerProperties", "*.passphrase")),
     SecretField(("consumerProperties", "*.user.info")),
-    # whatever a DynamicConfigProvider is told to hand out (docs: operations/dynamic-config-provider)
+    # the values of a DynamicConfigProvider (docs: operations/dynamic-config-provider)
     SecretField(("druid.dynamic.config.provider", "config")),
     SecretField(("config",), "mapString"),
     # PasswordProvider (docs: operations/password-provider)
@@ -101,20 +101,20 @@ SECRET_FIELDS = (
     SecretField(("jobProperties", "*secret*")),
     SecretField(("jobProperties", "*password*")),
 )
-# A provider says what it is, and where a secret is, in the clear.
+# A provider's type, and the location of its secret, are not masked.
 _PROVIDERS = frozenset({"default", "mapString"})
 _ENVIRONMENT = "environment"
-# What an argument of a table function is called that names a variable of the environment.
+# The suffix of table function arguments that name an environment variable.
 _ENVIRONMENT_SUFFIX = "EnvVar"
 _TOKEN = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*')
 
 
 def marked(document: Any, levels: int = MAX_LEVELS) -> Any:
-    """Return the document with what is secret by its place marked: Confidential values, and texts Quoting them.
+    """Return the document with the secrets at known locations marked: Confidential values, and strings Quoting them.
 
-    The document is a specification, or anything that has some in it. Input sources in the text of a query (EXTERN,
-    or the arguments of S3, HTTP and their like) and specifications that are texts in JSON are looked into, too:
-    so many ``levels`` of mappings and lists in all, those of a text in the document counted from where it stands.
+    The document is a specification, or a structure that contains specifications. The search includes input sources in
+    queries (EXTERN, or the arguments of S3, HTTP and similar functions) and specifications in JSON strings. It covers
+    ``levels`` levels of mappings and lists in total, including the levels inside strings.
     """
     if isinstance(document, Mapping):
         kind = document.get("type")
@@ -183,13 +183,13 @@ def _in_literal(literal: Literal, levels: int) -> Iterator[Secret]:
 
 
 def _as_argument(name: str, value: Any, levels: int) -> Any:
-    """Return the value of an argument, named like the field of the input source that it becomes, marked."""
+    """Return the value of an argument, marked like the field of the input source with the same name."""
     is_secret = is_secret_name(name) and not name.endswith(_ENVIRONMENT_SUFFIX)
     return _confidential(value) if is_secret else _marked_field(None, name, value, levels)
 
 
 def _in_json(literal: Literal, unquote: Callable[[str], str], levels: int) -> Iterator[Secret]:
-    """Yield the secrets of a document as they are written there: with escapes, which nobody else writes the same."""
+    """Yield the secrets of a JSON document as they are written in it, with its escapes."""
     try:
         document = upper_levels(json.loads(unquote(literal.raw)), levels)
     except (ValueError, RecursionError):
@@ -210,7 +210,7 @@ def _decoded(token: str) -> Any:
 
 
 def _values(document: Any) -> Iterator[Any]:
-    """Yield what is confidential; a text in which there is something is so as a whole where it is a part itself."""
+    """Yield the confidential values. A nested string that contains a secret is confidential as a whole."""
     if isinstance(document, Confidential):
         yield document.value
     elif isinstance(document, Quoting):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Texts in a statement of Druid's SQL (Calcite's grammar): what stands between quotes. Pure."""
+"""The string literals of a Druid SQL statement (Calcite's grammar). Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Comments and quoted names first: in them a quote begins nothing.
+# Comments and quoted identifiers first: a quote inside of them does not start a literal.
 _LITERAL = re.compile(
     r"--[^\n]*"
     r"|/\*(?:[^*]|\*(?!/))*(?:\*/)?"
@@ -20,7 +20,7 @@ _LITERAL = re.compile(
 
 
 class Literal(NamedTuple):
-    """A text as it is written, where it begins behind its quote, and which argument it is (``password => '...'``)."""
+    """A literal as written, its start after the quote, and the argument's name, if any (``password => '...'``)."""
 
     start: int
     argument: str
@@ -28,17 +28,17 @@ class Literal(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The value of the literal."""
         return unquoted(self.raw)
 
 
 def literals(statement: str) -> Iterator[Literal]:
-    """Yield the texts in a statement, in linear time; in what is no SQL anything or nothing may be found."""
+    """Yield the literals of a statement, in linear time. The result is arbitrary for invalid SQL."""
     for match in _LITERAL.finditer(statement) if "'" in statement else ():
         if match["raw"] is not None:
             yield Literal(match.start("raw"), match["argument"] or "", match["raw"])
 
 
 def unquoted(raw: str) -> str:
-    """Return what a text between quotes says."""
+    """Return the value of a literal without its quotes."""
     return raw.replace("''", "'")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where secrets stand in a text: properties, JVM options, command lines, URLs, JSON, XML, keys in PEM. Pure.
+"""Finds secrets in text: properties, JVM options, command lines, URLs, JSON, XML, PEM keys. Pure.
 
-The patterns find names and values whatever they are called; whether a name speaks of a secret is decided apart. None of
-them looks further than a constant distance, or past its own end, so that no text takes more than linear time.
+The patterns match any name with its value; ``is_secret_name`` decides whether the name indicates a secret. Lookarounds
+are limited to a constant distance, so that the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Secret
 
-# Anywhere in a name, whatever separates its words: secretKey, secret-key, SECRET_KEY and secret.key are the same.
+# Anywhere in a name, with any word separator: secretKey, secret-key, SECRET_KEY and secret.key are equivalent.
 _PARTS = (
     "password",
     "passwd",
@@ -52,14 +52,14 @@ _N = rf"{{1,{_LONGEST_NAME}}}"
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
-    """True when what is called so is a secret, as far as one can tell from its name."""
+    """True if the name indicates a secret."""
     words = [word for word in re.split(r"[^a-z0-9]+", re.sub(_HUMP, "_", name).lower()) if word]
     joined = "".join(words)
     return any(part in joined for part in _PARTS) or not _LAST_WORDS.isdisjoint(words[-1:])
 
 
 def is_provider(value: str) -> bool:
-    """True for a PasswordProvider that says where the secret is, not what it is (type environment)."""
+    """True for a PasswordProvider that only references the secret (type environment)."""
     if not value.lstrip().startswith("{"):
         return False
     try:
@@ -69,7 +69,7 @@ def is_provider(value: str) -> bool:
 
 
 def secrets_in(text: str) -> Iterator[Secret]:
-    """Yield every secret in the text, in no particular order; one may be a part of another."""
+    """Yield every secret in the text, in no particular order. Secrets may overlap."""
     for head, value in _named():
         yield from _after(head, value, text)
     for block in _properties().finditer(text):
@@ -79,7 +79,7 @@ def secrets_in(text: str) -> Iterator[Secret]:
 
 
 def _after(head: re.Pattern[str], value: re.Pattern[str], text: str) -> Iterator[Secret]:
-    """Yield what follows each name that speaks of a secret; what follows another name is searched in its turn."""
+    """Yield the value after each name that indicates a secret. The text after other names is searched as well."""
     position = 0
     while (named := head.search(text, position)) is not None:
         position = named.end()
@@ -94,14 +94,14 @@ def _secret(match: re.Match[str], name: str) -> Secret:
 
 
 def _property(block: re.Match[str]) -> Iterator[Secret]:
-    """Yield the secret of a <property> of Hadoop, whose elements may stand in any order."""
+    """Yield the secret of a Hadoop <property>, whose elements may be in any order."""
     name, value = (re.search(rf"<{tag}>(?P<{tag}>(?:[^<]|<(?!/{tag}>))+)", block[0]) for tag in ("name", "value"))
     if name is not None and value is not None and is_secret_name(name["name"]):
         start, end = value.span("value")
         yield Secret(block.start() + start, block.start() + end, name["name"].strip(), value["value"])
 
 
-# Patterns are compiled when there is something to mask: a pass that changes nothing does not pay for them.
+# Patterns are compiled on first use: a reconcile without changes does not need them.
 
 
 @cache
@@ -113,10 +113,10 @@ _PROPERTY = rf"(?:\\[^\r\n]|[^\s\\=:<>\"'{{}}#!]){_N}"
 _LINE = r"(?:^|(?<=[\r\n]))[ \t\f#!-]*+(?:export[ \t]+)?"
 _REST = r"(?:[^\r\n\\]|\\(?:\r\n|[\s\S]|$))*"
 _NAMED = (
-    # druid.metadata.storage.connector.password=..., a line of a properties file (and those that a backslash continues
-    # it on), of YAML, or of a shell. A comment may hold what was in force yesterday.
+    # druid.metadata.storage.connector.password=..., a line (with its continuation lines) of a properties file, of YAML
+    # or of a shell script. Comments are included: they may contain a value that was in use before.
     (rf"{_LINE}(?P<name>{_PROPERTY})[ \t\f]*[=:][ \t\f]*", _REST),
-    # A blank separates, too. Then the name has to look like that of a property, not like a word in a sentence.
+    # Whitespace is also a separator. In that case the name must look like that of a property, not like a word.
     (rf"{_LINE}(?P<name>(?=[^\s.]{{0,200}}\.\w){_PROPERTY})[ \t\f]+(?![=:\s])", _REST),
     # -Djavax.net.ssl.keyStorePassword=..., --password ...
     (rf"(?<![\w.\"'-])(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", rf"{_QUOTED}|\S+"),
@@ -129,7 +129,7 @@ _NAMED = (
     (rf"(?<![\w.-])(?P<name>[\w.-]{_N})\s*=\s*(?=[\"'])", _QUOTED),
     # "password": "..."
     (rf'"(?P<name>[^"\\\r\n]{_N})"\s*:\s*', r'"(?:[^"\\]|\\[\s\S])*"|-?\d[\d.eE+-]*'),
-    # the same in a JSON text that is itself a text in JSON
+    # the same in JSON inside of a JSON string
     (rf'\\"(?P<name>[^"\\\r\n]{_N})\\"\s*:\s*\\"', r'(?:[^"\\]|\\[^"])+'),
     # <password>...</password>, <Property name="password">...</Property>, <property name="password" value="..."/>
     (rf"<(?P<name>[\w.:-]{_N})>", "[^<]+"),
@@ -141,15 +141,15 @@ _NAMED = (
 @cache
 def _unnamed() -> tuple[re.Pattern[str], ...]:
     return (
-        # https://user:...@example.com; what is behind the colon may have a slash in it
+        # https://user:...@example.com; the password may contain a slash
         re.compile(r"(?P<name>://[^\s/:@]{0,200}):(?P<value>[^\s\"'<>]{1,1000})(?=@)"),
-        # Authorization: Basic ..., wherever it stands
+        # Authorization: Basic ..., anywhere
         re.compile(
             r"(?P<name>authorization)[\"'\\]{0,2}\s{0,9}[:=]\s{0,9}[\"'\\]{0,2}"
             r"(?P<value>(?:basic|bearer|digest|negotiate)\s+[^\s\"'\\]+)",
             re.IGNORECASE,
         ),
-        # the key itself, to its end or to that of the text
+        # the key itself, up to its end marker or the end of the text
         re.compile(
             r"(?P<name>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----)"
             r"(?P<value>(?:[^-]|-(?!----))+(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?)"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The automatic compaction of a datasource in the form in which Druid gives it back, and what it shall be. Pure."""
+"""The automatic compaction of a datasource: its canonical form, as Druid returns it, and its desired state. Pure."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, changed_at
 
-# What Druid does to the values of a field.
+# How Druid normalizes fields.
 FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     *((("granularitySpec", name), canonical_granularity) for name in ("segmentGranularity", "queryGranularity")),
     (("dimensionsSpec", "dimensions"), canonical_dimensions),
     (("transformSpec",), canonical_filters),
     (("metricsSpec",), canonical_filters),
 )
-# What counts where a field is null (Druid's DataSourceCompactionConfig).
+# The defaults of fields that are null (Druid's DataSourceCompactionConfig).
 _DEFAULTS: Mapping[str, Any] = {
     "taskPriority": 25,
     "inputSegmentSizeBytes": 100_000_000_000_000,
@@ -46,25 +46,25 @@ _COMPLETE: Complete = {
 
 
 def canonical_compaction(config: Any) -> Any:
-    """Return the configuration, a person's or the answer to GET, in the form of that answer."""
+    """Return the configuration, as specified by a user or returned by GET, in the form of the latter."""
     for place, change in FIELDS:
         config = changed_at(config, place, change)
     return config
 
 
 def specified_compaction(datasource: str | None, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a person states, in canonical form and with its datasource; InvalidInput if that is not clear."""
+    """Return the specified configuration in canonical form, with its datasource. InvalidInput if that is ambiguous."""
     named = config.get("dataSource")
     if datasource is not None and named not in (None, datasource):
-        raise InvalidInput("datasource", datasource, f"the config names another one, {named!r}; state one of them")
+        raise InvalidInput("datasource", datasource, f"the config has dataSource {named!r}; set only one of them")
     if not isinstance(datasource or named, str):
-        raise InvalidInput("datasource", datasource or named, "name the datasource that is to be compacted")
+        raise InvalidInput("datasource", datasource or named, "set the datasource to compact")
     filled = {name: value for name, value in _DEFAULTS.items() if name in config and config[name] is None}
     return {**canonical_compaction(config), **filled, "dataSource": datasource or named}
 
 
 def merged_compaction(before: Mapping[str, Any] | None, desired: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return what the configuration shall be, None if it shall not be."""
+    """Return the desired configuration, None if it should not exist."""
     if desired is None:
         return None
     if before is None:
@@ -74,5 +74,5 @@ def merged_compaction(before: Mapping[str, Any] | None, desired: Mapping[str, An
 
 
 def unknown_compaction(before: Any, desired: Any) -> Iterator[Path]:
-    """Yield where ``desired`` has fields that this version of Druid does not know, as far as ``before`` tells."""
+    """Yield the paths in ``desired`` that this version of Druid does not know, as far as ``before`` shows."""
     return unknown_fields(before, desired, _COMPLETE)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The parts of a data schema that Druid takes in several notations: dimensions, fields, exclusions, filters."""
+"""The parts of a data schema that Druid accepts in several forms: dimensions, fields, exclusions, filters."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def canonical_flatten_fields(fields: Any) -> Any:
 
 def specified_exclusions(data_schema: Mapping[str, Any]) -> list[str] | None:
     """
-    Return the ``dimensionExclusions`` that a person has stated, sorted; None if there is no list at all.
+    Return the ``dimensionExclusions`` that the user has specified, sorted, or None if there is no list.
 
-    Druid adds the column of the time and those of the metrics to the list that it was given (``DataSchema``).
+    Druid adds the time column and the columns of the metrics to the specified list (``DataSchema``).
     """
     exclusions = _mapping(data_schema, "dimensionsSpec").get("dimensionExclusions")
     if not isinstance(exclusions, list):
@@ -49,7 +49,7 @@ def specified_exclusions(data_schema: Mapping[str, Any]) -> list[str] | None:
 def _excluded_by_druid(data_schema: Mapping[str, Any]) -> Iterator[str]:
     column = _mapping(data_schema, "timestampSpec").get("column")
     yield column if isinstance(column, str) and column else "timestamp"
-    # the name that Druid gives to the column of the time
+    # Druid's name of the time column
     yield "__time"
     metrics = data_schema.get("metricsSpec")
     for metric in metrics if isinstance(metrics, list) else ():
@@ -78,7 +78,7 @@ def canonical_filters(document: Any) -> Any:
 
 
 def _sorted_values(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Druid keeps them in a set that is sorted, as text, null before all others (``InDimFilter.ValuesSet``)."""
+    """Druid stores them as a sorted set of strings, null first (``InDimFilter.ValuesSet``)."""
     values = mapping.get("values")
     if mapping.get("type") != "in" or not isinstance(values, list):
         return {}

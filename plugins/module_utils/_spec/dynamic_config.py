@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Dynamic configurations: what kinds there are, how Druid gives them back, and what they shall be. Pure."""
+"""Dynamic configurations: the kinds, their canonical form, as Druid returns it, and their desired state. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AT_TOP: Complete = {(): frozenset()}
 
 
 def sorted_set(value: Any) -> Any:
-    """Return a set, which Druid gives back in any order and takes as a text with commas, too, as a sorted list."""
+    """Return a set as a sorted list. Druid returns sets in any order, and also accepts a comma-separated string."""
     elements = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
     if not isinstance(elements, list) or not all(isinstance(each, str) for each in elements):
         return value
@@ -40,17 +40,17 @@ def _sets(mapping: Any) -> Any:
 
 
 def _block_list(rules: Any) -> Any:
-    """Return the rules by which Brokers refuse queries as Druid gives them back (``QueryBlocklistRule``)."""
+    """Return the rules by which Brokers block queries as Druid returns them (``QueryBlocklistRule``)."""
     return _each(rules, {"dataSources": sorted_set, "queryTypes": sorted_set, "contextMatches": _texts})
 
 
 def _selectors(selectors: Any) -> Any:
-    """Return what chooses the template of a task's pod as Druid gives it back (``Selector``)."""
+    """Return the selectors of pod templates for tasks as Druid returns them (``Selector``)."""
     return _each(selectors, {"context.tags": _sets, "type": sorted_set, "dataSource": sorted_set})
 
 
 def _each(elements: Any, fields: Mapping[str, Callable[[Any], Any]]) -> Any:
-    """Return the elements with these fields in all of them: one that is left out is null, which is a meaning."""
+    """Return the elements, all with these fields. A missing field is null, which is significant."""
     if not isinstance(elements, list):
         return elements
     return [
@@ -62,7 +62,7 @@ def _each(elements: Any, fields: Mapping[str, Callable[[Any], Any]]) -> Any:
 
 
 def _texts(mapping: Any) -> Any:
-    """Return a mapping whose values Druid keeps as text, which numbers and booleans may be stated for."""
+    """Return a mapping with its numbers and booleans as strings, as Druid stores them."""
     return {name: _text(value) for name, value in mapping.items()} if isinstance(mapping, Mapping) else mapping
 
 
@@ -75,10 +75,10 @@ class Kind:
     """
     A kind of dynamic configuration.
 
-    ``id``: how results call it. ``name``: whose it is. ``path``: of GET and POST. ``since``: the release of Druid that
-    has it first. ``is_replaced``: POST replaces the whole of it, so that a field that is left out gets its default;
-    otherwise a field that is left out or null keeps its value. ``fields``: what Druid does to their values.
-    ``exact``: lists whose elements are wanted exactly as they are stated. ``complete``: see ``unknown_fields``.
+    ``id``: its id in results. ``name``: its owner in messages. ``path``: of GET and POST. ``since``: the first release
+    of Druid that has it. ``is_replaced``: POST replaces the whole configuration, so that a missing field is reset to
+    its default; otherwise a field that is missing or null keeps its value. ``fields``: how Druid normalizes fields.
+    ``exact``: lists whose elements replace the current ones as specified. ``complete``: see ``unknown_fields``.
     """
 
     id: str
@@ -119,7 +119,7 @@ OVERLORD = Kind(
         ("selectStrategy", "workerCategorySpec"): frozenset(),
     },
 )
-# Up to Druid 35 POST replaces it, but there is a single field in it then.
+# Up to Druid 35 POST replaces it, but it has only one field there.
 TASK_RUNNER = Kind(
     "kubernetes_task_runner",
     "the Kubernetes task runner",
@@ -140,7 +140,7 @@ COMPACTION = Kind("compaction", "automatic compaction", "/druid/indexer/v1/compa
 
 
 def canonical_config(kind: Kind, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration, a person's or the answer to GET, in the form of that answer, sets sorted."""
+    """Return a configuration, as specified by a user or returned by GET, in the form of the latter, sets sorted."""
     document: Any = config
     for place, change in kind.fields:
         document = changed_at(document, place, change)
@@ -148,7 +148,7 @@ def canonical_config(kind: Kind, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the configuration shall be; InvalidInput where a field cannot be brought back to its default."""
+    """Return the desired configuration. InvalidInput if a field cannot be reset to its default."""
     specified = without_fields(desired, unknown_config(kind, before, desired))
     after = dict(drop_null_fields(before, specified, merge(before, specified)))
     if not kind.is_replaced:
@@ -160,8 +160,8 @@ def merged_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, A
 
 
 def unknown_config(kind: Kind, before: Mapping[str, Any], desired: Any) -> Iterator[Path]:
-    """Yield where ``desired`` has fields that this version of Druid does not know, as far as ``before`` tells."""
-    # of one that has never been set nothing is given back, so that nothing is known of its fields
+    """Yield the paths in ``desired`` that this version of Druid does not know, as far as ``before`` shows."""
+    # Druid returns nothing for a configuration that was never set, so its fields are unknown
     return unknown_fields(before, desired, kind.complete) if before else iter(())
 
 
@@ -175,9 +175,7 @@ def _with_list_replaced(place: Path, before: Any, specified: Any, after: dict[st
 
 
 def _empty_value(name: str, value: Any) -> Any:
-    """Return what brings a field to its default, where that is to be empty: null itself keeps what is there."""
+    """Return the value that resets a list or a mapping. Null would keep the current value."""
     if isinstance(value, list | Mapping):
         return type(value)()
-    raise InvalidInput(
-        name, None, f"Druid has no way back to the default of this field, now {value!r}; state the value"
-    )
+    raise InvalidInput(name, None, f"this field cannot be reset to its default (current value: {value!r}); set a value")

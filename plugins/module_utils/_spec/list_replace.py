@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lists, such as rules, of which each element is wanted exactly as it is stated. Pure."""
+"""Lists, such as rules, whose elements replace the current ones exactly as specified. Pure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Elements = list[Any]
 
 def replace_list(before: Elements, desired: Elements) -> Elements:
     """
-    Return the desired elements, each as Druid has it if it has it: there may be fields of newer releases in it.
+    Return the desired elements. An element that Druid has is returned as Druid has it, with fields of newer releases.
 
-    Fields are compared as a whole, so that a tier that is not stated any more is a change.
+    Fields are compared as a whole, so that removing a tier is a change.
     """
     return [_existing_or_new(before, element) for element in desired]
 
 
 def unknown_in(before: Elements, desired: Elements) -> Iterator[tuple[int, str]]:
-    """Yield index and name of the fields that no element of the same type has in ``before``, given back by Druid."""
+    """Yield index and name of the fields that no element of the same type in ``before``, returned by Druid, has."""
     known = _fields(before)
     for index, element in enumerate(desired):
         if isinstance(element, Mapping) and _type(element) in known:
@@ -51,7 +51,7 @@ def _fields(elements: Elements) -> dict[str, set[str]]:
 
 
 def _type(element: Mapping[str, Any]) -> str:
-    """Return the type of an element; those of a list in which there are no types are all alike."""
+    """Return the type of an element. Elements without a type have the same empty type."""
     kind = element.get("type")
     return kind if isinstance(kind, str) else ""
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What there will be: the specification of a user merged into the one that Druid has. Pure."""
+"""Merges the specification of a user into the one that Druid has. Pure."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-# Mappings that Druid keeps as they were sent: there the number 1 and the text "1" are two things.
+# Mappings that Druid stores as sent: the number 1 and the string "1" differ there.
 VERBATIM = frozenset({"context", "taskContext", "queryContext", "consumerProperties", "parser"})
 
 
 def merge(before: Any, desired: Any) -> Any:
     """
-    Return ``desired`` laid over ``before``, both JSON in canonical form.
+    Return ``desired`` merged into ``before``, both JSON in canonical form.
 
-    Mappings are merged deeply, except where their types differ. A list is replaced as a whole; an element that was
-    in it, by its name or because nothing that is stated is different, keeps what it had beside that. Null takes a
-    value away, and is nothing where there is none. A value that Druid would read as the same (``"2"`` and 2) stays as
-    it is, so that the result is the same as ``before`` exactly when nothing would change, and a number that is stated
-    as text becomes one.
+    Mappings are merged recursively, unless their types differ. A list is replaced as a whole. An element that the old
+    list contains, by name or with the same values in all specified fields, keeps its other fields. Null removes a
+    value, and has no effect if there is none. A value that Druid reads as equal (``"2"`` and 2) is kept, so that the
+    result equals ``before`` exactly if nothing would change. A number that is specified as a string becomes a number.
     """
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
         return _merge_mappings(before, desired)
@@ -35,12 +34,12 @@ def merge(before: Any, desired: Any) -> Any:
 
 
 def are_same(one: Any, other: Any) -> bool:
-    """True if both are the same JSON, where true and 1 are two things."""
+    """True if both are the same JSON, where true and 1 differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
-    """Another type of input format, filter or aggregator is another thing, which keeps nothing of the old one."""
+    """True if the types differ. A new type of input format, filter or aggregator keeps no field of the old one."""
     one, other = before.get("type"), desired.get("type")
     return isinstance(one, str) and isinstance(other, str) and one != other
 
@@ -75,7 +74,7 @@ def _merge_lists(before: list[Any], desired: list[Any]) -> list[Any]:
 
 
 def _match_existing(before: list[Any], desired: list[Any]) -> list[Any]:
-    """Return the desired elements, each as Druid has it if it has it: a new one takes nothing from another one."""
+    """Return the desired elements. An element that Druid has is returned as Druid has it; others are not merged."""
     remaining, found = list(before), []
     for element in desired:
         same = next((index for index, old in enumerate(remaining) if are_same(merge(old, element), old)), None)
@@ -84,14 +83,14 @@ def _match_existing(before: list[Any], desired: list[Any]) -> list[Any]:
 
 
 def _names(elements: list[Any]) -> list[str] | None:
-    """Return the names of the elements, such as dimensions; None if they do not tell them apart."""
+    """Return the names of the elements, such as dimensions, or None if the names are not unique."""
     specified = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
     names = [name for name in specified if isinstance(name, str)]
     return names if len(set(names)) == len(elements) else None
 
 
 def _are_equivalent(before: Any, desired: Any) -> bool:
-    """True if Druid reads both as the same value: numbers and booleans may be stated as text, and text as a number."""
+    """True if Druid reads both as the same value, such as a number or a boolean and its string form."""
     if isinstance(before, str) or before is None or isinstance(before, Mapping | list):
         return before == (json.dumps(desired) if isinstance(desired, int | float) else desired)
     found = _as_number(desired)
@@ -99,7 +98,7 @@ def _are_equivalent(before: Any, desired: Any) -> bool:
 
 
 def _as_number(value: Any) -> Any:
-    """Return the number or boolean that a text stands for, anything else as it is."""
+    """Return the number or boolean that a string represents, and any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -111,9 +110,9 @@ def _as_number(value: Any) -> Any:
 
 def drop_null_fields(before: Any, desired: Any, after: Any) -> Any:
     """
-    Return ``after``, which is ``desired`` laid over ``before``, without the fields that ``desired`` takes away.
+    Return ``after``, which is ``desired`` merged into ``before``, without the fields that ``desired`` removes.
 
-    One that was null stays so: that is how Druid gives back a field that it knows and that has no value.
+    A field that was null stays null: that is how Druid returns a known field without a value.
     """
     if not (isinstance(before, Mapping) and isinstance(desired, Mapping) and isinstance(after, Mapping)):
         return after

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid makes of a specification: fields that it does not know or drops, and values that it changes. Pure."""
+"""How Druid changes a specification: fields that it does not know or drops, and values that it normalizes. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.paths impor
 
 def dropped_fields(specified: Any, returned: Any, place: str = "") -> Iterator[str]:
     """
-    Yield the places, such as ``spec.ioConfig.taskCuont``, that are in ``specified`` and not in ``returned``.
+    Yield the paths, such as ``spec.ioConfig.taskCuont``, that are in ``specified`` but not in ``returned``.
 
-    Both are in canonical form. Null is nothing, so it cannot be dropped.
+    Both are in canonical form. Null equals a missing field, so it is never dropped.
     """
     if isinstance(specified, Mapping) and isinstance(returned, Mapping):
         for name, value in specified.items():
@@ -32,7 +32,7 @@ def dropped_fields(specified: Any, returned: Any, place: str = "") -> Iterator[s
 
 
 def differing_fields(one: Any, other: Any, place: str = "") -> Iterator[str]:
-    """Yield the places of the fields that are in both and differ, in the order of ``one``."""
+    """Yield the paths of the fields that are in both but differ, in the order of ``one``."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in (name for name in one if name in other):
             yield from differing_fields(one[name], other[name], f"{place}.{name}" if place else str(name))
@@ -40,12 +40,12 @@ def differing_fields(one: Any, other: Any, place: str = "") -> Iterator[str]:
         yield place
 
 
-# Parts of which Druid gives back every field that it knows, null where it is not set, but for these.
+# Parts for which Druid returns every known field (null if it is not set), and the exceptions.
 Complete = Mapping[Path, frozenset[str]]
 
 
 def unknown_fields(before: Any, desired: Any, complete: Complete) -> Iterator[Path]:
-    """Yield the places of the fields in ``desired`` that ``before``, which Druid has given back, says nothing of."""
+    """Yield the paths of the fields in ``desired`` that ``before``, which Druid has returned, does not contain."""
     for place, exceptions in complete.items():
         known, specified = value_at(before, place), value_at(desired, place)
         if isinstance(known, Mapping) and isinstance(specified, Mapping) and not differ_in_type(known, specified):
@@ -53,7 +53,7 @@ def unknown_fields(before: Any, desired: Any, complete: Complete) -> Iterator[Pa
 
 
 def without_fields(document: Any, places: Iterable[Path]) -> Any:
-    """Return ``document`` without what is there: what Druid drops could never be found as it is wanted."""
+    """Return ``document`` without these fields. Druid drops them, so they would never be in the desired state."""
     for place in places:
         document = without(document, place)
     return document

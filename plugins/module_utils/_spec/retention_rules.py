@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Retention rules in the form in which Druid gives them back, and what they shall be. Pure."""
+"""Retention rules: their canonical form, as Druid returns it, and their desired state. Pure."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_boolean, parse_whole_number
 from ansible_collections.druidops.druid.plugins.module_utils._values.paths import changed_at
 
-# The rules of every datasource that has none that fit.
+# The rules for datasources without a matching rule of their own.
 DEFAULT = "_default"
-# What counts where a field is not stated (Druid's LoadRule, PeriodLoadRule, PeriodDropRule ...).
+# The defaults of fields that are not specified (Druid's LoadRule, PeriodLoadRule, PeriodDropRule ...).
 _TIERS = {"_default_tier": 2}
 _BY_PERIOD = "ByPeriod"
-# This one looks back from the end of what it drops: nothing in the future is meant.
+# The period of this rule is before what it drops, so it has no includeFuture.
 _WITHOUT_FUTURE = "dropBeforeByPeriod"
 
 Rule = dict[str, Any]
 
 
 def canonical_rules(rules: list[Any]) -> list[Any]:
-    """Return the rules as Druid's GET has them; applied twice, it changes nothing more."""
+    """Return the rules as Druid's GET has them. Idempotent."""
     return [_canonical(rule) if isinstance(rule, Mapping) else rule for rule in rules]
 
 
 def merged_rules(before: list[Any], datasource: str, desired: list[Any]) -> list[Any]:
-    """Return the rules that there shall be, all in canonical form; InvalidInput if Druid cannot be without them."""
+    """Return the desired rules, all in canonical form. InvalidInput if the rules of the cluster would be empty."""
     if datasource == DEFAULT and not desired:
-        remedy = "the rules of the cluster cannot be empty; to load everything, state one of type loadForever"
+        remedy = "the rules of the cluster cannot be empty; to load everything, use a rule of type loadForever"
         raise InvalidInput("rules", [], remedy)
     return replace_list(before, without_unknown_fields(before, desired))
 

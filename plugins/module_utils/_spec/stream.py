@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The types of supervisors that read a stream, and what is different in their specifications: a table. Pure."""
+"""The types of supervisors that read a stream, and how their specifications differ: a table. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _IO: Path = ("spec", "ioConfig")
 
 class Stream(NamedTuple):
     """
-    What a type of supervisor reads.
+    The stream of a type of supervisor.
 
-    ``name``: where the stream is named; offsets of the one mean nothing in the other. ``patterns``: where several are.
-    ``dropped``: fields that are never in what Druid gives back, or copies of other fields.
+    ``name``: the path of the stream's name. Offsets are valid for one stream only. ``patterns``: the paths of patterns
+    for several streams. ``dropped``: fields that Druid never returns, or that are copies of other fields.
     """
 
     name: Path
@@ -39,11 +39,11 @@ STREAMS: dict[str, Stream] = {
 
 
 def stream_of(spec: Mapping[str, Any]) -> Stream | None:
-    """Return what a supervisor with this specification reads, None if it is no stream."""
+    """Return the stream that a supervisor with this specification reads, None if it does not read a stream."""
     return STREAMS.get(str(spec.get("type")))
 
 
 def stream_name(spec: Mapping[str, Any]) -> Any:
-    """Return the name of the one stream that is read; None if there is none, or more than one."""
+    """Return the name of the stream, None if there is none or more than one."""
     stream = stream_of(spec)
     return value_at(spec, stream.name) if stream else None

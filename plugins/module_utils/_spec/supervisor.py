@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The specification of a supervisor in the form in which Druid gives it back, so that two of them can be compared."""
+"""The canonical form of a supervisor's specification, as Druid returns it, so that specifications can be compared."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DURATIONS: tuple[Path, ...] = (
 _GRANULARITIES = ("segmentGranularity", "queryGranularity")
 _DATA_SCHEMA: Path = ("spec", "dataSchema")
 
-# What Druid does to the values of a field, wherever it is found.
+# How Druid normalizes fields.
 _STREAM_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     *((path, canonical_duration) for path in _DURATIONS),
     *(((*_DATA_SCHEMA, "granularitySpec", name), canonical_granularity) for name in _GRANULARITIES),
@@ -59,9 +59,9 @@ FIELDS = (*_STREAM_FIELDS, *_COMPACTION_FIELDS)
 
 def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return the specification of a supervisor, a person's or the answer to GET, in the form of that answer.
+    Return the specification of a supervisor, as specified by a user or returned by GET, in the form of the latter.
 
-    Applying it twice changes nothing more. Nulls stay: in a person's specification they take something away.
+    Idempotent. Nulls are kept: in a user's specification they remove fields.
     """
     stream = stream_of(spec)
     if stream is not None:
@@ -81,7 +81,7 @@ def _canonical_stream(stream: Stream, spec: Mapping[str, Any]) -> dict[str, Any]
 
 
 def with_parts_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the old form, with the three parts at the top, as the new one, where they are in ``spec``."""
+    """Return the old form, with the three parts at the top level, as the new form, with them in ``spec``."""
     top = {name: value for name, value in spec.items() if name not in _PARTS}
     if top.get("spec") is None:
         top["spec"] = {name: spec[name] for name in _PARTS if name in spec}
@@ -102,7 +102,7 @@ def _with_specified_exclusions(data_schema: Any) -> Any:
 
 
 def _with_strict_parsing(tuning: Any) -> Any:
-    """Druid overrides two fields when errors of parsing are reported (``SeekableStreamIndexTaskTuningConfig``)."""
+    """Druid overrides two fields if reportParseExceptions is true (``SeekableStreamIndexTaskTuningConfig``)."""
     if value_at(tuning, ("reportParseExceptions",)) not in (True, "true"):
         return tuning
     saved = tuning.get("maxSavedParseExceptions")
@@ -111,7 +111,7 @@ def _with_strict_parsing(tuning: Any) -> Any:
 
 
 def _bounded(number: Any, *, at_least: int | None = None, at_most: int | None = None) -> Any:
-    """Return a whole number, stated as one or as text, within the bounds; anything else as it is."""
+    """Return an integer, which may be a string, limited to the bounds, and any other value unchanged."""
     try:
         found = int(number)
     except (TypeError, ValueError, OverflowError):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a supervisor shall be, decided from what it is and what a person wants."""
+"""The desired state of a supervisor, computed from its current state and the user's specification."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.paths impor
 
 _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
 _TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
-# Parts of which Druid gives back every field that it knows, null where it is not set, but for these (Druid 39).
+# Parts for which Druid returns every known field (null if it is not set), and the exceptions (Druid 39).
 _COMPLETE: Complete = {
     (): frozenset(),
     ("spec",): frozenset(),
@@ -41,25 +41,25 @@ _COMPLETE: Complete = {
     ("spec", "ioConfig"): frozenset(),
     ("spec", "tuningConfig"): frozenset({"streamingPartitionsSpec"}),
 }
-# Kinesis leaves out many more in these.
+# For Kinesis, Druid omits many more fields in these parts.
 _INCOMPLETE = {"kinesis": {("spec", "ioConfig"), ("spec", "tuningConfig")}}
 _TUNING: Path = ("spec", "tuningConfig")
-# Fields whose value Druid derives from another one unless they are stated: this one, and that other.
+# Fields that Druid derives from another field unless they are set: the derived field and its source.
 _DERIVED_FIELDS: tuple[tuple[str, str], ...] = (
     ("maxParseExceptions", "reportParseExceptions"),
     ("maxSavedParseExceptions", "reportParseExceptions"),
     ("indexSpecForIntermediatePersists", "indexSpec"),
 )
 _NEW_STREAM = (
-    "the offsets of one stream mean nothing in another, so this is not done to a supervisor that is there. Suspend "
-    "it and wait until its tasks have published, remove it (state: absent), and submit one with another id or, if the "
-    "datasource is to be read from the beginning of the new stream, submit it again and reset it"
+    "offsets of one stream are invalid in another, so an existing supervisor cannot be switched. Suspend it and wait "
+    "until its tasks have published, remove it (state: absent), and submit a supervisor with another id. To read the "
+    "new stream from its beginning into the same datasource, submit the supervisor again and reset it"
 )
 
 
 @dataclass(frozen=True)
 class DesiredSupervisor:
-    """What a person wants of one supervisor. ``spec``: in canonical form; ``suspended``: None leaves it as it is."""
+    """The desired state of one supervisor. ``spec``: in canonical form. ``suspended``: None leaves it unchanged."""
 
     id: str
     spec: Mapping[str, Any] | None = None
@@ -68,14 +68,14 @@ class DesiredSupervisor:
 
 
 def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> dict[str, Any] | None:
-    """Return what the supervisor shall be, None if it shall not be; InvalidInput if it cannot be."""
+    """Return the desired specification, None if the supervisor should not exist. InvalidInput if it is not possible."""
     if not target.is_present:
         return None
     if before is None:
         return _created(target)
     desired = _without_unknown(before, target)
     if _is_auto_scaled(merge(before, desired)):
-        # the number of tasks is the autoscaler's now; stating it again would take its decision back
+        # the autoscaler controls the number of tasks; setting it would revert its decision
         desired = without(desired, _TASK_COUNT)
     after = _with_suspension(_without_derived(before, desired, merge(before, desired)), target)
     _reject_other_stream(before, after)
@@ -83,12 +83,12 @@ def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> 
 
 
 def differ_in_suspension_only(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """True if it only has to be suspended or resumed."""
+    """True if only the suspension differs."""
     return are_same({**before, "suspended": None}, {**after, "suspended": None})
 
 
 def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> Iterator[Path]:
-    """Yield where ``target`` has fields that this version of Druid does not know, as far as ``before`` tells."""
+    """Yield the paths in ``target`` that this version of Druid does not know, as far as ``before`` shows."""
     kind = str(value_at(before, ("type",)))
     incomplete = _INCOMPLETE.get(kind, set())
     complete = {place: names for place, names in _COMPLETE.items() if place not in incomplete}
@@ -97,7 +97,7 @@ def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredS
 
 def _created(target: DesiredSupervisor) -> dict[str, Any]:
     if target.spec is None:
-        raise InvalidInput("id", target.id, "there is no such supervisor; state its spec to make it")
+        raise InvalidInput("id", target.id, "the supervisor does not exist; set spec to create it")
     return _with_suspension({"suspended": False, **target.spec}, target)
 
 
@@ -106,15 +106,15 @@ def _with_suspension(spec: Mapping[str, Any], target: DesiredSupervisor) -> dict
 
 
 def _without_unknown(before: Mapping[str, Any], target: DesiredSupervisor) -> Any:
-    """Leave out what Druid would drop: with it a second run could never find the supervisor as it is wanted."""
+    """Remove the fields that Druid would drop: with them every run would report a change."""
     return without_fields(target.spec or {}, unknown_supervisor_fields(before, target))
 
 
 def _without_derived(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:
-    """Leave out what Druid had derived from a field that changes now, so that it is derived anew."""
+    """Remove the values that Druid has derived from a field that changes, so that Druid derives them again."""
     old, specified, new = (value_at(each, _TUNING) or {} for each in (before, desired, after))
     if not all(isinstance(each, Mapping) for each in (old, specified, new)):
-        # what is no tuning at all is for Druid to refuse
+        # Druid rejects an invalid tuningConfig
         return after
     for derived, source in _DERIVED_FIELDS:
         if derived not in specified and not are_same(old.get(source), new.get(source)):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the reports of a task say, in a few words: how far it is, and why it failed."""
+"""A summary of a task's reports: its progress, and why it failed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROWS = ("processed", "processedWithError", "thrownAway", "unparseable")
 
 
 def progress(status: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``{"phase": text, "rows": count or None}`` of a task that runs or has ended."""
+    """Return ``{"phase": string, "rows": count or None}`` for a task that is running or has ended."""
     phase = (
         value_at(report, (*_NATIVE, "ingestionState"))
         or _stage(value_at(report, (*_SQL, "stages")))
@@ -29,18 +29,18 @@ def progress(status: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, 
 
 
 def failure(status: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    """Return why a task failed, in Druid's own words."""
+    """Return Druid's own message why a task failed."""
     found = (
         value_at(report, (*_SQL, "status", "errorReport", "error", "errorMessage"))
         or value_at(report, (*_NATIVE, "errorMsg"))
         or status.get("errorMsg")
     )
-    # below the first line is where in Druid it was
-    return str(found or "Druid gives no reason; see the log of the task").partition("\n")[0]
+    # the lines after the first are a stack trace
+    return str(found or "Druid reports no reason; check the log of the task").partition("\n")[0]
 
 
 def _stage(stages: Any) -> str | None:
-    """Return the last stage of a query that has begun, such as ``stage 2 of 3, RUNNING``."""
+    """Return the last stage of a query that has started, such as ``stage 2 of 3, RUNNING``."""
     if not isinstance(stages, list):
         return None
     started = [
@@ -51,14 +51,14 @@ def _stage(stages: Any) -> str | None:
 
 def _native_rows(report: Mapping[str, Any]) -> int | None:
     totals = value_at(report, (*_NATIVE, "rowStats"))
-    # a parallel task has them by phase, the others below buildSegments
+    # a parallel task reports them by phase, other tasks below buildSegments
     totals = value_at(totals, ("totals",)) or totals
     built = value_at(totals, ("buildSegments",))
     return sum(built.get(name) or 0 for name in _ROWS) if isinstance(built, Mapping) else None
 
 
 def _sql_rows(report: Mapping[str, Any]) -> int | None:
-    """Return the rows that have come to the stage that makes segments; before that, those that were read."""
+    """Return the rows that have reached segment generation; before that stage, the rows that were read."""
     counters = value_at(report, (*_SQL, "counters"))
     if not isinstance(counters, Mapping):
         return None

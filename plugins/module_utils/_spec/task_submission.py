@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A job: a task that runs once for each specification, however often it is declared."""
+"""A job: a task that runs once for each specification, however often the module runs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.identity impo
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 _DIGITS = 16
-# What Druid puts before the id of a query to name its task (MSQTasks.controllerTaskId).
+# Druid's prefix of the query id in the task id (MSQTasks.controllerTaskId).
 _OF_QUERY = "query-"
 
 
 @dataclass(frozen=True)
 class Job:
     """
-    A job of which each attempt is a task with an id of its own: Druid never takes an id twice.
+    A job. Each attempt is a task with its own id, since Druid never accepts an id twice.
 
-    ``id``: that of the first attempt. ``body``: what is posted, without an id. ``is_query``: SQL, not a native task.
+    ``id``: that of the first attempt. ``body``: the body of POST, without an id. ``is_query``: SQL, not a native task.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Job:
         return _OF_QUERY + own_id if self.is_query else own_id
 
     def submission(self, attempt: int) -> dict[str, Any]:
-        """Return what is posted for an attempt."""
+        """Return the body of POST for an attempt."""
         own_id = self._own_id(attempt)
         if self.is_query:
             return {**self.body, "context": {**(self.body.get("context") or {}), "sqlQueryId": own_id}}
@@ -49,31 +49,31 @@ class Job:
 
 
 def native_job(spec: Mapping[str, Any], specified: str | None) -> Job:
-    """Return the job of a native task; ``specified``: the module's option id. InvalidInput if it cannot be a task."""
+    """Return the job of a native task. ``specified``: the module's option id. InvalidInput if the spec is invalid."""
     kind = spec.get("type")
     if not isinstance(kind, str) or not kind:
-        raise InvalidInput("spec.type", kind, "say which type of task it is, such as index_parallel")
+        raise InvalidInput("spec.type", kind, "set the type of the task, such as index_parallel")
     own_id = _own_id_of(spec)
     if specified is not None and own_id not in ("", specified):
-        raise InvalidInput("id", specified, f"the spec names another task, {own_id!r}; state one of them")
+        raise InvalidInput("id", specified, f"the spec has id {own_id!r}; set only one of them")
     body = {name: value for name, value in spec.items() if name != "id"}
     generated = "_".join(part for part in ("druidops", kind, datasource_of(spec), _digest(body)) if part)
     return Job(specified or own_id or generated, body)
 
 
 def query_job(query: str, context: Mapping[str, Any], parameters: list[Any], specified: str | None) -> Job:
-    """Return the job of an SQL statement that ingests (INSERT or REPLACE)."""
+    """Return the job of an SQL ingestion statement (INSERT or REPLACE)."""
     if "sqlQueryId" in context:
-        raise InvalidInput("context.sqlQueryId", context["sqlQueryId"], "state the id by the option id")
+        raise InvalidInput("context.sqlQueryId", context["sqlQueryId"], "set the id with the option id")
     body = {"query": query, "context": dict(context), **({"parameters": parameters} if parameters else {})}
     return Job(specified or f"druidops_{_digest(body)}", body, is_query=True)
 
 
 def _own_id_of(spec: Mapping[str, Any]) -> str:
-    """Return the id that the specification states, empty if it states none."""
+    """Return the id in the specification, an empty string if it has none."""
     own_id = spec.get("id")
     if own_id is not None and not isinstance(own_id, str):
-        raise InvalidInput("spec.id", own_id, "the id of a task has to be a text; put it in quotes, or leave it out")
+        raise InvalidInput("spec.id", own_id, "the id of a task must be a string; quote or omit it")
     return own_id or ""
 
 

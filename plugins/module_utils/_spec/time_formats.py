@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Timestamps, intervals, durations and granularities: Druid takes several notations, and gives back one. Pure."""
+"""Timestamps, intervals, durations and granularities: Druid accepts several forms, and returns one. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 
 def canonical_timestamp(text: Any) -> Any:
-    """Return ``2026-01-01`` as ``2026-01-01T00:00:00.000Z``; what is no moment as it is, for Druid to refuse."""
+    """Return ``2026-01-01`` as ``2026-01-01T00:00:00.000Z``, and an invalid timestamp unchanged: Druid rejects it."""
     if not isinstance(text, str):
         return text
     try:
         moment = datetime.fromisoformat(text)
         in_utc = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
-        # the offset may lead out of the years that Python knows
+        # the UTC offset may lead to a year that Python does not support
         return text
     return f"{in_utc:%Y-%m-%dT%H:%M:%S}.{in_utc.microsecond // 1000:03}Z"
 
@@ -34,7 +34,7 @@ def canonical_interval(text: Any) -> Any:
     """
     Return ``2020/2021-06`` as ``2020-01-01T00:00:00.000Z/2021-06-01T00:00:00.000Z``.
 
-    One with a period in it, and what is none at all, is returned as it is.
+    An interval with a period, and an invalid one, are returned unchanged.
     """
     if not isinstance(text, str):
         return text
@@ -45,7 +45,7 @@ def _with_day(part: str) -> str:
     return part + _SHORT[len(part)] if _DATE.fullmatch(part) else part
 
 
-# No part of one has more digits in Druid (Joda-Time: a whole number of 32 bits); Python makes no text of thousands.
+# No part has more digits in Druid (Joda-Time: a 32-bit integer). Python does not convert thousands of digits.
 _PERIOD = re.compile(
     r"P(?=.)(?:(?P<weeks>\d{1,18})W)?(?:(?P<days>\d{1,18})D)?"
     r"(?:T(?=.)(?:(?P<hours>\d{1,18})H)?(?:(?P<minutes>\d{1,18})M)?(?:(?P<seconds>\d{1,18}(?:\.\d+)?)S)?)?",
@@ -58,7 +58,8 @@ def canonical_duration(period: Any) -> Any:
     """
     Return ``PT1H`` as ``PT3600S``, the form of Druid's GET (``Period.toStandardDuration``).
 
-    What has months or years, which have no length, or is no period at all is returned as it is: Druid refuses it.
+    A period with months or years, which have no fixed length, and an invalid one are returned unchanged: Druid rejects
+    them.
     """
     match = _PERIOD.fullmatch(period) if isinstance(period, str) else None
     if match is None:
@@ -69,7 +70,7 @@ def canonical_duration(period: Any) -> Any:
     return f"PT{seconds}.{rest:03}S" if rest else f"PT{seconds}S"
 
 
-# Druid's GranularityType: the period that each name stands for.
+# Druid's GranularityType: the period of each name.
 _PERIODS = {
     "SECOND": "PT1S",
     "MINUTE": "PT1M",

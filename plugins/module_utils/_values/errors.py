@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can go wrong: one hierarchy, caught once, at the edge. ``str(error)`` is the message."""
+"""The exception hierarchy, caught once, in the entry points. ``str(error)`` is the message."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ HIDDEN = object()
 
 
 class DruidError(Exception):
-    """Something that a person has to be told. The text names the object, what happened and what to do."""
+    """An error for the user. The message names the object, the cause and the remedy."""
 
 
 class InvalidInput(DruidError):
-    """An option, or a field of one, cannot be used. A secret is named by ``value=HIDDEN``."""
+    """An option, or a field of one, is invalid. ``value=HIDDEN`` keeps a secret out of the message."""
 
     def __init__(self, name: str, value: Any, remedy: str) -> None:
         self.name, self.remedy = name, remedy
@@ -26,7 +26,7 @@ class InvalidInput(DruidError):
 
 
 class PartialFailure(DruidError):
-    """Some of the work could not be done. ``result``: what was, in the form of the module's result."""
+    """Part of the work failed. ``result``: the module's result for the work that was done."""
 
     def __init__(self, message: str, result: dict[str, Any]) -> None:
         super().__init__(message)
@@ -34,18 +34,18 @@ class PartialFailure(DruidError):
 
 
 class UncertainState(DruidError):
-    """A write failed, and what is there now is not what was there before. The text tells what is."""
+    """A write failed, and the current state may differ from the previous one. The message describes it."""
 
 
 class NotConnected(DruidError):
-    """A supervisor has no connection to its stream: it would not do now what it is asked for, and may never do it."""
+    """A supervisor has no connection to its stream: it would delay a request, and may drop it."""
 
 
 def sentences(*parts: str) -> str:
-    """Return the parts that are not empty, each ended by a full stop."""
+    """Return the parts that are not empty, each with a final full stop."""
     return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
 
 
 def truncate(text: str, length: int) -> str:
-    """Return the text, cut to so many characters."""
+    """Return the text, truncated to ``length`` characters."""
     return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Mappings, numbers and booleans that are written as text: JSON, or YAML where PyYAML is installed."""
+"""Parses mappings, numbers and booleans in strings: JSON, or YAML if PyYAML is installed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 
 
 def parse_mapping(value: Any, option: str) -> dict[str, Any]:
-    """Return a mapping, or the one that a JSON or YAML text holds; InvalidInput names ``option`` otherwise."""
+    """Return a mapping, which may be a JSON or YAML string. Otherwise InvalidInput names ``option``."""
     if isinstance(value, str):
         value = _parse(value, option)
     if not isinstance(value, Mapping):
-        kind = "nothing" if value is None else type(value).__name__
-        raise InvalidInput(option, HIDDEN, f"has to be a mapping, or JSON or YAML text of one, and is {kind}")
+        kind = "null" if value is None else type(value).__name__
+        raise InvalidInput(option, HIDDEN, f"must be a mapping, or a JSON or YAML string of one, not {kind}")
     return dict(value)
 
 
@@ -30,7 +30,7 @@ def _parse(text: str, option: str) -> Any:
         return json.loads(text)
     except ValueError as not_json:
         if not yaml_loader.is_available():
-            remedy = f"is not JSON ({not_json}), and for YAML the machine that runs the module needs PyYAML"
+            remedy = f"is not JSON ({not_json}), and YAML requires PyYAML on the host that runs the module"
             raise InvalidInput(option, HIDDEN, remedy) from None
     try:
         return yaml_loader.load(text)
@@ -38,16 +38,16 @@ def _parse(text: str, option: str) -> Any:
         raise InvalidInput(option, HIDDEN, f"is neither JSON nor YAML: {error}") from None
 
 
-# Druid's are of 64 bits; of thousands of digits Python makes no number.
+# Druid's integers have 64 bits. Python does not convert thousands of digits.
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,30}")
 _BOOLEANS = {"true": True, "false": False}
 
 
 def parse_whole_number(value: Any) -> Any:
-    """Return the whole number that a text says, anything else as it is, for Druid to judge."""
+    """Return the integer in a string, and any other value unchanged, for Druid to validate."""
     return int(value) if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) else value
 
 
 def parse_boolean(value: Any) -> Any:
-    """Return the boolean that a text says, anything else as it is."""
+    """Return the boolean in a string, and any other value unchanged."""
     return _BOOLEANS.get(value.lower(), value) if isinstance(value, str) else value

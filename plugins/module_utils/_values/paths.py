@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Places in nested JSON, written as tuples of keys."""
+"""Paths in nested JSON, as tuples of keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Path = tuple[str, ...]
 
 
 def value_at(document: Any, path: Path) -> Any:
-    """Return what is at ``path``, None if there is nothing."""
+    """Return the value at ``path``, None if there is none."""
     for name in path:
         if not isinstance(document, Mapping):
             return None
@@ -22,7 +22,7 @@ def value_at(document: Any, path: Path) -> Any:
 
 
 def changed_at(document: Any, path: Path, change: Callable[[Any], Any]) -> Any:
-    """Return ``document`` with ``change`` applied to the value at ``path``; as it is if there is none, or null."""
+    """Return ``document`` with ``change`` applied to the value at ``path``; unchanged if that is missing or null."""
     if not path:
         return change(document)
     if not isinstance(document, Mapping) or document.get(path[0]) is None:

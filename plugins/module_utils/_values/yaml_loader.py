@@ -4,7 +4,7 @@
 
 """YAML with the types of JSON, as kubectl (sigs.k8s.io/yaml, go-yaml v2) reads it. Pure.
 
-PyYAML alone makes 45045 of 12:30:45, and dates of what looks like one: there these are texts, but y and n booleans.
+PyYAML alone reads 12:30:45 as 45045, and timestamps as dates. kubectl reads these as strings, and y and n as booleans.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NON_FINITE = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 _BOOLEAN = re.compile(r"(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$")
 _TRUE = frozenset({"y", "yes", "true", "on"})
-# JSON has no larger integers than these two kinds; go-yaml makes floats of larger ones.
+# The 64-bit integers, signed and unsigned. go-yaml reads larger numbers as floats.
 _INTEGERS = range(-(2**63), 2**64)
 
 
 class InvalidYaml(ValueError):
-    """The text is no YAML, or more than one document: what is wrong and where, without quoting the text."""
+    """The text is not valid YAML, or has several documents. The message has problem and position, but not the text."""
 
 
 def is_available() -> bool:
-    """True where PyYAML is."""
+    """True if PyYAML is installed."""
     return yaml is not None
 
 
 def load(text: str) -> Any:
-    """Return the only document in the text, None when there is none; InvalidYaml otherwise."""
+    """Return the only document in the text, None if there is none. Otherwise InvalidYaml."""
     loader = _Loader(text)
     try:
         documents = []
@@ -51,12 +51,12 @@ def load(text: str) -> Any:
         loader.dispose()
     documents = [document for document in documents if document is not None]
     if len(documents) > 1:
-        raise InvalidYaml(f"it holds {len(documents)} documents, and one is needed: leave the others out")
+        raise InvalidYaml(f"it contains {len(documents)} documents, but only one is allowed; remove the others")
     return documents[0] if documents else None
 
 
 def number(text: str) -> int | float | str:
-    """Return the number that the text stands for in YAML 1.1 as go-yaml v2 reads it, or the text."""
+    """Return the number that the text represents in YAML 1.1 as go-yaml v2 reads it, or the text."""
     plain = text.replace("_", "")
     if plain.lower() in _NON_FINITE:
         return _NON_FINITE[plain.lower()]
@@ -75,21 +75,21 @@ def _integer(plain: str) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """Return the problem and its place without the text: there may be a password in it."""
+    """Return the problem and its position without the text, which may contain a password."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    place = getattr(error, "problem_mark", None)
-    where = f" in line {place.line + 1}, column {place.column + 1}" if place else ""
+    mark = getattr(error, "problem_mark", None)
+    where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
     return f"{getattr(error, 'problem', None) or 'not readable'}{where}"
 
 
 if yaml is not None:
 
     class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        """Reads a mapping with each key once; keys are texts, as in JSON."""
+        """Rejects duplicate keys in mappings. Keys are strings, as in JSON."""
 
         def flatten_mapping(self, node: Any) -> None:
-            """Look at the keys before those that are merged in come beside them."""
+            """Check the keys before merge keys are resolved."""
             checked = self.__dict__.setdefault("checked", set())
             if node not in checked:
                 checked.add(node)
@@ -101,13 +101,11 @@ if yaml is not None:
             for key, _value in node.value:
                 name = "<<" if key.tag == f"{_TAG}merge" else self._name(key)
                 if name in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {name} is there twice", key.start_mark
-                    )
+                    raise yaml.constructor.ConstructorError(None, None, f"duplicate key {name}", key.start_mark)
                 seen.add(name)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
-            """Return the mapping; of a key that is merged in, too, the mapping's own value."""
+            """Return the mapping. Its own values override those that are merged in."""
             self.flatten_mapping(node)
             return {self._name(key): self.construct_object(value, deep=deep) for key, value in node.value}
 
@@ -116,7 +114,7 @@ if yaml is not None:
             if isinstance(value, bool):
                 return "true" if value else "false"
             if not isinstance(value, str | int | float):
-                problem = "a key has to be a text"
+                problem = "a key must be a string"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             return str(value)
 

@@ -118,7 +118,7 @@ INVALID: dict[str, tuple[Manifest, str]] = {
     ),
     "more levels than anybody can read": (
         {"spec": {"dynamicConfig": {"coordinator": nested(450)}}},
-        "it is nested too deeply, in more than 100 levels",
+        "it is nested too deeply (more than 100 levels)",
     ),
 }
 

@@ -218,7 +218,7 @@ def test_what_this_druid_may_not_have(kept: Kept) -> None:
     found = condition(kept.stored, "Degraded")
     is_missing = int(kept.druid.version.partition(".")[0]) < 37
     assert (found["status"], found["reason"]) == (("True", "InvalidSpec") if is_missing else ("False", "AsExpected"))
-    words = "has no dynamic configuration of the Brokers; it has one from 37 on"
+    words = "has no dynamic configuration of the Brokers; it requires Druid 37 or newer"
     assert (words in found["message"]) is is_missing
     # the others are kept all the same
     assert f"POST {COORDINATOR}" in kept.sent
@@ -342,7 +342,7 @@ def test_druid_speaks_tls_and_asks_for_a_certificate(live: Live, druid_mutual_tl
         reason, message = told()
         assert (reason, message) == (
             "InvalidSpec",
-            "spec.endpoint.caSecretRef: it contains no certificate in PEM form.",
+            "spec.endpoint.caSecretRef: it contains no certificate in PEM format.",
         )
         live.merge("Secret", "trust", secret("trust", ca_crt=druid_mutual_tls.ca_file))
         reason, message = told()

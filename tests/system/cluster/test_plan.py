@@ -27,7 +27,7 @@ CHANGED = """\
 -    druid.zk.service.enabled=false
 -    druid.metadata.storage.connector.password=********
 +    druid.zk.service.enabled=true
-+    druid.metadata.storage.connector.password=******** (another value)
++    druid.metadata.storage.connector.password=******** (changed)
  kind: ConfigMap
  metadata:
    labels:
@@ -57,7 +57,7 @@ SCALED = """\
 SECRET_VARIABLE = """\
          - name: AWS_SECRET_ACCESS_KEY
 -          value: '********'
-+          value: '******** (another value)'
++          value: '******** (changed)'
 """
 RESTARTS = """\
 restart 1: group data (StatefulSet druid-wiki-data), 1 pod

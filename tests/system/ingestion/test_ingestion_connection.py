@@ -45,7 +45,7 @@ def test_an_authority_that_has_not_signed_it_and_the_one_that_has(
         assert not ingestion.one_pass().done
         told = ingestion.stored["status"]["message"]
         assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
-        assert "its certificate is not trusted" in told
+        assert "the server's certificate is not trusted" in told
         assert "ca_path is spec.endpoint.caSecretRef" in told
 
         live.merge("Secret", "trust", secret("trust", ca_crt=druid_tls.ca_file))
@@ -60,7 +60,7 @@ def test_what_is_no_certificate(live: Live, druid_tls: Druid) -> None:
         ingestion.one_pass()
         assert ingestion.condition("Ready") == ("False", "InvalidSpec")
         told = ingestion.stored["status"]["message"]
-        assert "spec.endpoint.caSecretRef: it contains no certificate in PEM form." in told
+        assert "spec.endpoint.caSecretRef: it contains no certificate in PEM format." in told
         ingestion.one_pass()
         assert ingestion.stored["status"]["message"] == told
 

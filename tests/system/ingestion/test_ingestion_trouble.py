@@ -153,7 +153,7 @@ def test_a_specification_of_more_levels_than_anybody_can_read(ingestion: Ingesti
     ingestion.live.create(ingestion.resource("kafka", nested(450)))
     ingestion.one_pass()
     found = condition(ingestion.stored, "Ready")
-    assert (found["reason"], "it is nested too deeply, in more than 100 levels" in found["message"]) == (
+    assert (found["reason"], "it is nested too deeply (more than 100 levels)" in found["message"]) == (
         "InvalidSpec",
         True,
     )

@@ -149,7 +149,7 @@ def test_it_is_changed_once(direct: Direct, name: str, thing: Thing) -> None:
 def test_a_failure_that_changes_nothing_says_so(direct: Direct, name: str, thing: Thing) -> None:
     direct.proxy.fail_next(SERVER_ERROR_PAGE, method="POST")
 
-    with pytest.raises(DruidError, match=r"500 .*made to fail.* Read back: .* is as it was\."):
+    with pytest.raises(DruidError, match=r"500 .*made to fail.* Current state of .*: unchanged\."):
         thing.change(direct, name, 8)
 
     assert not thing.change(direct, name, 7)["changed"]
@@ -165,7 +165,7 @@ def test_a_failure_after_all_was_done_is_a_change(direct: Direct, name: str, thi
     result = thing.change(direct, name, 8)
 
     assert result["changed"]
-    assert "The change was made, although Druid did not say so" in result["warnings"][0]
+    assert "The change took effect despite this error" in result["warnings"][0]
 
 
 def test_a_lost_answer_does_no_harm(direct: Direct, name: str, thing: Thing) -> None:
@@ -183,7 +183,7 @@ def test_what_is_there_cannot_be_read_is_said(newest: Direct, name: str) -> None
     before = rules.read()
     newest.proxy.fail_next(SERVER_ERROR_PAGE, method="GET")
 
-    with pytest.raises(UncertainState, match=r"What is there now could not be read: GET .* was answered with 500"):
+    with pytest.raises(UncertainState, match=r"The current state could not be read: GET .* returned 500"):
         rules.write(before, rules.merge(before))
 
 
@@ -205,7 +205,7 @@ def test_fields_that_druid_does_not_know_are_named_and_change_nothing(direct: Di
         first, second = call(), call()
         for result in (first, second):
             assert [each.split(": ", 1)[1] for each in result["warnings"]] == [
-                f"Druid {version} does not know the field {place}, and drops it. Check its name."
+                f"Druid {version} ignores unknown field {place}. Check its name."
             ]
         assert (second["changed"], direct.writes) == (False, [])
     for datasource in (name, f"{name}_2"):
@@ -295,14 +295,14 @@ def test_a_value_that_druid_changes_is_told(direct: Direct, name: str) -> None:
     rules = [done(direct, ensure_rules, datasource=name, rules=interval) for _again in range(2)]
 
     for place, result in (("balancerComputeThreads", threads), ("rules", rules[0]), ("rules", rules[1])):
-        assert f"Druid keeps another value of {place} than is stated." in result["warnings"][0]
+        assert f"Druid normalizes {place}." in result["warnings"][0]
     assert [each["changed"] for each in (threads, *rules)] == [False, True, False]
     assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
 
 
 def test_what_this_druid_does_not_have_is_refused(druid_33: Druid) -> None:
-    brokers = r"^broker: Druid 33\.0\.0 has no dynamic configuration of the Brokers; it has one from 37 on"
-    runner = r"^kubernetes_task_runner: this Druid 33\.0\.0 has no Kubernetes task runner; load its extension first"
+    brokers = r"^broker: Druid 33\.0\.0 has no dynamic configuration of the Brokers; it requires Druid 37 or newer"
+    runner = r"^kubernetes_task_runner: Druid 33\.0\.0 has no Kubernetes task runner; load its extension first"
     with direct_on(druid_33) as direct:
         with pytest.raises(PartialFailure, match=brokers):
             done(direct, ensure_brokers, config={"queryBlocklist": []})
@@ -329,7 +329,7 @@ def test_the_task_runner_on_kubernetes(druid_33: Druid) -> None:
         assert found["podTemplateSelectStrategy"]["selectors"] == [
             {"selectionKey": "small", "type": ["compact"], "context.tags": None, "dataSource": None}
         ]
-        with pytest.raises(PartialFailure, match=r"capacity \(None\): Druid has no way back to the default"):
+        with pytest.raises(PartialFailure, match=r"capacity \(None\): this field cannot be reset to its default"):
             done(direct, ensure_overlord, kubernetes_task_runner={"capacity": None})
         kinds = [each["id"] for each in dynamic_config_info(direct.client)]
         assert kinds == ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"]

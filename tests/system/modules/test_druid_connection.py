@@ -102,13 +102,13 @@ def test_the_first_of_several_that_answers(druid: Druid) -> None:
 
 def test_nobody_is_there() -> None:
     with pytest.raises(
-        Unreachable, match=r"GET http://127.0.0.1:1/druid/indexer/v1/supervisor got no answer: .*refused"
+        Unreachable, match=r"GET http://127.0.0.1:1/druid/indexer/v1/supervisor got no response: .*refused"
     ):
         ask(urls=("http://127.0.0.1:1",))
 
 
 def test_somebody_is_there_and_says_nothing() -> None:
-    with nobody_answers() as url, pytest.raises(Unreachable, match="got no answer"):
+    with nobody_answers() as url, pytest.raises(Unreachable, match="got no response"):
         ask(urls=(url,), read_timeout=1)
 
 

@@ -107,7 +107,7 @@ def test_another_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict
 
 def test_before_34_another_id_is_refused(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     with direct_on_release(druid_33, "28.0.0") as direct:
-        with pytest.raises(PartialFailure, match=r"before Druid 34 it is that of the datasource; leave it out"):
+        with pytest.raises(PartialFailure, match=r"before Druid 34 the id is the name of the datasource; omit it"):
             direct.supervisor(spec=spec, id=f"{name}_2")
         assert direct.writes == []
 
@@ -136,7 +136,7 @@ def test_druids_own_refusal_of_another_topic_is_told(druid_33: Druid, name: str,
         assert before is not None
         with pytest.raises(ServerError, match=words):
             direct.client.post(SUPERVISORS, with_io(before, topic="other"))
-        with pytest.raises(DruidError, match=rf"{words}.* Read back: supervisor '{name}' is as it was\."):
+        with pytest.raises(DruidError, match=rf"{words}.* Current state of supervisor '{name}': unchanged\."):
             supervisor.write(before, with_io(before, topic="other"))
         assert supervisor.read() == before
 

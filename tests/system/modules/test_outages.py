@@ -122,7 +122,7 @@ def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: 
     outcomes = calls.make_while_the_overlord_dies(before)
 
     for stream, outcome in zip(calls.streams, outcomes, strict=True):
-        assert outcome["problem"].endswith(f" Read back: supervisor '{stream.name}' is as it was.")
+        assert outcome["problem"].endswith(f" Current state of supervisor '{stream.name}': unchanged.")
         assert not outcome["changed"]
     assert calls.stored() == [None, 150000, 150000]
     assert_converges(calls)
@@ -131,7 +131,7 @@ def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: 
 def test_an_overlord_that_dies_after_it_has_done_it(calls: Calls) -> None:
     for outcome in calls.make_while_the_overlord_dies(after):
         assert (outcome["changed"], outcome["problem"]) == (True, "")
-        assert "The change was made, although Druid did not say so" in outcome["warnings"][0]
+        assert "The change took effect despite this error" in outcome["warnings"][0]
     assert calls.stored() == [150000, 1000, None]
     assert_converges(calls, is_done=True)
 
@@ -192,7 +192,7 @@ def test_an_overlord_that_dies_while_it_is_at_a_change(
     monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"spec": busy.spec(maxRowsInMemory=1000)})
 
-    assert outcome["problem"].endswith(f" Read back: supervisor '{busy.name}' is as it was.")
+    assert outcome["problem"].endswith(f" Current state of supervisor '{busy.name}': unchanged.")
     assert not outcome["changed"]
     assert busy.direct.supervisor(spec=busy.spec(maxRowsInMemory=1000))["changed"]
     assert not busy.direct.supervisor(spec=busy.spec(maxRowsInMemory=1000))["changed"]
@@ -206,7 +206,7 @@ def test_an_overlord_that_dies_while_it_is_at_a_termination(druid_apart: Druid, 
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
 
     assert (outcome["changed"], outcome["problem"]) == (True, "")
-    assert "The change was made, although Druid did not say so" in outcome["warnings"][0]
+    assert "The change took effect despite this error" in outcome["warnings"][0]
     assert not busy.direct.supervisor(id=busy.name, state="absent")["changed"]
 
 

@@ -66,7 +66,7 @@ def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: 
     spec = batch(name, {"type": "inline", "data": "no JSON"})
     spec["spec"]["tuningConfig"]["maxParseExceptions"] = 0
 
-    with pytest.raises(PartialFailure, match=r"Task '\w+' failed: .*parse exceptions.* With retry: true") as failed:
+    with pytest.raises(PartialFailure, match=r"Task '\w+' failed: .*parse exceptions.* Set retry: true") as failed:
         direct.task(spec=spec, wait=True)
     first = failed.value.result["id"]
     with pytest.raises(PartialFailure):
@@ -82,7 +82,9 @@ def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: 
 def test_waiting_in_vain_tells_how_far_it_is(direct: Direct, name: str) -> None:
     spec = {"type": "noop", "dataSource": name, "runTime": 600000}
 
-    with pytest.raises(PartialFailure, match=r"Waited 1 s for the end of task .* It runs on; no rows, \w+\."):
+    with pytest.raises(
+        PartialFailure, match=r"Timed out after 1 s waiting for task .* It is still running: no rows, \w+\."
+    ):
         direct.task(spec=spec, wait=True, wait_timeout=1)
 
     assert direct.task(spec=spec, state="absent")["changed"]
@@ -132,6 +134,6 @@ def test_a_statement_is_submitted_once_and_tells_its_rows(druid_27: Druid, name:
 def test_druid_says_what_is_wrong_with_a_statement(druid_27: Druid) -> None:
     with (
         direct_on(druid_27) as direct,
-        pytest.raises(ApiError, match=r"POST .*/druid/v2/sql/task was answered with 400 Bad Request: .*nowhere"),
+        pytest.raises(ApiError, match=r"POST .*/druid/v2/sql/task returned 400 Bad Request: .*nowhere"),
     ):
         direct.query(query="REPLACE INTO x OVERWRITE ALL SELECT * FROM nowhere PARTITIONED BY ALL")

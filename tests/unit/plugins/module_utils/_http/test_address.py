@@ -34,12 +34,12 @@ def test_a_server_has_one_form(url: str, address: str) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("", "it has to begin with http:// or https://"),
-        ("druid:8888", "it has to begin with http:// or https://"),
-        ("ftp://druid", "it has to begin with http:// or https://"),
-        ("http://", "it names no host"),
-        ("http://:8888", "it names no host"),
-        ("http://dr uid", "it names no host"),
+        ("", "it must start with http:// or https://"),
+        ("druid:8888", "it must start with http:// or https://"),
+        ("ftp://druid", "it must start with http:// or https://"),
+        ("http://", "it has no host"),
+        ("http://:8888", "it has no host"),
+        ("http://dr uid", "it has no host"),
         ("http://druid:port", "Port could not be cast to integer value as 'port'"),
         ("http://druid:99999", "Port out of range 0-65535"),
         ("http://[::1", "Invalid IPv6 URL"),
@@ -51,7 +51,7 @@ def test_refuses_what_is_no_server(url: str, reason: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         _address.server_url(url)
     assert str(caught.value) == (
-        f"url ('{url}'): {reason}. Give scheme, host and port, for example https://router.example.com:9088."
+        f"url ('{url}'): {reason}. Set scheme, host, port, for example https://router.example.com:9088."
     )
 
 

@@ -77,7 +77,7 @@ def test_sends_bytes_as_they_are(server: Server, client: DruidClient) -> None:
 
 
 def test_refuses_what_json_cannot_say(server: Server, client: DruidClient) -> None:
-    with pytest.raises(InvalidInput, match="this cannot be said in JSON"):
+    with pytest.raises(InvalidInput, match="it cannot be represented in JSON"):
         client.post("/x", {"a": float("nan")})
     assert server.asked == []
 
@@ -140,7 +140,7 @@ def test_reads_the_version_once(server: Server, client: DruidClient, text: str, 
 @pytest.mark.parametrize("answer", [{"version": "unknown"}, {}, [], {"version": None}])
 def test_a_version_without_a_number_is_an_error(server: Server, client: DruidClient, answer: Any) -> None:
     server.answers = [say(200, answer)]
-    with pytest.raises(InvalidResponse, match="a version that has no number"):
+    with pytest.raises(InvalidResponse, match="invalid version"):
         client.supports(33)
 
 
@@ -242,9 +242,9 @@ def test_a_404_of_a_whole_path_says_what_kind_of_server_is_needed(
         client.get(asked)
     said = ": Not Found" if body == JETTY else ": Error 404 Not Found" if body else ""
     assert str(caught.value) == (
-        f"GET {server.url}{asked} was answered with 404 Not Found{said}. This server does not serve the API of the "
-        f"{service}. If it is a Router, its management proxy is off: set druid.router.managementProxy.enabled=true "
-        "there, or name Coordinator or Overlord in the option url."
+        f"GET {server.url}{asked} returned 404 Not Found{said}. This server does not serve the API of the "
+        f"{service}. If it is a Router, enable its management proxy "
+        "(druid.router.managementProxy.enabled=true), or set the option url to the Coordinator or the Overlord."
     )
     assert not isinstance(caught.value, NotFound)
     assert server.paths == [f"GET {asked}", f"GET {probe}"]
@@ -265,6 +265,6 @@ def test_a_404_in_druids_words_costs_no_further_request(server: Server, client: 
     with pytest.raises(NotFound) as caught:
         client.get(f"{SUPERVISOR}/a")
     assert str(caught.value) == (
-        f"GET {server.url}{SUPERVISOR}/a was answered with 404 Not Found: Cannot find any supervisor with id: [a]."
+        f"GET {server.url}{SUPERVISOR}/a returned 404 Not Found: Cannot find any supervisor with id: [a]."
     )
     assert len(server.asked) == 1

@@ -16,35 +16,35 @@ URLS = ("http://druid:8888",)
 
 # (settings, the whole message)
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"urls": ()}, "url ([]): no server is named. Set the option url or the environment variable DRUID_URL."),
+    ({"urls": ()}, "url ([]): no server is set. Set the option url or the environment variable DRUID_URL."),
     (
         {"username": "a"},
-        "password (None): username and password belong together. Set both (DRUID_USERNAME, DRUID_PASSWORD).",
+        "password (None): username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).",
     ),
     (
         {"password": "hunter2"},
-        "username (None): username and password belong together. Set both (DRUID_USERNAME, DRUID_PASSWORD).",
+        "username (None): username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).",
     ),
     (
         {"username": "a:b", "password": "hunter2"},
-        "username ('a:b'): HTTP basic authentication allows no colon in it.",
+        "username ('a:b'): HTTP basic authentication does not allow a colon in the user name.",
     ),
     (
         {"username": "a", "password": "b", "token": "hunter2"},
-        "token: username and password are set, too. Set either them or token.",
+        "token: username and password are also set. Set only one kind of credentials.",
     ),
     *(
         (
             {"token": token},
-            "token: it is empty, or has blanks, line ends or letters that no HTTP header can have.",
+            "token: it must not be empty or contain spaces, line breaks or non-ASCII characters.",
         )
         for token in ("", "hunter2 ", "hunter2\n", "hünter2", "hunter2\r\nX-Other: 1")
     ),
-    ({"connect_timeout": 0}, "connect_timeout (0): it has to be more than 0 seconds."),
-    ({"read_timeout": -1.5}, "read_timeout (-1.5): it has to be more than 0 seconds."),
-    ({"read_timeout": float("nan")}, "read_timeout (nan): it has to be more than 0 seconds."),
-    ({"write_timeout": 0}, "write_timeout (0): it has to be more than 0 seconds."),
-    ({"retry_timeout": -1}, "retry_timeout (-1): it must not be less than 0 seconds."),
+    ({"connect_timeout": 0}, "connect_timeout (0): it must be greater than 0 seconds."),
+    ({"read_timeout": -1.5}, "read_timeout (-1.5): it must be greater than 0 seconds."),
+    ({"read_timeout": float("nan")}, "read_timeout (nan): it must be greater than 0 seconds."),
+    ({"write_timeout": 0}, "write_timeout (0): it must be greater than 0 seconds."),
+    ({"retry_timeout": -1}, "retry_timeout (-1): it must not be negative."),
 ]
 
 

@@ -22,7 +22,7 @@ BEARER = Connection(("http://druid",), token="hunter2")
     [
         (NOBODY, "Set the options username and password (DRUID_USERNAME, DRUID_PASSWORD), or token (DRUID_TOKEN)"),
         (ADMIN, "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)"),
-        (BEARER, "Druid does not accept the token. Check the option token (DRUID_TOKEN), and whether it has expired"),
+        (BEARER, "Druid does not accept the token. Check the option token (DRUID_TOKEN) and whether it has expired"),
     ],
 )
 def test_says_how_to_log_in(connection: Connection, hint: str) -> None:
@@ -58,16 +58,16 @@ def test_claims_to_know_no_more_than_it_does() -> None:
         (InvalidInput("spec.type", "kafak", "Use kafka."), "spec.type ('kafak'): Use kafka."),
         (InvalidInput("password", HIDDEN, "it is empty."), "password: it is empty."),
         (InvalidInput("spec", "x" * 1000, "no."), f"spec ('{'x' * 198}…): no."),
-        (ApiError(400, "no", "GET", "http://a"), "GET http://a was answered with 400 Bad Request: no."),
-        (ApiError(400, "no?", "GET", "http://a", "Go"), "GET http://a was answered with 400 Bad Request: no? Go."),
-        (ApiError(400, "", "GET", "http://a"), "GET http://a was answered with 400 Bad Request."),
-        (ApiError(599, "", "GET", "http://a"), "GET http://a was answered with 599 (no standard status)."),
-        (Unreachable("GET", "http://a", "gone", sent=True), "GET http://a got no answer: gone."),
+        (ApiError(400, "no", "GET", "http://a"), "GET http://a returned 400 Bad Request: no."),
+        (ApiError(400, "no?", "GET", "http://a", "Go"), "GET http://a returned 400 Bad Request: no? Go."),
+        (ApiError(400, "", "GET", "http://a"), "GET http://a returned 400 Bad Request."),
+        (ApiError(599, "", "GET", "http://a"), "GET http://a returned 599 (non-standard status)."),
+        (Unreachable("GET", "http://a", "gone", sent=True), "GET http://a got no response: gone."),
         (
             Unreachable("POST", "http://a", "gone", "Look", sent=True),
-            "POST http://a got no answer: gone. Look. It may have taken effect: look before it is sent again.",
+            "POST http://a got no response: gone. Look. It may have taken effect. Check before you send it again.",
         ),
-        (Unreachable("POST", "http://a", "gone"), "POST http://a got no answer: gone."),
+        (Unreachable("POST", "http://a", "gone"), "POST http://a got no response: gone."),
     ],
 )
 def test_an_error_is_a_sentence(error: DruidError, message: str) -> None:

@@ -49,13 +49,13 @@ SUPERVISOR = "/druid/indexer/v1/supervisor"
 PAUSES = [0.5, 1, 2, 4, 8, 10]
 TRIES = len(PAUSES) + 1
 
-LOOK = "Look at Druid's log, and read again what is there now before you decide on more."
-DOUBT = "It may have taken effect: look before it is sent again."
-NO_JSON = "That is no JSON, and so no answer of Druid. Check the option url, and what stands before Druid."
-CLOSED = "got no answer: the server closed the connection before its answer was complete."
-LATE = "got no answer: no complete answer within 0.3 seconds (read_timeout). Druid may be busy; see its log."
+LOOK = "Check Druid's log, and read the current state before you retry."
+DOUBT = "It may have taken effect. Check before you send it again."
+NO_JSON = "The response is not JSON, so it is not from Druid. Check the option url and any proxy before Druid."
+CLOSED = "got no response: the server closed the connection before the response was complete."
+LATE = "got no response: no complete response within 0.3 seconds (read_timeout). Druid may be busy. Check its log."
 ADDRESS = (
-    "Check the option url (host, port), whether Druid runs there, the network, and the proxy (https_proxy, no_proxy)."
+    "Check the option url (host, port), whether Druid is running, the network, and the proxy (https_proxy, no_proxy)."
 )
 
 JETTY_500 = """<html>
@@ -112,7 +112,7 @@ class Case(NamedTuple):
 
 def answered(status: str, words: str, hint: str = "") -> str:
     """The end of a message about an answer."""
-    return f"was answered with {status}{f': {words}' if words else ''}.{f' {hint}' if hint else ''}"
+    return f"returned {status}{f': {words}' if words else ''}.{f' {hint}' if hint else ''}"
 
 
 A_YEAR = str(365 * 24 * 3600)
@@ -152,19 +152,19 @@ CASES: dict[str, Case] = {
         say(200, b"[" + b"1," * 600_000 + b"1]"),
         get,
         InvalidResponse,
-        answered("200 OK", "an answer of more than 1000000 bytes"),
+        answered("200 OK", "a response of more than 1000000 bytes"),
     ),
     "huge when unpacked": Case(
         say(200, gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
         get,
         InvalidResponse,
-        answered("200 OK", "an answer of more than 1000000 bytes"),
+        answered("200 OK", "a response of more than 1000000 bytes"),
     ),
     "no gzip": Case(
         say(200, b"{}", Content_Encoding="gzip"),
         get,
         Unreachable,
-        "got no answer: its answer cannot be unpacked (Content-Encoding). "
+        "got no response: the response cannot be decompressed (Content-Encoding). "
         "Check the proxy (http_proxy, https_proxy, no_proxy).",
     ),
     # Refusals.
@@ -188,7 +188,7 @@ CASES: dict[str, Case] = {
         ),
         post_again,
         ApiError,
-        "was answered with 400 Bad Request: Task[a] has no type.",
+        "returned 400 Bad Request: Task[a] has no type.",
     ),
     "401 without login": Case(
         say(401, {"error": "Unauthorized"}),
@@ -228,7 +228,7 @@ CASES: dict[str, Case] = {
     ),
     "409": Case(say(409, {"error": "it is there"}), post, Conflict, answered("409 Conflict", "it is there")),
     "415 without a word": Case(say(415), post, ApiError, answered("415 Unsupported Media Type", "")),
-    "no standard status": Case(say(499, "x"), get, ApiError, answered("499 (no standard status)", "x")),
+    "non-standard status": Case(say(499, "x"), get, ApiError, answered("499 (non-standard status)", "x")),
     "500 page": Case(
         say(500, JETTY_500),
         get,
@@ -253,8 +253,7 @@ CASES: dict[str, Case] = {
         say(503, {"error": "Unable to determine destination[a]; is your overlord running?"}),
         post,
         ServerError,
-        "was answered with 503 Service Unavailable: Unable to determine destination[a]; is your overlord running? "
-        + LOOK,
+        "returned 503 Service Unavailable: Unable to determine destination[a]; is your overlord running? " + LOOK,
     ),
     "503, write again": Case(
         say(503), post_again, ServerError, answered("503 Service Unavailable", "", LOOK), TRIES, PAUSES
@@ -318,7 +317,7 @@ def test_what_only_reads_has_a_time_of_its_own(
     call: Call, times: dict[str, float], option: str, server: Server, fake_time: FakeTime
 ) -> None:
     server.answers = [be_silent]
-    with pytest.raises(Unreachable, match=f"no complete answer within 0.3 seconds .{option}."):
+    with pytest.raises(Unreachable, match=f"no complete response within 0.3 seconds .{option}."):
         call(fake_time.client(server.url, **times))
 
 
@@ -363,7 +362,7 @@ def test_refused(call: Call, pauses: list[float], fake_time: FakeTime) -> None:
     with pytest.raises(Unreachable) as caught:
         call(fake_time.client(url))
     method = "GET" if call is get else "POST"
-    assert str(caught.value) == f"{method} {url}{SUPERVISOR} got no answer: Connection refused. {ADDRESS}"
+    assert str(caught.value) == f"{method} {url}{SUPERVISOR} got no response: Connection refused. {ADDRESS}"
     assert not caught.value.sent
     assert fake_time.pauses == pauses
 
@@ -374,15 +373,15 @@ def test_names_every_server_when_all_are_gone(fake_time: FakeTime) -> None:
         post(fake_time.client(first, second))
     text = str(caught.value)
     assert text.startswith(
-        f"POST {first}{SUPERVISOR} got no answer: Connection refused; {second}{SUPERVISOR}: "
-        "the name of the host is not known ("
+        f"POST {first}{SUPERVISOR} got no response: Connection refused; {second}{SUPERVISOR}: "
+        "the host name cannot be resolved ("
     )
     assert text.endswith(f"). {ADDRESS}")
     assert not caught.value.sent
 
 
 def test_does_not_wait_for_a_name_to_be_known(fake_time: FakeTime) -> None:
-    with pytest.raises(Unreachable, match=r"the name of the host is not known \("):
+    with pytest.raises(Unreachable, match=r"the host name cannot be resolved \("):
         get(fake_time.client("http://nowhere.invalid"))
     assert fake_time.pauses == []
 
@@ -399,7 +398,7 @@ def test_gives_up_a_connection_that_does_not_come_about(fake_time: FakeTime) -> 
         with pytest.raises(Unreachable) as caught:
             post(fake_time.client(url, connect_timeout=0.3))
     assert str(caught.value) == (
-        f"POST {url}{SUPERVISOR} got no answer: no connection within 0.3 seconds (connect_timeout). {ADDRESS}"
+        f"POST {url}{SUPERVISOR} got no response: no connection within 0.3 seconds (connect_timeout). {ADDRESS}"
     )
     assert not caught.value.sent
 
@@ -440,8 +439,8 @@ def test_goes_past_the_proxy_where_the_environment_says_so(
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (say(407), "the proxy gave no way to it (Tunnel connection failed: 407 Proxy Authentication Required)"),
-        (say(502), "the proxy gave no way to it (Tunnel connection failed: 502 Bad Gateway)"),
+        (say(407), "the proxy could not connect to it (Tunnel connection failed: 407 Proxy Authentication Required)"),
+        (say(502), "the proxy could not connect to it (Tunnel connection failed: 502 Bad Gateway)"),
         (close, "Remote end closed connection without response"),
     ],
 )
@@ -453,7 +452,7 @@ def test_a_proxy_that_gives_no_way(
     with pytest.raises(Unreachable) as caught:
         post(fake_time.client("https://druid.invalid:9088"))
     assert str(caught.value).startswith(
-        f"POST https://druid.invalid:9088{SUPERVISOR} got no answer: {reason}. Check the "
+        f"POST https://druid.invalid:9088{SUPERVISOR} got no response: {reason}. Check the "
     )
     assert "hunter2" not in str(caught.value)
     assert not caught.value.sent

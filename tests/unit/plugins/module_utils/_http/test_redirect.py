@@ -24,7 +24,7 @@ __all__ = ["fake_time"]
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 LEADER = "/druid/indexer/v1/leader"
 COORDINATOR_LEADER = "/druid/coordinator/v1/leader"
-NAME_IT = "is neither named in the option url nor what this server calls its leader, so nothing was sent there"
+NAME_IT = "is neither listed in the option url nor reported as leader by this server, so nothing was sent to it"
 
 
 def to(target: Callable[[], str], status: int = 307) -> Answer:
@@ -107,7 +107,7 @@ def test_a_leader_that_is_not_there_is_named(standby: Server, leader: Server, fa
     standby.answers = [to(lambda: gone)]
     standby.routes = {LEADER: [say(200, gone)]}
     with pytest.raises(
-        Unreachable, match=rf"^POST {gone}{SUPERVISOR} got no answer: the name of the host is not known"
+        Unreachable, match=rf"^POST {gone}{SUPERVISOR} got no response: the host name cannot be resolved"
     ):
         fake_time.client(standby.url).post(SUPERVISOR)
 
@@ -131,11 +131,11 @@ def test_a_stranger_gets_nothing(
     standby.routes = {LEADER: [says], COORDINATOR_LEADER: [says]}
     with pytest.raises(Redirected) as caught:
         fake_time.client(standby.url).post(SUPERVISOR, {"password": "hunter2"}, {"token": "x"})
-    assert str(caught.value).startswith(f"POST {standby.url}{SUPERVISOR}?token=******** was answered with {status} "), (
+    assert str(caught.value).startswith(f"POST {standby.url}{SUPERVISOR}?token=******** returned {status} "), (
         caught.value
     )
     assert str(caught.value).endswith(
-        f": a redirect to {leader.url}{SUPERVISOR}. {leader.url} {NAME_IT}. If it is right, name it in url."
+        f": a redirect to {leader.url}{SUPERVISOR}. {leader.url} {NAME_IT}. If the target is correct, add it to url."
     )
     assert leader.asked == []
     confirmations = [f"GET {LEADER}", f"GET {COORDINATOR_LEADER}"] if status in (307, 308) else []
@@ -175,9 +175,9 @@ def test_a_circle_ends(call: str, standby: Server, fake_time: FakeTime) -> None:
     with pytest.raises(Redirected) as caught:
         getattr(fake_time.client(standby.url), call)(SUPERVISOR)
     assert str(caught.value) == (
-        f"{call.upper()} {standby.url}{SUPERVISOR} was answered with 307 Temporary Redirect: one redirect after "
-        f"another, the last one to {standby.url}{SUPERVISOR}. The servers do not agree who leads: try again, or look "
-        "at their logs."
+        f"{call.upper()} {standby.url}{SUPERVISOR} returned 307 Temporary Redirect: too many "
+        f"redirects, the last one to {standby.url}{SUPERVISOR}. The servers disagree about the leader. Retry, or check "
+        "their logs."
     )
     assert len(standby.asked) == 4
     assert fake_time.pauses == []
@@ -189,7 +189,7 @@ def test_a_redirect_to_nowhere(headers: dict[str, str], standby: Server, fake_ti
     with pytest.raises(Redirected) as caught:
         fake_time.client(standby.url).get(SUPERVISOR)
     assert str(caught.value) == (
-        f"GET {standby.url}{SUPERVISOR} was answered with 307 Temporary Redirect: a redirect to nowhere. "
+        f"GET {standby.url}{SUPERVISOR} returned 307 Temporary Redirect: invalid redirect. "
         "Check the option url and the proxy."
     )
     assert len(standby.asked) == 1

@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehav
 
 __all__ = ["fake_time"]
 
-CA_HINT = "Set ca_path to the CA that signed it, and use the name in url that the certificate is made for."
+CA_HINT = "Set ca_path to the CA that signed it, and use a host name in url that the certificate is valid for."
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def test_trusts_no_ca_that_nobody_named(server: Server, fake_time: FakeTime) -> 
     with pytest.raises(Unreachable) as caught:
         fake_time.client(server.url).post("/x")
     assert str(caught.value) == (
-        f"POST {server.url}/x got no answer: its certificate is not trusted (unable to get local issuer certificate). "
-        + CA_HINT
+        f"POST {server.url}/x got no response: the server's certificate is not trusted "
+        f"(unable to get local issuer certificate). {CA_HINT}"
     )
     assert not caught.value.sent
     assert (server.asked, fake_time.pauses) == ([], [])
@@ -69,14 +69,14 @@ def test_trusts_no_ca_that_nobody_named(server: Server, fake_time: FakeTime) -> 
 
 def test_trusts_no_other_ca(server: Server, directory: Path, fake_time: FakeTime) -> None:
     other = make(directory, "other")
-    with pytest.raises(Unreachable, match=r"its certificate is not trusted \("):
+    with pytest.raises(Unreachable, match=r"the server's certificate is not trusted \("):
         fake_time.client(server.url, ca_file=str(other.certificate_file)).get("/x")
     assert (server.asked, fake_time.pauses) == ([], [])
 
 
 def test_trusts_no_certificate_that_signed_itself(directory: Path, fake_time: FakeTime) -> None:
     with serving(make(directory, "itself").server()) as server:
-        with pytest.raises(Unreachable, match=r"its certificate is not trusted \(self.signed certificate\)"):
+        with pytest.raises(Unreachable, match=r"the server's certificate is not trusted \(self.signed certificate\)"):
             fake_time.client(server.url).get("/x")
         assert server.asked == []
 
@@ -122,7 +122,7 @@ def test_a_missing_client_certificate_is_said(
 def test_https_to_a_port_without_tls(fake_time: FakeTime) -> None:
     with serving() as server:
         url = server.url.replace("http:", "https:")
-        with pytest.raises(Unreachable, match="Check whether url is that of Druid's TLS port"):
+        with pytest.raises(Unreachable, match="Check whether url has Druid's TLS port"):
             fake_time.client(url).post("/x")
 
 
@@ -138,8 +138,8 @@ def test_an_answer_that_takes_too_long(answer: Any, server: Server, authority: P
     with pytest.raises(Unreachable) as caught:
         fake_time.client(server.url, ca_file=str(authority.certificate_file), read_timeout=0.3).get("/x")
     assert str(caught.value) == (
-        f"GET {server.url}/x got no answer: no complete answer within 0.3 seconds (read_timeout). "
-        "Druid may be busy; see its log."
+        f"GET {server.url}/x got no response: no complete response within 0.3 seconds (read_timeout). "
+        "Druid may be busy. Check its log."
     )
     assert len(server.asked) == 1
 
@@ -150,8 +150,8 @@ def test_no_redirect_leads_from_https_to_http(server: Server, authority: Pair, f
         with pytest.raises(Redirected) as caught:
             fake_time.client(server.url, leader.url, ca_file=str(authority.certificate_file)).get("/x")
         assert str(caught.value) == (
-            f"GET {server.url}/x was answered with 307 Temporary Redirect: a redirect to {leader.url}/x. "
-            "No request goes from https to http. Name the right server in url."
+            f"GET {server.url}/x returned 307 Temporary Redirect: a redirect to {leader.url}/x. "
+            "Redirects from https to http are not followed. Set url to the correct server."
         )
         assert leader.asked == []
 
@@ -166,26 +166,26 @@ def connection(**settings: Any) -> Connection:
 def test_names_the_file_that_is_missing(directory: Path) -> None:
     missing = directory / "missing.pem"
     for setting, option in (("ca_file", "ca_path"), ("client_cert", "client_cert")):
-        with pytest.raises(InvalidInput, match=rf"^{option} \('{missing}'\): there is no such file"):
+        with pytest.raises(InvalidInput, match=rf"^{option} \('{missing}'\): the file does not exist"):
             connection(**{setting: missing})
 
 
 def test_names_the_file_that_is_no_certificate(directory: Path, certificate: Pair) -> None:
     text = directory / "text"
     text.write_text("hello")
-    with pytest.raises(InvalidInput, match=r"^ca_path .*: it contains no certificate in PEM form"):
+    with pytest.raises(InvalidInput, match=r"^ca_path .*: it contains no certificate in PEM format"):
         connection(ca_file=text)
-    with pytest.raises(InvalidInput, match=r"^client_cert .*: certificate and key cannot be used"):
+    with pytest.raises(InvalidInput, match=r"^client_cert .*: invalid certificate or key"):
         connection(client_cert=text)
-    with pytest.raises(InvalidInput, match=r"^client_cert .*: certificate and key cannot be used"):
+    with pytest.raises(InvalidInput, match=r"^client_cert .*: invalid certificate or key"):
         connection(client_cert=certificate.certificate_file)
 
 
 def test_refuses_a_key_that_is_encrypted_belongs_elsewhere_or_stands_alone(certificate: Pair, authority: Pair) -> None:
     for key in (encrypted(certificate, b"hunter2"), encrypted(certificate, b"x"), authority.key_file):
-        with pytest.raises(InvalidInput, match="certificate and key cannot be used"):
+        with pytest.raises(InvalidInput, match="invalid certificate or key"):
             connection(client_cert=certificate.certificate_file, client_key=key)
-    with pytest.raises(InvalidInput, match=r"^client_key .* Set client_cert, too"):
+    with pytest.raises(InvalidInput, match=r"^client_key .* Set client_cert as well"):
         connection(client_key=certificate.key_file)
 
 

@@ -91,8 +91,7 @@ def test_an_error_is_the_message_and_nothing_else(server: Server) -> None:
     assert result["failed"]
     assert result["msg"].startswith(f"GET {server.url}/druid/indexer/v1/supervisor")
     assert result["msg"].endswith(
-        "was answered with 401 Unauthorized: ********? "
-        "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)."
+        "returned 401 Unauthorized: ********? Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)."
     )
     assert "exception" not in result
     assert PASSWORD not in json.dumps(result, ensure_ascii=False)
@@ -134,7 +133,7 @@ def test_a_bad_option_is_named_before_anything_is_sent(server: Server) -> None:
     result = run({"url": server.url, "username": USERNAME, **QUICK})
     assert result["failed"]
     assert result["msg"] == (
-        "password (None): username and password belong together. Set both (DRUID_USERNAME, DRUID_PASSWORD)."
+        "password (None): username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD)."
     )
     assert server.asked == []
 

@@ -19,6 +19,6 @@ def test_what_is_stated_travels_in_headers() -> None:
 @pytest.mark.parametrize("text", ["größer", "two\nlines", "\x00"])
 def test_what_no_header_can_say_is_refused(text: str) -> None:
     with pytest.raises(
-        InvalidInput, match=r"^comment \(.*\): it travels in a header of HTTP: use printable characters"
+        InvalidInput, match=r"^comment \(.*\): it is sent as an HTTP header; use printable ASCII characters"
     ):
         audit("me", text)

@@ -46,5 +46,5 @@ def test_the_latest_errors_are_told_few_and_short() -> None:
 
     assert [each["message"][0] for each in errors] == ["2", "3", "4"]
     assert max(len(each["message"]) for each in errors) == 500
-    assert summary({"payload": payload}).startswith("its state is LOST; 222")
-    assert summary({}) == "its state is unknown"
+    assert summary({"payload": payload}).startswith("LOST; 222")
+    assert summary({}) == "unknown"

@@ -44,7 +44,7 @@ def test_condition(expression: str, status: Any, holds: bool) -> None:
 
 
 def test_what_is_no_expression_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"wait_for \('payload.\['\): is no JMESPath expression: .*"):
+    with pytest.raises(InvalidInput, match=r"wait_for \('payload.\['\): is not a valid JMESPath expression: .*"):
         condition("payload.[")
 
 
@@ -57,7 +57,7 @@ def test_returns_what_meets_the_condition() -> None:
     watch = Watch()
     numbers = count()
 
-    found = wait_until(lambda: next(numbers), lambda n: n == 3, timeout=10, awaited="3", clock=watch.clock)
+    found = wait_until(lambda: next(numbers), lambda n: n == 3, timeout=10, waiting_for="3", clock=watch.clock)
 
     assert (found, watch.time) == (3, 3.0)
 
@@ -65,14 +65,14 @@ def test_returns_what_meets_the_condition() -> None:
 def test_does_not_sleep_when_there_is_nothing_to_wait_for() -> None:
     watch = Watch()
 
-    assert wait_until(lambda: 1, bool, timeout=0, awaited="it", clock=watch.clock) == 1
+    assert wait_until(lambda: 1, bool, timeout=0, waiting_for="it", clock=watch.clock) == 1
     assert watch.time == 0
 
 
 def test_tells_what_was_seen_last() -> None:
     watch = Watch()
 
-    with pytest.raises(WaitTimeout, match=r"Waited 2.5 s for the rain\.") as timeout:
-        wait_until(lambda: watch.time, lambda _last: False, timeout=2.5, awaited="the rain", clock=watch.clock)
+    with pytest.raises(WaitTimeout, match=r"Timed out after 2.5 s waiting for the rain\.") as timeout:
+        wait_until(lambda: watch.time, lambda _last: False, timeout=2.5, waiting_for="the rain", clock=watch.clock)
 
     assert timeout.value.last == 2.5

@@ -89,9 +89,9 @@ def test_unknown_fields_are_named_by_their_places() -> None:
 
 def test_the_datasource_is_named_once() -> None:
     assert specified_compaction(None, {"dataSource": "a"})["dataSource"] == "a"
-    with pytest.raises(InvalidInput, match=r"datasource \('a'\): the config names another one, 'b'; state one of them"):
+    with pytest.raises(InvalidInput, match=r"datasource \('a'\): the config has dataSource 'b'; set only one of them"):
         specified_compaction("a", {"dataSource": "b"})
-    with pytest.raises(InvalidInput, match=r"datasource \(None\): name the datasource that is to be compacted"):
+    with pytest.raises(InvalidInput, match=r"datasource \(None\): set the datasource to compact"):
         specified_compaction(None, {})
 
 

@@ -154,7 +154,7 @@ def test_null_brings_back_the_default_where_the_whole_is_replaced() -> None:
     ("kind", "before"), [(COORDINATOR, _MOVES), (COMPACTION, {"maxSegmentsToMove": 100}), (TASK_RUNNER, _MOVES)]
 )
 def test_null_is_refused_where_there_is_no_way_back(kind: Kind, before: Any) -> None:
-    words = r"maxSegmentsToMove \(None\): Druid has no way back to the default of this field, now 100; state the value"
+    words = r"maxSegmentsToMove \(None\): this field cannot be reset to its default \(current value: 100\); set a value"
     with pytest.raises(InvalidInput, match=words):
         merged_config(kind, before, {"maxSegmentsToMove": None})
 

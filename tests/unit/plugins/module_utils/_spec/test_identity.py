@@ -48,12 +48,12 @@ IDS: list[tuple[Any, str | None, bool, str]] = [
     ({**BATCH, "id": "b"}, None, True, "b"),
 ]
 REFUSED: list[tuple[Any, str | None, bool, str]] = [
-    (KAFKA, "b", False, "id ('b'): before Druid 34 it is that of the datasource; leave it out, or state 'a'"),
-    ({**KAFKA, "id": "b"}, "c", True, "id ('c'): the spec names another supervisor, 'b'; state one of them"),
-    ({"type": "kafka"}, None, True, "spec.dataSchema.dataSource (None): name the datasource"),
-    (COMPACT, "b", True, "id ('b'): a supervisor of type autocompact has no id of its own"),
-    (BATCH, None, True, "id (None): a supervisor of type scheduled_batch needs one"),
-    ({}, None, True, "spec.type (None): say which type of supervisor it is, such as kafka"),
+    (KAFKA, "b", False, "id ('b'): before Druid 34 the id is the name of the datasource; omit it, or use 'a'"),
+    ({**KAFKA, "id": "b"}, "c", True, "id ('c'): the spec has id 'b'; set only one of them"),
+    ({"type": "kafka"}, None, True, "spec.dataSchema.dataSource (None): set the datasource"),
+    (COMPACT, "b", True, "id ('b'): type autocompact does not allow a custom id"),
+    (BATCH, None, True, "id (None): a supervisor of type scheduled_batch requires an id"),
+    ({}, None, True, "spec.type (None): set the type of the supervisor, such as kafka"),
 ]
 
 

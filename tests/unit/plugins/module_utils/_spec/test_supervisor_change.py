@@ -64,7 +64,7 @@ def test_a_new_one_runs_unless_it_is_stated() -> None:
 
 
 def test_one_that_is_not_there_is_not_made_of_nothing() -> None:
-    with pytest.raises(InvalidInput, match=r"id \('a'\): there is no such supervisor; state its spec to make it"):
+    with pytest.raises(InvalidInput, match=r"id \('a'\): the supervisor does not exist; set spec to create it"):
         merged_spec(None, DesiredSupervisor("a", None, True))
 
 
@@ -95,9 +95,7 @@ def test_the_number_of_tasks_is_the_persons_without_an_autoscaler() -> None:
     ],
 )
 def test_another_stream_is_refused_and_explained(spec: Any) -> None:
-    with pytest.raises(
-        InvalidInput, match=r"the supervisor reads .*; the offsets of one stream mean nothing in another"
-    ):
+    with pytest.raises(InvalidInput, match=r"the supervisor reads .*; offsets of one stream are invalid in another"):
         _after(spec)
 
 

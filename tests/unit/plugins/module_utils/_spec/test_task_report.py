@@ -70,7 +70,7 @@ def test_progress(status: Any, report: Any, expected: Any) -> None:
         ({"errorMsg": "killed"}, {}, "killed"),
         ({"errorMsg": "short..."}, native(errorMsg="it was long\n\tat org.apache.druid.A"), "it was long"),
         ({}, sql(status={"errorReport": {"error": {"errorMessage": "no memory"}}}), "no memory"),
-        ({}, {}, "Druid gives no reason; see the log of the task"),
+        ({}, {}, "Druid reports no reason; check the log of the task"),
     ],
 )
 def test_failure(status: Any, report: Any, reason: str) -> None:

@@ -65,12 +65,12 @@ def test_another_statement_context_or_parameter_is_another_query() -> None:
 @pytest.mark.parametrize(
     ("spec", "stated", "message"),
     [
-        ({}, None, "spec.type (None): say which type of task it is"),
-        ({"type": 1}, None, "spec.type (1): say which type of task it is"),
-        ({"type": "noop", "id": 7}, None, "spec.id (7): the id of a task has to be a text; put it in quotes"),
-        ({"type": "noop", "id": 0}, None, "spec.id (0): the id of a task has to be a text; put it in quotes"),
-        ({"type": "noop", "id": ["a"]}, "b", "spec.id (['a']): the id of a task has to be a text; put it in quotes"),
-        ({"type": "noop", "id": "a"}, "b", "id ('b'): the spec names another task, 'a'; state one of them"),
+        ({}, None, "spec.type (None): set the type of the task"),
+        ({"type": 1}, None, "spec.type (1): set the type of the task"),
+        ({"type": "noop", "id": 7}, None, "spec.id (7): the id of a task must be a string; quote or omit it"),
+        ({"type": "noop", "id": 0}, None, "spec.id (0): the id of a task must be a string; quote or omit it"),
+        ({"type": "noop", "id": ["a"]}, "b", "spec.id (['a']): the id of a task must be a string; quote or omit it"),
+        ({"type": "noop", "id": "a"}, "b", "id ('b'): the spec has id 'a'; set only one of them"),
     ],
 )
 def test_what_cannot_be_a_task_is_refused(spec: Any, stated: str | None, message: str) -> None:
@@ -81,5 +81,5 @@ def test_what_cannot_be_a_task_is_refused(spec: Any, stated: str | None, message
 
 
 def test_the_id_of_a_query_is_stated_in_one_place() -> None:
-    with pytest.raises(InvalidInput, match=r"context.sqlQueryId \('x'\): state the id by the option id"):
+    with pytest.raises(InvalidInput, match=r"context.sqlQueryId \('x'\): set the id with the option id"):
         query_job("a", {"sqlQueryId": "x"}, [], None)

@@ -30,8 +30,8 @@ def test_parse_mapping(value: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("[1]", "spec: has to be a mapping, or JSON or YAML text of one, and is list"),
-        (None, "spec: has to be a mapping, or JSON or YAML text of one, and is nothing"),
+        ("[1]", "spec: must be a mapping, or a JSON or YAML string of one, not list"),
+        (None, "spec: must be a mapping, or a JSON or YAML string of one, not null"),
         ("password: x: y", "spec: is neither JSON nor YAML: mapping values are not allowed"),
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],

@@ -104,11 +104,11 @@ def test_documents(text: str, document: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     {
-        "a: 1\nb: {c: 1, c: 2}": "the key c is there twice in line 2, column 11",
-        "1: a\n'1': b": "the key 1 is there twice in line 2, column 1",
-        "null: b": "a key has to be a text in line 1, column 1",
-        "? [a]\n: b": "a key has to be a text in line 1, column 3",
-        "a: 1\n---\nb: 1\n---\nc: 1": "it holds 3 documents, and one is needed: leave the others out",
+        "a: 1\nb: {c: 1, c: 2}": "duplicate key c in line 2, column 11",
+        "1: a\n'1': b": "duplicate key 1 in line 2, column 1",
+        "null: b": "a key must be a string in line 1, column 1",
+        "? [a]\n: b": "a key must be a string in line 1, column 3",
+        "a: 1\n---\nb: 1\n---\nc: 1": "it contains 3 documents, but only one is allowed; remove the others",
         "password: hunter2: x": "mapping values are not allowed",
         "[" * 5000: "",
     }.items(),

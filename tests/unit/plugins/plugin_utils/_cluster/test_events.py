@@ -136,7 +136,7 @@ CHANGES: list[tuple[str, Any, Any, list[tuple[str, str, str]]]] = [
     ("another order of lines", {"f": "a\nb"}, {"f": "b\na"}, [("f", "a b", "b a")]),
     ("long", {"f": "a"}, {"f": "b" * 99}, [("f", "a", "b" * 77 + "...")]),
     ("a secret", {"f": "a.password=hunter2\nb=1"}, {"f": "a.password=hunter3\nb=1"},
-     [("f", "a.password=********", "a.password=******** (another value)")]),
+     [("f", "a.password=********", "a.password=******** (changed)")]),
 ]  # fmt: skip
 
 

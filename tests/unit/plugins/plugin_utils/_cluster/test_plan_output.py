@@ -245,4 +245,4 @@ def test_secrets_are_masked_and_seen_to_change() -> None:
     step = update(config_map(file="a=1\nx.password=hunter2\n"), config_map(file="a=1\nx.password=hunter3\n"))
     [entry] = plan_output.diff(Plan((step,)))
     assert "hunter" not in repr(entry)
-    assert changed_lines(entry) == ["-    x.password=********", "+    x.password=******** (another value)"]
+    assert changed_lines(entry) == ["-    x.password=********", "+    x.password=******** (changed)"]

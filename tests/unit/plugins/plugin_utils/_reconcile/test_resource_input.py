@@ -69,8 +69,11 @@ def test_reads_yaml(tmp_path: Path, text: str, document: Any) -> None:
 BAD: list[tuple[str | bytes, str]] = [
     (b"\xff\xfe", r"cannot read .*Give the path of a readable UTF-8 file\."),
     ("{not: [json", "is neither JSON nor YAML"),
-    ("a: b\n---\nc: d", "is neither JSON nor YAML: it holds 2 documents, and one is needed: leave the others out"),
-    ("a: 1\nb: 2\na: 3", "is neither JSON nor YAML: the key a is there twice in line 3, column 1"),
+    (
+        "a: b\n---\nc: d",
+        "is neither JSON nor YAML: it contains 2 documents, but only one is allowed; remove the others",
+    ),
+    ("a: 1\nb: 2\na: 3", "is neither JSON nor YAML: duplicate key a in line 3, column 1"),
     ("a: !!python/object:os.system x", "is neither JSON nor YAML"),
     ("a: !unsafe x", "is neither JSON nor YAML"),
     ("a: !!timestamp 2026-99-99", "is neither JSON nor YAML"),
