@@ -2,27 +2,27 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What modules say of check mode, diff mode and of being run again."""
+"""The attributes of modules: check mode, diff mode and idempotence."""
 
 from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """What a module gets by ``extends_documentation_fragment: druidops.druid.attributes``, and by the parts of it."""
+    """The fragment ``druidops.druid.attributes`` and its parts."""
 
-    # For a module that changes something; it adds support, and details where there are any.
+    # For modules that make changes. They add support, and details if any.
     DOCUMENTATION = r"""
 options: {}
 attributes:
   check_mode:
-    description: Tells what would change, and changes nothing.
+    description: Can predict changes without making them.
   diff_mode:
-    description: Shows what changes, with secrets masked.
+    description: Returns details of the changes, with secrets masked.
   idempotent:
-    description: Run again with the same options, it changes nothing.
+    description: A second run with the same options changes nothing.
 """
 
-    # druidops.druid.attributes.info: for a module that changes nothing.
+    # druidops.druid.attributes.info: for modules that change nothing.
     INFO = r"""
 options: {}
 attributes:
@@ -46,12 +46,12 @@ attributes:
     description: Runs on the controller.
 """
 
-    # druidops.druid.attributes.druid: for whatever speaks HTTP with Druid.
+    # druidops.druid.attributes.druid: for modules that connect to Druid.
     DRUID = r"""
 options: {}
 attributes:
   action_group:
     support: full
-    description: Use C(group/druidops.druid.druid) in C(module_defaults) to state the connection once.
+    description: Use C(group/druidops.druid.druid) in C(module_defaults) to set the connection options once.
     membership: [druidops.druid.druid]
 """

@@ -2,44 +2,44 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What task and sql_ingest have in common. The argument spec is module_utils/_operations/argspec.py: JOB."""
+"""The common options of task and sql_ingest. The argument spec is module_utils/_operations/argspec.py: JOB."""
 
 from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """What a module gets by ``extends_documentation_fragment: druidops.druid.job``."""
+    """The fragment ``druidops.druid.job``."""
 
     DOCUMENTATION = r"""
 attributes:
   check_mode:
     support: full
-    details: Sends nothing but GET requests.
+    details: Sends only GET requests.
   diff_mode:
     support: full
   idempotent:
     support: full
-    details: What was submitted is not submitted again, whatever became of it, unless O(retry) is true.
+    details: A job is submitted only once, whatever its result, unless O(retry) is true.
 options:
   state:
     description:
-      - V(present) submits it if it is not there. V(absent) shuts it down if it runs.
+      - V(present) submits the job if it does not exist. V(absent) shuts it down if it is running.
     type: str
     choices: [present, absent]
     default: present
   retry:
     description:
-      - Submit it again if it has failed. Druid takes each id once, so that attempts after the first have C(_2), C(_3)
-        and so on behind their id.
+      - Submit the job again if it has failed. Druid accepts each id only once, so the ids of later attempts have the
+        suffix C(_2), C(_3) and so on.
     type: bool
     default: false
   wait:
     description:
-      - Wait until it has ended. Fails when its task has failed, with Druid's words.
+      - Wait until the job has ended. If its task has failed, the module fails with Druid's message.
     type: bool
     default: false
   wait_timeout:
-    description: Seconds to wait.
+    description: How long to wait, in seconds.
     type: float
     default: 3600.0
 """

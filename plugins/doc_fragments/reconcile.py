@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """What a module gets by ``extends_documentation_fragment: druidops.druid.reconcile``."""
+    """The fragment ``druidops.druid.reconcile``."""
 
     DOCUMENTATION = r"""
 options:
@@ -17,38 +17,40 @@ options:
     type: int
     default: 600
   wait_sleep:
-    description: Pause between two passes while waiting, in seconds.
+    description: Pause between two reconciles while waiting, in seconds.
     type: int
     default: 2
   fail_on_problem:
     description:
-      - Fail when something stands in the way, after the condition has been written.
-      - The operator sets this to V(false); what is in the way is then in the conditions only.
+      - Fail if changes are blocked, after the conditions have been written.
+      - The operator sets this to V(false). Problems are then reported only in the conditions.
     type: bool
     default: true
   log:
     description:
-      - Path of a file to which one line of JSON is added. What resource it was, what was done, how long it took in
-        seconds, what is awaited.
+      - Path of a file to which one line of JSON is appended, with the resource, the changes, the duration in seconds,
+        and what the resource is waiting for.
     type: str
   cache_kubeconfig:
     description:
-      - Path of a kubeconfig that leads to a proxy which answers reads from a cache, as ansible-operator gives it to
-        every run in E(K8S_AUTH_KUBECONFIG).
-      - The first look is at the cache; only when there is anything to do, in Kubernetes or in Druid, a second one is at
-        the API server itself, and it is decided on that one. Secrets are never read through the cache.
-      - E(K8S_AUTH_KUBECONFIG) is then no fall-back of O(kubeconfig).
+      - Path of a kubeconfig for a proxy that serves reads from a cache, such as the one that ansible-operator sets in
+        E(K8S_AUTH_KUBECONFIG) for every run.
+      - The current state is first read from the cache. Only if changes in Kubernetes or in Druid are needed, it is read
+        again from the API server, and the changes are computed from that state. Secrets are never read through the
+        cache.
+      - If this option is set, E(K8S_AUTH_KUBECONFIG) is not the default of O(kubeconfig).
     type: str
   metrics_url:
     description:
-      - Address to which metrics of each pass are posted, as ansible-operator has one at V(http://localhost:5050/metrics).
-      - It takes a few seconds at the most, and fails nothing. What goes wrong with it is in the line of O(log).
-      - Not in check mode.
+      - URL to which the metrics of each reconcile are posted, such as V(http://localhost:5050/metrics) of
+        ansible-operator.
+      - Takes at most a few seconds, and never fails the task. Errors are reported in the line of O(log).
+      - Not used in check mode.
     type: str
   metrics_namespaces:
     description:
-      - Namespaces whose resources of the same kind are counted for the metrics, by way of O(cache_kubeconfig).
-      - All of them when the list is empty.
+      - Namespaces whose resources of the same kind are counted for the metrics, read through O(cache_kubeconfig).
+      - An empty list selects all namespaces.
     type: list
     elements: str
     default: []

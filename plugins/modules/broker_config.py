@@ -7,18 +7,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: broker_config
-short_description: Keep the dynamic configuration of the Brokers of Apache Druid as it is declared
+short_description: Manage the dynamic configuration of Apache Druid Brokers
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Changes the dynamic configuration of the Brokers, which the Coordinator keeps. Druid has it from 37 on.
-  - What is stated is laid over what Druid has, and only the fields that differ are sent. Mappings are merged deeply,
-    lists are replaced as a whole, so that an element that is not stated any more is gone. A field that is not stated
-    keeps its value.
-  - V(null) empties a list or a mapping. Druid's API has no way to bring any other field back to its default, so
-    V(null) is refused there.
-  - Each rule of C(queryBlocklist) is wanted exactly as it is stated.
+  - Updates the dynamic configuration of the Brokers, which the Coordinator stores. Requires Druid 37 or newer.
+  - Merges the specified fields into the current configuration, and sends only the fields that differ. Mappings are
+    merged recursively. Lists are replaced as a whole, so elements that are not in the new list are removed. A field
+    that is not specified keeps its value.
+  - V(null) empties a list or a mapping. Druid's API cannot reset any other field to its default, so V(null) is an
+    error there.
+  - Each rule of C(queryBlocklist) replaces the current one exactly as specified.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -27,28 +27,28 @@ extends_documentation_fragment:
 options:
   config:
     description:
-      - Fields of the configuration in Druid's own structure, C(queryBlocklist), C(queryContext) and
+      - Fields of the configuration in Druid's own format, C(queryBlocklist), C(queryContext) and
         C(perSegmentTimeoutConfig).
     type: dict
     required: true
 seealso:
   - module: druidops.druid.dynamic_config_info
   - name: Dynamic configuration API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/dynamic-configuration-api
 """
 
 EXAMPLES = r"""
-- name: Refuse the queries of a tool that has gone wild
+- name: Block the queries of a misbehaving tool
   druidops.druid.broker_config:
     url: http://localhost:8888
     config:
       queryBlocklist:
-        - ruleName: wild tool
+        - ruleName: misbehaving tool
           queryTypes: [scan]
           contextMatches: {tool: explorer}
 
-- name: Let it ask again
+- name: Unblock it
   druidops.druid.broker_config:
     url: http://localhost:8888
     config:
@@ -57,19 +57,19 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: What became of each configuration, in the order of the options.
+  description: The result for each configuration, in the order of the options.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Whose it is, V(broker).
+      description: The configuration's id, V(broker).
       type: str
     changed:
-      description: Whether it was, or in check mode would be, changed.
+      description: Whether the configuration changed, or in check mode would change.
       type: bool
     config:
-      description: The configuration as Druid has it now (in check mode, would have), sets in alphabetical order.
+      description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
 """
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cluster
-short_description: Keep an Apache Druid cluster on Kubernetes as its specification wants it
+short_description: Manage an Apache Druid cluster on Kubernetes
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Makes one reconcile of a Druid cluster. Observes what is there, works out what should be there, and writes what
-    differs, with server-side apply, each group whole or not at all.
-  - The cluster is named by its C(Druid) resource in the Kubernetes cluster (O(name), O(namespace)), given as a resource
-    that is created or updated first (O(resource)), or described by variables without any CRD (O(spec)).
-  - Keeps the dynamic configurations of Druid, too, that the specification states (C(dynamicConfig)), once its pods are
-    ready.
-  - Reads the resource itself. Its text passes through no variable and no template.
-  - Runs where the playbook runs (an action plugin); the managed host is not used.
+  - Reconciles a Druid cluster once. Observes the current state, computes the desired state, and writes the differences
+    with server-side apply, each group all-or-nothing.
+  - The cluster is defined by an existing C(Druid) resource (O(name), O(namespace)), by a resource that is created or
+    updated first (O(resource)), or by variables without any CRD (O(spec)).
+  - Also manages the dynamic configurations of Druid in the specification (C(dynamicConfig)), once the pods are ready.
+  - Reads the resource itself. Its content is not processed by Ansible variables or templates.
+  - Runs on the controller (an action plugin). The managed host is not used.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
@@ -29,96 +28,99 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    description: Works out the same plan, judged by dry runs of the API server; nothing persists.
+    description: Computes the same plan, validated by dry runs of the API server. Nothing is persisted.
   diff_mode:
     support: full
     description:
-      - An entry per object, then one that lists what restarts and in which order, then one per dynamic configuration.
+      - Contains an entry per object, then one that lists the restarts in their order, then one per dynamic
+        configuration.
       - Secrets are masked.
   idempotent:
     support: full
     description:
-      - RV(ignore:changed) is true exactly when an object was written, or something in Druid; status and events do not
-        count.
+      - RV(ignore:changed) is true only if an object or a configuration in Druid was written. Status and events are
+        ignored.
 options:
   name:
     description:
-      - Name of the C(Druid) resource, or of the cluster that O(spec) describes.
-      - Needed unless O(resource) states it.
+      - Name of the C(Druid) resource, or of the cluster that O(spec) defines.
+      - Required unless O(resource) contains it.
     type: str
   namespace:
     description:
       - Namespace of the cluster.
-      - Without it what O(resource) states counts, and otherwise V(default).
+      - The default is the namespace in O(resource), otherwise V(default).
     type: str
   resource:
     description:
       - A C(Druid) resource, as a mapping or as the path of a JSON or YAML file on the controller.
-      - A relative path is looked for beside the playbook and the role, then where C(ansible-playbook) was started.
-      - It is created, or the live one is brought to it (its C(spec) whole, labels and annotations merged); then it is
+      - A relative path is resolved relative to the playbook and the role, then to the working directory of
+        C(ansible-playbook).
+      - The resource is created or updated (its C(spec) is replaced, labels and annotations are merged), and then
         reconciled.
-      - In check mode it is planned against the live cluster without being sent, also when it is not there yet.
-      - The text of a file arrives verbatim. A mapping in a playbook is its author's text and follows Ansible's
-        templating.
+      - In check mode the changes are computed against the live cluster, and the resource is not sent, even if it does
+        not exist yet.
+      - The content of a file is used verbatim. A mapping in a playbook is subject to Ansible's templating.
     type: raw
   spec:
     description:
       - The C(spec) of a C(Druid) resource, for a cluster without a resource and without CRDs.
-      - Validated, defaulted and coerced by the schema of the CRD. Unknown fields are left out with a warning.
+      - Validated, defaulted and coerced with the schema of the CRD. Unknown fields are ignored with a warning.
     type: dict
   by_variable:
     description:
-      - Says that the cluster is one that was made of O(spec), when O(state=absent) comes without O(spec).
-      - Without O(spec) nobody has said what becomes of the claims, so they are kept, and named in a warning.
+      - Set this with O(state=absent) and without O(spec), to delete a cluster that was created from O(spec).
+      - Without O(spec) the deletion policy of the PVCs is unknown, so they are kept. A warning lists them.
     type: bool
     default: false
   state:
     description:
-      - V(present) reconciles.
-      - V(absent) deletes the resource and carries out its finalizer, or deletes what was made of O(spec).
-      - Claims and the data in their volumes go with it unless C(disablePVCDeletionFinalizer) is set in the
-        specification; each is named before it is deleted. A claim that others may need is kept, and named in a warning.
-      - With O(spec) or O(by_variable) nothing is deleted as long as a C(Druid) resource of that name exists. Without
-        them nothing is deleted of a cluster that was made of O(spec), and a warning says that it is there.
+      - V(present) reconciles the cluster.
+      - V(absent) deletes the resource and runs its finalizer, or deletes the objects that were created from O(spec).
+      - PVCs and the data in their volumes are deleted as well, unless C(disablePVCDeletionFinalizer) is set in the
+        specification. Each PVC is listed before it is deleted. A PVC that other workloads may use is kept, with a
+        warning.
+      - With O(spec) or O(by_variable), nothing is deleted while a C(Druid) resource of that name exists. Without them,
+        a cluster that was created from O(spec) is not deleted, and a warning reports that it exists.
     type: str
     choices: [present, absent]
     default: present
   url:
     description:
-      - Address of Druid as seen from here, in place of the Service of the cluster's routers, for one who is outside of
-        the Kubernetes cluster, and for a cluster that is made of O(spec). The credentials that C(auth) names go there.
-      - It matters only where the resource states a C(dynamicConfig).
+      - URL of Druid as seen from the controller, instead of the Service of the cluster's routers. Required outside of
+        the Kubernetes cluster, and for a cluster that is defined by O(spec). The credentials in C(auth) are sent there.
+      - Used only if the resource contains C(dynamicConfig).
     type: str
   wait:
     description:
-      - Make further passes until the cluster is Ready (O(state=present)) or gone (O(state=absent)).
-      - A cluster that is stopped is waited for until no pod is left. While a cluster is paused, the wait is for the
-        pods that it has, and a warning names the changes that wait.
+      - Reconcile until the cluster is Ready (O(state=present)) or deleted (O(state=absent)).
+      - For a stopped cluster, wait until no pod is left. For a paused cluster, wait for its current pods. A warning
+        lists the pending changes.
       - A line is printed whenever the progress changes.
     type: bool
     default: false
   read_timeout:
     description:
-      - How long an answer of Druid may take, in seconds.
-      - Druid is asked last, and only where the resource states a C(dynamicConfig).
+      - Timeout for a response of Druid, in seconds.
+      - Druid is contacted last, and only if the resource contains C(dynamicConfig).
     type: float
     default: 10.0
   retry_timeout:
-    description: How long requests that may be repeated are tried again when Druid does not answer, in seconds.
+    description: How long idempotent requests are retried if Druid does not respond, in seconds.
     type: float
     default: 5.0
   reference_namespaces:
     description:
-      - Namespaces other than the cluster's own from which C(extraCommonConfig) may take ConfigMaps, and C(auth) its
-        Secret. A Secret in C(extraCommonConfig) has to be in the cluster's own.
+      - Namespaces other than the cluster's own from which C(extraCommonConfig) may reference ConfigMaps, and C(auth) a
+        Secret. A Secret in C(extraCommonConfig) must be in the cluster's own namespace.
       - V(*) allows all.
     type: list
     elements: str
     default: []
   keep_finalizer:
     description:
-      - Have the resource keep its finalizer also when C(disablePVCDeletionFinalizer) is set; claims stay all the same.
-      - The operator sets this to V(true), since ansible-operator runs nothing for a deleted resource without finalizer.
+      - Keep the finalizer on the resource even if C(disablePVCDeletionFinalizer) is set. PVCs are kept in either case.
+      - The operator sets this to V(true), since ansible-operator does not run for a deleted resource without finalizer.
     type: bool
     default: false
 seealso:
@@ -126,12 +128,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Reconcile the cluster that the Druid resource describes
+- name: Reconcile the cluster of an existing Druid resource
   druidops.druid.cluster:
     name: wiki
     namespace: druid
 
-- name: Create the resource of a file, or update it, and wait until the cluster is ready
+- name: Create or update a resource from a file, and wait until the cluster is ready
   druidops.druid.cluster:
     resource: files/wiki.yml
     wait: true
@@ -153,7 +155,7 @@ EXAMPLES = r"""
           nodeConfigMountPath: /opt/druid/conf/druid/cluster/query/broker
           runtime.properties: druid.service=druid/broker
 
-- name: Take it away again, with its data
+- name: Delete a cluster with its data
   druidops.druid.cluster:
     name: wiki
     namespace: druid
@@ -165,19 +167,19 @@ RETURN = r"""
 name:
   description: Name of the cluster.
   type: str
-  returned: when the task could be begun
+  returned: when the options are valid
 namespace:
   description: Namespace of the cluster.
   type: str
-  returned: when the task could be begun
+  returned: when the options are valid
 changed:
-  description: Whether something was written, or would be in check mode; status and events do not count.
+  description: Whether anything was written, or would be in check mode. Status and events are ignored.
   type: bool
   returned: always
 plan:
   description:
-    - What was done, or would be in check mode, a line each.
-    - Then what restarts in which order, what was changed in Druid, and what is held back.
+    - The changes that were made, or would be in check mode, one per line.
+    - Then the restarts in their order, the changes in Druid, and the blocked changes.
   type: list
   elements: str
   returned: always
@@ -185,12 +187,11 @@ plan:
     "restart 1: group brokers (StatefulSet druid-wiki-brokers), 2 pods"]
 diff:
   description:
-    - For each line of RV(plan) that changes something, what was there and what is there, or would be, as YAML. Secrets
-      are masked.
-    - Before what changes in Druid itself comes, in C(prepared), what restarts in which order.
+    - The object before and after each change in RV(plan) as YAML, predicted in check mode. Secrets are masked.
+    - The restarts in their order are in C(prepared), before the changes in Druid.
   type: list
   elements: dict
-  returned: when the task could be begun
+  returned: when the options are valid
   sample:
     - before_header: ConfigMap druid/druid-wiki-brokers-config
       after_header: ConfigMap druid/druid-wiki-brokers-config
@@ -213,7 +214,7 @@ ready:
   type: bool
   returned: when the cluster was reconciled
 nodes:
-  description: Druid nodes that are ready, and that are wanted.
+  description: The numbers of ready and of desired pods.
   type: str
   returned: when the cluster was reconciled
   sample: 5/6
@@ -223,7 +224,7 @@ conditions:
   elements: dict
   returned: when the cluster was reconciled
 requeue_after:
-  description: Seconds after which a look is worth while; none when the cluster is ready.
+  description: Seconds until the next reconcile is useful; none if the cluster is ready.
   type: int
   returned: when the cluster was reconciled
 """

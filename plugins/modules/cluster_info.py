@@ -9,20 +9,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cluster_info
-short_description: Tell how Apache Druid clusters on Kubernetes are
+short_description: Get information about Apache Druid clusters on Kubernetes
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Returns name, conditions and nodes of C(Druid) resources as their status has them. Changes nothing.
-  - Runs where the playbook runs (an action plugin); the managed host is not used.
+  - Returns name, conditions and ready pods of C(Druid) resources from their status. Changes nothing.
+  - Runs on the controller (an action plugin). The managed host is not used.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
   - druidops.druid.attributes.info
 options:
   name:
-    description: Name of one resource. Without it all of O(namespace) are returned.
+    description: Name of one resource. By default, all resources in O(namespace) are returned.
     type: str
   namespace:
     description: Namespace of the resources.
@@ -33,19 +33,19 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at all clusters of a namespace
+- name: Get all clusters in a namespace
   druidops.druid.cluster_info:
     namespace: druid
   register: druid
 
-- name: Stop when one is not ready
+- name: Fail if one of them is not ready
   ansible.builtin.assert:
     that: druid.clusters | rejectattr('ready') | length == 0
 """
 
 RETURN = r"""
 clusters:
-  description: A list of clusters; empty when there is none.
+  description: The clusters; an empty list if there is none.
   type: list
   elements: dict
   returned: always
@@ -57,21 +57,21 @@ clusters:
       description: Namespace of the resource.
       type: str
     ready:
-      description: Whether the condition Ready is true and about the present specification.
+      description: Whether the condition Ready is true for the current generation.
       type: bool
     nodes:
-      description: Druid nodes that are ready, and that are wanted.
+      description: The numbers of ready and of desired pods.
       type: str
       sample: 5/6
     version:
-      description: The tags of the images that run.
+      description: The tags of the running images.
       type: str
     conditions:
       description: The conditions of the status.
       type: list
       elements: dict
     groups:
-      description: The keys of the groups, in the order of a rollout.
+      description: The keys of the groups, in the order of rollouts.
       type: list
       elements: str
 """

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: compaction
-short_description: Keep the automatic compaction of datasources of Apache Druid as it is declared
+short_description: Manage automatic compaction of Apache Druid datasources
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Creates, changes and removes the configuration of automatic compaction, of one datasource or of many in one call.
-  - What is stated is laid over what Druid has. Mappings are merged deeply, lists are replaced as a whole. A field
-    that is not stated keeps its value, and one that is V(null) is taken away.
-  - Both are compared in Druid's own notation. A configuration that is as it should be is not sent again.
-  - From Druid 33 on this is the Overlord's API, which knows whether compaction is done by supervisors
-    (C(useSupervisors), see M(druidops.druid.compaction_config)). Where it is, the supervisor
-    C(autocompact__<datasource>) is what is changed here, and one that is suspended stays so. To suspend it, or to
-    have such a supervisor whatever C(useSupervisors) says, use M(druidops.druid.supervisor) with the type
-    V(autocompact), and declare a datasource in one of the two only.
-  - Druid itself removes the configuration of a datasource that has no segments
-    (C(druid.coordinator.kill.compaction.on), once a day).
+  - Creates, updates and removes the configuration of automatic compaction, for one datasource or for many in one call.
+  - Merges the specified fields into the current configuration. Mappings are merged recursively. Lists are replaced as
+    a whole. A field that is not specified keeps its value. A field that is V(null) is removed.
+  - Configurations are compared in Druid's own form. A configuration without changes is not sent.
+  - Since Druid 33 the module uses the Overlord's API, which also supports compaction supervisors (C(useSupervisors),
+    see M(druidops.druid.compaction_config)). If these are enabled, the module updates the supervisor
+    C(autocompact__<datasource>). A suspended supervisor stays suspended. To suspend it, or to create such a supervisor
+    independently of C(useSupervisors), use M(druidops.druid.supervisor) with the type V(autocompact). Manage each
+    datasource with only one of the two modules.
+  - Druid removes the configuration of a datasource without segments once a day
+    (C(druid.coordinator.kill.compaction.on)).
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -31,33 +31,33 @@ extends_documentation_fragment:
 options:
   datasource:
     description:
-      - The datasource. Not needed where O(config) names it as C(dataSource).
+      - The datasource. Not required if O(config) contains C(dataSource).
     type: str
   config:
     description:
-      - The configuration in Druid's own structure.
-      - Not stated, one that is there stays as it is, and a new one has Druid's defaults.
+      - The configuration in Druid's own format.
+      - Without this option an existing configuration is kept, and a new one has Druid's defaults.
     type: dict
   state:
-    description: V(absent) removes the configuration, so that the datasource is not compacted any more.
+    description: V(absent) removes the configuration, so that the datasource is no longer compacted.
     type: str
     choices: [present, absent]
     default: present
   datasources:
     description:
-      - Many datasources, in place of O(datasource) and O(config). They are read in a single request.
-      - One that fails does not stop the others. The module then fails at the end, with everything that was done.
+      - A list of datasources, instead of O(datasource) and O(config). They are read with a single request.
+      - A failure does not stop the other datasources. The module then fails at the end, and returns all results.
     type: list
     elements: dict
     suboptions:
       datasource:
-        description: As O(datasource).
+        description: See O(datasource).
         type: str
       config:
-        description: As O(config).
+        description: See O(config).
         type: dict
       state:
-        description: As O(state), which is its default.
+        description: See O(state), which is the default.
         type: str
         choices: [present, absent]
 seealso:
@@ -65,12 +65,12 @@ seealso:
   - module: druidops.druid.compaction_config
   - module: druidops.druid.supervisor
   - name: Automatic compaction API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/automatic-compaction-api
 """
 
 EXAMPLES = r"""
-- name: Compact a datasource into segments of a day
+- name: Compact a datasource into daily segments
   druidops.druid.compaction:
     url: http://localhost:8888
     datasource: wikipedia
@@ -80,7 +80,7 @@ EXAMPLES = r"""
       tuningConfig:
         partitionsSpec: {type: dynamic, maxRowsPerSegment: 5000000}
 
-- name: Keep many at once
+- name: Manage many datasources at once
   druidops.druid.compaction:
     url: http://localhost:8888
     datasources:
@@ -90,7 +90,7 @@ EXAMPLES = r"""
       - datasource: retired
         state: absent
 
-- name: Do not compact them any more
+- name: Disable compaction
   druidops.druid.compaction:
     url: http://localhost:8888
     state: absent
@@ -102,7 +102,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 compaction:
-  description: What became of each datasource, in the order of the options.
+  description: The result for each datasource, in the order of the options.
   type: list
   elements: dict
   returned: always
@@ -111,10 +111,10 @@ compaction:
       description: The datasource.
       type: str
     changed:
-      description: Whether it was, or in check mode would be, changed.
+      description: Whether the configuration changed, or in check mode would change.
       type: bool
     config:
-      description: The configuration as Druid has it now (in check mode, would have). Null if there is none.
+      description: The resulting configuration (in check mode, the predicted one). Null if there is none.
       type: dict
 """
 

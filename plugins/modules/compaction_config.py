@@ -7,19 +7,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: compaction_config
-short_description: Keep what automatic compaction of Apache Druid may take of the cluster as it is declared
+short_description: Manage the cluster-wide configuration of automatic compaction in Apache Druid
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Changes the configuration that automatic compaction has for the whole cluster, its task slots above all.
-  - What is stated is laid over what Druid has, and sent only when it differs. A field that is not stated keeps its
-    value, and V(null) is refused, since Druid does not say what its defaults are.
-  - Before Druid 33 there are C(compactionTaskSlotRatio), C(maxCompactionTaskSlots) and C(useAutoScaleSlots) only.
-    Other fields are warned of then.
-  - C(useSupervisors) decides where Druid keeps what M(druidops.druid.compaction) declares, the Coordinator's
-    configuration or supervisors, and does not take the one over into the other. Its default is V(true) from Druid 37
-    on.
+  - Updates the configuration of automatic compaction for the whole cluster, in particular its task slots.
+  - Merges the specified fields into the current configuration, and sends it only if it differs. A field that is not
+    specified keeps its value. V(null) is an error, since Druid's API does not return the defaults.
+  - Before Druid 33, only C(compactionTaskSlotRatio), C(maxCompactionTaskSlots) and C(useAutoScaleSlots) exist. Other
+    fields cause a warning there.
+  - C(useSupervisors) selects where Druid stores the configuration that M(druidops.druid.compaction) manages, as the
+    Coordinator's configuration or as supervisors. Changing it does not migrate existing configurations. Its default is
+    V(true) since Druid 37.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -28,7 +28,7 @@ extends_documentation_fragment:
 options:
   config:
     description:
-      - Fields of the configuration in Druid's own structure, such as C(compactionTaskSlotRatio),
+      - Fields of the configuration in Druid's own format, such as C(compactionTaskSlotRatio),
         C(maxCompactionTaskSlots), C(compactionPolicy), C(useSupervisors) and C(engine).
     type: dict
     required: true
@@ -36,12 +36,12 @@ seealso:
   - module: druidops.druid.compaction
   - module: druidops.druid.dynamic_config_info
   - name: Automatic compaction API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/automatic-compaction-api
 """
 
 EXAMPLES = r"""
-- name: Give a fifth of the task slots to compaction
+- name: Reserve a fifth of the task slots for compaction
   druidops.druid.compaction_config:
     url: http://localhost:8888
     config:
@@ -51,19 +51,19 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: What became of each configuration, in the order of the options.
+  description: The result for each configuration, in the order of the options.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Whose it is, V(compaction).
+      description: The configuration's id, V(compaction).
       type: str
     changed:
-      description: Whether it was, or in check mode would be, changed.
+      description: Whether the configuration changed, or in check mode would change.
       type: bool
     config:
-      description: The configuration as Druid has it now (in check mode, would have), sets in alphabetical order.
+      description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
 """
 

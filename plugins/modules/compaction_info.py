@@ -7,22 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: compaction_info
-short_description: Tell how datasources of Apache Druid are compacted automatically
+short_description: Get information about automatic compaction in Apache Druid
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Returns the configurations of automatic compaction, and how far it has come. Changes nothing.
+  - Returns the configurations and the progress of automatic compaction. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid
   - druidops.druid.attributes.info
 options:
   datasource:
-    description: Only this datasource.
+    description: Return only this datasource.
     type: str
   status:
-    description: Whether to read how far compaction has come, too. One request for all.
+    description: Whether to return the progress as well. This takes one request for all datasources.
     type: bool
     default: true
 seealso:
@@ -31,19 +31,19 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at what is compacted
+- name: Get all compaction configurations
   druidops.druid.compaction_info:
     url: http://localhost:8888
   register: found
 
-- name: Name it
+- name: Print the datasources
   ansible.builtin.debug:
     msg: "{{ found.compaction | map(attribute='id') }}"
 """
 
 RETURN = r"""
 compaction:
-  description: The datasources that are compacted automatically, by name.
+  description: The datasources with automatic compaction, sorted by name.
   type: list
   elements: dict
   returned: always
@@ -52,12 +52,12 @@ compaction:
       description: The datasource.
       type: str
     config:
-      description: The configuration in Druid's own notation.
+      description: The configuration in Druid's own form.
       type: dict
     status:
       description:
-        - Bytes, segments and intervals that are compacted, await it or are skipped, as Druid counts them. Null as
-          long as Druid has not looked at the datasource.
+        - Druid's counts of bytes, segments and intervals that are compacted, pending or skipped. Null if Druid has not
+          processed the datasource yet.
       type: dict
       returned: with O(status)
 """

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: coordinator_config
-short_description: Keep the dynamic configuration of the Coordinator of Apache Druid as it is declared
+short_description: Manage the dynamic configuration of the Apache Druid Coordinator
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Changes the dynamic configuration of the Coordinator.
-  - What is stated is laid over what Druid has, and only the fields that differ are sent. Mappings are merged deeply,
-    lists are replaced as a whole, so that an element that is not stated any more is gone. A field that is not stated
-    keeps its value.
-  - V(null) empties a list or a mapping. Druid's API has no way to bring any other field back to its default, so
-    V(null) is refused there.
+  - Updates the dynamic configuration of the Coordinator.
+  - Merges the specified fields into the current configuration, and sends only the fields that differ. Mappings are
+    merged recursively. Lists are replaced as a whole, so elements that are not in the new list are removed. A field
+    that is not specified keeps its value.
+  - V(null) empties a list or a mapping. Druid's API cannot reset any other field to its default, so V(null) is an
+    error there.
   - C(killDataSourceWhitelist), C(killPendingSegmentsSkipList), C(decommissioningNodes) and C(turboLoadingNodes) are
-    sets, of which the order does not matter.
+    sets. Their order does not matter.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -28,26 +28,26 @@ extends_documentation_fragment:
 options:
   config:
     description:
-      - Fields of the configuration in Druid's own structure, such as C(maxSegmentsToMove) or C(decommissioningNodes).
+      - Fields of the configuration in Druid's own format, such as C(maxSegmentsToMove) or C(decommissioningNodes).
     type: dict
     required: true
 seealso:
   - module: druidops.druid.dynamic_config_info
   - name: Dynamic configuration API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/dynamic-configuration-api
 """
 
 EXAMPLES = r"""
-- name: Move the segments away from a Historical
+- name: Decommission a Historical
   druidops.druid.coordinator_config:
     url: http://localhost:8888
     config:
       decommissioningNodes: ["historical-3.example.com:8083"]
     author: ansible
-    comment: it gets new disks
+    comment: disk replacement
 
-- name: Let it have segments again
+- name: Recommission it
   druidops.druid.coordinator_config:
     url: http://localhost:8888
     config:
@@ -56,19 +56,19 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: What became of each configuration, in the order of the options.
+  description: The result for each configuration, in the order of the options.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Whose it is, V(coordinator).
+      description: The configuration's id, V(coordinator).
       type: str
     changed:
-      description: Whether it was, or in check mode would be, changed.
+      description: Whether the configuration changed, or in check mode would change.
       type: bool
     config:
-      description: The configuration as Druid has it now (in check mode, would have), sets in alphabetical order.
+      description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
 """
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dynamic_config_info
-short_description: Tell the dynamic configurations of Apache Druid
+short_description: Get the dynamic configurations of Apache Druid
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
   - Returns the dynamic configurations of Coordinator, Overlord, Kubernetes task runner, Brokers and automatic
-    compaction, as far as this Druid has them. Changes nothing.
+    compaction that this version of Druid supports. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid
@@ -27,12 +27,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at the dynamic configurations
+- name: Get the dynamic configurations
   druidops.druid.dynamic_config_info:
     url: http://localhost:8888
   register: found
 
-- name: Stop when segments are not moved at all
+- name: Fail if segment balancing is disabled
   ansible.builtin.assert:
     that: (found.configs | selectattr('id', 'eq', 'coordinator') | first).config.maxSegmentsToMove > 0
 """
@@ -46,11 +46,11 @@ configs:
   contains:
     id:
       description:
-        - Whose it is, V(coordinator), V(overlord), V(kubernetes_task_runner), V(broker) or V(compaction). One that
-          this Druid does not have is left out.
+        - The configuration's id, V(coordinator), V(overlord), V(kubernetes_task_runner), V(broker) or V(compaction).
+          Configurations that this version of Druid does not support are omitted.
       type: str
     config:
-      description: The configuration, with sets in alphabetical order. Empty as long as nobody has set one.
+      description: The configuration, with sets in alphabetical order. Empty if it was never set.
       type: dict
 """
 

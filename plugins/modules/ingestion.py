@@ -9,20 +9,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: ingestion
-short_description: Keep what an Apache Druid ingests as a DruidIngestion describes it
+short_description: Manage an ingestion of Apache Druid, as a DruidIngestion defines it
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Makes one reconcile of an ingestion. Reads the supervisor or the task in Druid, works out what it should be, and
-    writes only what differs. A batch is submitted once for each specification.
-  - The ingestion is named by its C(DruidIngestion) resource in the Kubernetes cluster (O(name), O(namespace)), given as
-    a resource that is created or updated first (O(resource)), or described by variables without any CRD (O(spec)).
-  - What Druid was given last is kept in a ConfigMap C(<name>-ingestion), so that a field that is dropped is noticed,
-    and no task is submitted twice.
-  - Reads the resource itself. Its text passes through no variable and no template.
-  - Runs where the playbook runs (an action plugin); the managed host is not used. The library C(requests) is needed
-    there.
+  - Reconciles an ingestion once. Reads the supervisor or the task in Druid, computes the desired state, and writes only
+    the differences. A batch is submitted once for each specification.
+  - The ingestion is defined by an existing C(DruidIngestion) resource (O(name), O(namespace)), by a resource that is
+    created or updated first (O(resource)), or by variables without any CRD (O(spec)).
+  - The last applied specification is stored in a ConfigMap C(<name>-ingestion), so that removed fields are detected and
+    no task is submitted twice.
+  - Reads the resource itself. Its content is not processed by Ansible variables or templates.
+  - Runs on the controller (an action plugin), which requires the library C(requests). The managed host is not used.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
@@ -30,74 +29,75 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    description: Works out the same plan; nothing is written, neither to Kubernetes nor to Druid.
+    description: Computes the same plan. Nothing is written, neither to Kubernetes nor to Druid.
   diff_mode:
     support: full
-    description: An entry per thing in Druid that changes. Secrets are masked.
+    description: Contains an entry per change in Druid. Secrets are masked.
   idempotent:
     support: full
-    description: RV(ignore:changed) is true exactly when something was written; status and events do not count.
+    description: RV(ignore:changed) is true only if something was written. Status and events are ignored.
 options:
   name:
     description:
-      - Name of the C(DruidIngestion) resource, or of the ingestion that O(spec) describes.
-      - Needed unless O(resource) states it.
+      - Name of the C(DruidIngestion) resource, or of the ingestion that O(spec) defines.
+      - Required unless O(resource) contains it.
     type: str
   namespace:
     description:
       - Namespace of the ingestion.
-      - Without it what O(resource) states counts, and otherwise V(default).
+      - The default is the namespace in O(resource), otherwise V(default).
     type: str
   resource:
     description:
       - A C(DruidIngestion) resource, as a mapping or as the path of a JSON or YAML file on the controller.
-      - A relative path is looked for beside the playbook and the role, then where C(ansible-playbook) was started.
-      - It is created, or the live one is brought to it (its C(spec) whole, labels and annotations merged); then it is
+      - A relative path is resolved relative to the playbook and the role, then to the working directory of
+        C(ansible-playbook).
+      - The resource is created or updated (its C(spec) is replaced, labels and annotations are merged), and then
         reconciled.
-      - In check mode it is planned without being sent, also when it is not there yet.
+      - In check mode the changes are computed, and the resource is not sent, even if it does not exist yet.
     type: raw
   spec:
     description:
       - The C(spec) of a C(DruidIngestion) resource, for an ingestion without a resource and without CRDs.
-      - Validated and coerced by the schema of the CRD. Unknown fields are left out with a warning.
+      - Validated and coerced with the schema of the CRD. Unknown fields are ignored with a warning.
     type: dict
   state:
     description:
-      - V(present) reconciles.
-      - V(absent) deletes the resource and carries out its finalizer, which ends the supervisor or the task unless
-        C(deletionPolicy) is V(Retain). With O(spec) it ends what was made of that.
+      - V(present) reconciles the ingestion.
+      - V(absent) deletes the resource and runs its finalizer, which terminates the supervisor or the task unless
+        C(deletionPolicy) is V(Retain). With O(spec) it terminates the supervisor or the task that was created from it.
     type: str
     choices: [present, absent]
     default: present
   url:
     description:
-      - Address of Druid as seen from here, in place of what the resource says, for one who is outside of the Kubernetes
-        cluster. The credentials that the resource names go there.
+      - URL of Druid as seen from the controller, instead of the one in the resource. Required outside of the Kubernetes
+        cluster. The credentials in the resource are sent there.
     type: str
   wait:
     description:
-      - Make further passes until Druid does what is described (O(state=present)), a batch until it has succeeded, or
-        until the resource is gone (O(state=absent)).
+      - Reconcile until the supervisor is in the desired state or the batch has succeeded (O(state=present)), or until
+        the resource is deleted (O(state=absent)).
       - A line is printed whenever the progress changes.
     type: bool
     default: false
   read_timeout:
-    description: How long an answer of Druid may take to a request that only reads, in seconds.
+    description: Timeout for a response of Druid to a read request, in seconds.
     type: float
     default: 120.0
   write_timeout:
     description:
-      - How long an answer of Druid may take to a request that may change something, in seconds.
-      - It may take Druid 80 to stop a supervisor.
+      - Timeout for a response of Druid to a write request, in seconds.
+      - Druid may take 80 seconds to stop a supervisor.
     type: float
     default: 120.0
   retry_timeout:
-    description: How long requests that may be repeated are tried again when Druid does not answer, in seconds.
+    description: How long idempotent requests are retried if Druid does not respond, in seconds.
     type: float
     default: 30.0
   reference_namespaces:
     description:
-      - Namespaces other than the ingestion's own from which C(auth.secretRef) may take a Secret.
+      - Namespaces other than the ingestion's own from which C(auth.secretRef) may reference a Secret.
       - V(*) allows all.
     type: list
     elements: str
@@ -108,17 +108,17 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Reconcile the ingestion that the DruidIngestion resource describes
+- name: Reconcile the ingestion of an existing DruidIngestion resource
   druidops.druid.ingestion:
     name: pages
     namespace: druid
 
-- name: Create the resource of a file, or update it, and wait until rows are read
+- name: Create or update a resource from a file, and wait until the supervisor is running
   druidops.druid.ingestion:
     resource: files/pages.yml
     wait: true
 
-- name: Keep a supervisor without CRDs
+- name: Manage a supervisor without CRDs
   druidops.druid.ingestion:
     name: pages
     namespace: druid
@@ -136,7 +136,7 @@ EXAMPLES = r"""
         type: kafka
         nativeSpec: "{{ lookup('ansible.builtin.file', 'pages.json') | from_json }}"
 
-- name: End it
+- name: Terminate it
   druidops.druid.ingestion:
     name: pages
     namespace: druid
@@ -154,7 +154,7 @@ namespace:
   type: str
   returned: always
 plan:
-  description: What was done, or would be in check mode, a line each.
+  description: The changes that were made, or would be in check mode, one per line.
   type: list
   elements: str
   returned: always
@@ -173,12 +173,12 @@ conditions:
   elements: dict
   returned: when the ingestion was reconciled
 ingestion:
-  description: What Druid says of it. C(taskId) names the supervisor or the task.
+  description: The status that Druid reports. C(taskId) is the id of the supervisor or the task.
   type: dict
   returned: when the ingestion was reconciled
   sample: {"taskId": "pages", "state": "RUNNING", "detailedState": "RUNNING", "suspended": false, "lag": 0}
 requeue_after:
-  description: Seconds after which it is worth looking again; none when there is nothing to wait for.
+  description: Seconds until the next reconcile is useful; none if there is nothing to wait for.
   type: int
   returned: when the ingestion was reconciled
 """

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: overlord_config
-short_description: Keep the dynamic configuration of the Overlord of Apache Druid as it is declared
+short_description: Manage the dynamic configuration of the Apache Druid Overlord
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Changes how the Overlord chooses who runs a task, on Middle Managers and Indexers (O(config)) and on Kubernetes
-    (O(kubernetes_task_runner)).
-  - What is stated is laid over what Druid has, and sent only when it differs. Mappings are merged deeply, except
-    where their C(type) is another one, and lists are replaced as a whole, so that an element that is not stated any
-    more is gone. A field that is not stated keeps its value.
+  - Configures how the Overlord assigns tasks to Middle Managers and Indexers (O(config)) and how it runs them on
+    Kubernetes (O(kubernetes_task_runner)).
+  - Merges the specified fields into the current configuration, and sends it only if it differs. Mappings are merged
+    recursively, unless their C(type) differs. Lists are replaced as a whole, so elements that are not in the new list
+    are removed. A field that is not specified keeps its value.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -25,25 +25,25 @@ extends_documentation_fragment:
 options:
   config:
     description:
-      - Fields of the worker configuration in Druid's own structure, C(selectStrategy) and C(autoScaler).
-      - V(null) brings a field back to its default.
+      - Fields of the worker configuration in Druid's own format, C(selectStrategy) and C(autoScaler).
+      - V(null) resets a field to its default.
     type: dict
   kubernetes_task_runner:
     description:
-      - Fields of the configuration of the Kubernetes task runner in Druid's own structure,
-        C(podTemplateSelectStrategy) and, from Druid 36 on, C(capacity).
-      - V(null) is refused, since Druid's API has no way to bring a field back to its default.
-      - For Druid from 31 on, whose Overlord has the extension C(druid-kubernetes-overlord-extensions).
+      - Fields of the configuration of the Kubernetes task runner in Druid's own format,
+        C(podTemplateSelectStrategy) and, since Druid 36, C(capacity).
+      - V(null) is an error, since Druid's API cannot reset a field to its default.
+      - Requires Druid 31 or newer with the extension C(druid-kubernetes-overlord-extensions) on the Overlord.
     type: dict
 seealso:
   - module: druidops.druid.dynamic_config_info
   - name: Dynamic configuration API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/dynamic-configuration-api
 """
 
 EXAMPLES = r"""
-- name: Let workers be filled up one after the other
+- name: Fill up the workers one after the other
   druidops.druid.overlord_config:
     url: http://localhost:8888
     config:
@@ -53,7 +53,7 @@ EXAMPLES = r"""
           affinity: {wikipedia: ["indexer-1.example.com:8091"]}
           strong: false
 
-- name: Let Druid choose again
+- name: Reset the strategy to Druid's default
   druidops.druid.overlord_config:
     url: http://localhost:8888
     config:
@@ -62,19 +62,19 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: What became of each configuration, in the order of the options.
+  description: The result for each configuration, in the order of the options.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Whose it is, V(overlord) or V(kubernetes_task_runner).
+      description: The configuration's id, V(overlord) or V(kubernetes_task_runner).
       type: str
     changed:
-      description: Whether it was, or in check mode would be, changed.
+      description: Whether the configuration changed, or in check mode would change.
       type: bool
     config:
-      description: The configuration as Druid has it now (in check mode, would have), sets in alphabetical order.
+      description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
 """
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: requeue_after
-short_description: Tell ansible-operator when to look at a resource again
+short_description: Requeue a resource in ansible-operator after a delay
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Ends a run of operator-sdk's Ansible operator with a time for the next one, sooner than its period.
-  - The operator knows this task by its name, so it has to be called C(requeue_after), without the collection, in a play
-    with C(collections) that lists C(druidops.druid). It has to be the last task; the operator waits for no other.
-  - Anywhere else it does nothing.
+  - Ends a run of operator-sdk's Ansible operator, and requeues the resource earlier than the operator's reconcile
+    period.
+  - The operator recognizes this task by its action's short name. Use C(requeue_after) without the collection's name, in
+    a play with C(collections) that lists C(druidops.druid). It must be the last task, since the operator does not wait
+    for any task after it.
+  - Outside of the operator it has no effect.
 attributes:
   action:
     support: full
@@ -30,21 +32,21 @@ attributes:
     description: Changes nothing.
 options:
   seconds:
-    description: How long to wait, in seconds.
+    description: The delay in seconds.
     type: int
     required: true
 """
 
 EXAMPLES = r"""
 # In a play with collections: [druidops.druid]
-- name: Look at the resource again in ten seconds
+- name: Reconcile the resource again in ten seconds
   requeue_after:
     seconds: 10
 """
 
 RETURN = r"""
 period:
-  description: What the operator reads, a duration as Go writes it.
+  description: The delay as a Go duration, which the operator reads.
   returned: always
   type: str
   sample: 10s

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: retention_rules
-short_description: Keep the retention rules of a datasource of Apache Druid as they are declared
+short_description: Manage the retention rules of an Apache Druid datasource
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Keeps the rules that say which segments are loaded, on which tiers and how often, and which are dropped.
-  - The list is wanted as a whole, and in its order. Each rule is wanted exactly as it is stated, where a field that
-    is not stated has Druid's default, so that a tier that is taken out of C(tieredReplicants) is gone.
-  - Both are compared in Druid's own notation. Rules that are as they should be are not sent again. State intervals by
-    their two ends, since one with a period in it (C(2020-01-01/P1Y)) is taken for another one in each run.
-  - Rules of a datasource of which there has not been any segment for long are removed by Druid itself
+  - Manages the rules that define which segments are loaded, on which tiers, with how many replicas, and which segments
+    are dropped.
+  - The list replaces the current rules as a whole, including their order. A field of a rule that is not specified has
+    Druid's default, so a tier that is not in C(tieredReplicants) is removed from the rule.
+  - Rules are compared in Druid's own form. Rules without changes are not sent. Specify intervals by start and end,
+    since an interval with a period (C(2020-01-01/P1Y)) is reported as changed in every run.
+  - Druid removes the rules of a datasource that has had no segments for a long time
     (C(druid.coordinator.kill.rule.on)).
 extends_documentation_fragment:
   - druidops.druid.connection
@@ -27,34 +28,34 @@ extends_documentation_fragment:
 options:
   datasource:
     description:
-      - The datasource. V(_default) is for the rules of all datasources, which come after their own ones.
+      - The datasource. V(_default) stands for the rules of the cluster, which apply after a datasource's own rules.
     type: str
     required: true
   rules:
     description:
-      - The rules in Druid's own structure. The first one that fits an interval counts.
-      - An empty list removes them, so that those of V(_default) alone count. V(_default) itself cannot be empty.
+      - The rules in Druid's own format. The first rule that matches a segment's interval applies.
+      - An empty list removes the rules, so that only those of V(_default) apply. V(_default) itself cannot be empty.
     type: list
     elements: dict
     required: true
 seealso:
   - module: druidops.druid.retention_rules_info
   - name: Retention rules API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/retention-rules-api
 """
 
 EXAMPLES = r"""
-- name: Keep a month, and drop what is older
+- name: Keep one month of data
   druidops.druid.retention_rules:
     url: http://localhost:8888
     datasource: wikipedia
     rules:
       - {type: loadByPeriod, period: P1M, tieredReplicants: {_default_tier: 2}}
       - {type: dropForever}
-    comment: a month is what the reports need
+    comment: reports need one month
 
-- name: Let the rules of the cluster count
+- name: Use only the rules of the cluster
   druidops.druid.retention_rules:
     url: http://localhost:8888
     datasource: wikipedia
@@ -63,7 +64,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 retention_rules:
-  description: What became of the rules. One entry.
+  description: The result, with one entry.
   type: list
   elements: dict
   returned: always
@@ -72,10 +73,10 @@ retention_rules:
       description: The datasource.
       type: str
     changed:
-      description: Whether they were, or in check mode would be, changed.
+      description: Whether the rules changed, or in check mode would change.
       type: bool
     rules:
-      description: The rules as Druid has them now (in check mode, would have).
+      description: The resulting rules (in check mode, the predicted ones).
       type: list
       elements: dict
 """

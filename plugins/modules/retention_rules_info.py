@@ -7,39 +7,39 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: retention_rules_info
-short_description: Tell the retention rules of datasources of Apache Druid
+short_description: Get the retention rules of Apache Druid datasources
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Returns the rules that datasources have of their own, and those of the cluster. Changes nothing.
+  - Returns the datasources' own rules, and those of the cluster. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid
   - druidops.druid.attributes.info
 options:
   datasource:
-    description: Only the rules of this datasource, or of V(_default).
+    description: Return only the rules of this datasource, or of V(_default).
     type: str
 seealso:
   - module: druidops.druid.retention_rules
 """
 
 EXAMPLES = r"""
-- name: Look at the rules of the cluster
+- name: Get the rules of the cluster
   druidops.druid.retention_rules_info:
     url: http://localhost:8888
     datasource: _default
   register: found
 
-- name: Name them
+- name: Print their types
   ansible.builtin.debug:
     msg: "{{ found.retention_rules[0].rules | map(attribute='type') }}"
 """
 
 RETURN = r"""
 retention_rules:
-  description: The datasources that have rules of their own, by name. V(_default) stands for the rules of the cluster.
+  description: The datasources with their own rules, sorted by name. V(_default) stands for the rules of the cluster.
   type: list
   elements: dict
   returned: always
@@ -48,7 +48,7 @@ retention_rules:
       description: The datasource.
       type: str
     rules:
-      description: Its rules, in their order.
+      description: The rules, in their order.
       type: list
       elements: dict
 """

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: sql_ingest
-short_description: Ingest by an SQL statement of Apache Druid once
+short_description: Run an SQL ingestion statement of Apache Druid once
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Submits an C(INSERT) or C(REPLACE) statement to the multi-stage query engine, waits for its end, and shuts it down.
-  - The id is made from the statement unless it is stated, so that the same statement is not submitted a second time.
-  - Druid needs the extension C(druid-multi-stage-query) up to version 34.
+  - Submits an C(INSERT) or C(REPLACE) statement to the multi-stage query engine, waits for it to end, or shuts it down.
+  - Unless an id is set, it is derived from the statement, so that the same statement is not submitted a second time.
+  - Up to version 34, Druid requires the extension C(druid-multi-stage-query).
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.job
@@ -26,7 +26,7 @@ attributes:
 options:
   query:
     description:
-      - The statement. Required unless O(id) names one that was submitted before.
+      - The statement. Required unless O(id) is the id of a statement that was submitted before.
     type: str
   context:
     description:
@@ -35,25 +35,26 @@ options:
     default: {}
   parameters:
     description:
-      - Values for the question marks in the statement, each a mapping with C(type) and C(value).
+      - Values for the placeholders (C(?)) in the statement, each a mapping with C(type) and C(value).
     type: list
     elements: dict
     default: []
   id:
     description:
-      - Id of the query (C(sqlQueryId)). That of its task is C(query-) and this. Without it, it is made from a digest.
-      - One that is there is never submitted again, so a stated id must change with the statement.
+      - Id of the query (C(sqlQueryId)). The id of its task has the prefix C(query-). The default is derived from a
+        digest of the statement.
+      - An existing id is never submitted again, so if you set the id, change it together with the statement.
     type: str
 seealso:
   - module: druidops.druid.task
   - module: druidops.druid.task_info
   - name: SQL-based ingestion API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/sql-ingestion-api
 """
 
 EXAMPLES = r"""
-- name: Replace a day
+- name: Replace the contents of a datasource
   druidops.druid.sql_ingest:
     url: http://localhost:8888
     query: |
@@ -75,19 +76,19 @@ id:
   type: str
   returned: always
 attempt:
-  description: Which attempt it is, counted from 1.
+  description: The number of the attempt, starting at 1.
   type: int
-  returned: when it is, or in check mode would be, submitted
+  returned: when the statement is submitted, or in check mode would be
 status:
-  description: The status as Druid has it, with secrets masked.
+  description: The status as Druid returns it, with secrets masked.
   type: dict
   returned: not in check mode
 progress:
-  description: How far it is, as C(phase) and C(rows).
+  description: The progress, as C(phase) and C(rows).
   type: dict
   returned: with O(wait)
 report:
-  description: Druid's reports on the task, by name, with secrets masked.
+  description: Druid's reports about the task, by name, with secrets masked.
   type: dict
   returned: with O(wait), when the task has ended
 """
@@ -100,7 +101,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.task im
 ARGUMENTS = {
     **JOB,
     "id": {"type": "str"},
-    # no_log keeps it out of the system's log; what is secret in it is masked by name and by place, and only that
+    # no_log keeps it out of the system log; in the result only its secrets are masked, by name and by location
     "query": {"type": "str", "no_log": True},
     "context": {"type": "dict", "default": {}, "no_log": True},
     "parameters": {"type": "list", "elements": "dict", "default": [], "no_log": True},

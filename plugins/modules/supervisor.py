@@ -7,18 +7,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: supervisor
-short_description: Keep supervisors of Apache Druid as they are declared
+short_description: Manage Apache Druid supervisors
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Creates, changes, suspends, resumes and terminates supervisors, one or many in one call.
-  - What is stated is laid over what Druid has. Mappings are merged deeply, lists are replaced as a whole. A field that
-    is not stated keeps its value, and one that is V(null) is taken away.
-  - Both are compared in Druid's own notation, so that V(PT1H) and V(PT3600S), V(hour) and V(HOUR), or a dimension given
-    by its bare name, are no change. A supervisor that is as it should be is not sent again, and so is not restarted.
-  - Supervisors of the types V(kafka) and V(autocompact) are tested against Druid. Those of the types V(kinesis)
-    and V(rabbit) are handled alike, by the rules of their specifications alone, and V(scheduled_batch) by its id.
+  - Creates, updates, suspends, resumes and terminates supervisors, one or many in one call.
+  - Merges the specified fields into the current specification. Mappings are merged recursively. Lists are replaced as a
+    whole. A field that is not specified keeps its value. A field that is V(null) is removed.
+  - Specifications are compared in Druid's own form. For example, V(PT1H) equals V(PT3600S), V(hour) equals V(HOUR), and
+    a dimension may be specified by its name only. A supervisor without changes is not sent, and so is not restarted.
+  - The types V(kafka) and V(autocompact) are tested against Druid. The types V(kinesis) and V(rabbit) are supported
+    according to the documentation of their specifications, and V(scheduled_batch) by its id.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes
@@ -29,86 +29,90 @@ attributes:
     details: Sends nothing but GET requests.
   diff_mode:
     support: full
-    details: An entry for each supervisor that changes.
+    details: Contains an entry for each supervisor that changes.
   idempotent:
     support: partial
-    details: Not with O(reset) and O(reset_offsets), which are done in each run.
+    details: Not with O(reset) and O(reset_offsets), which take effect in every run.
 options:
   id:
     description:
       - Id of the supervisor.
-      - Not needed with O(spec), except for the type V(scheduled_batch). It is that of the datasource for streams,
-        C(autocompact__<datasource>) for compaction. From Druid 34 on, a supervisor of a stream may have another one.
+      - Not required with O(spec), except for the type V(scheduled_batch). The default is the name of the datasource for
+        streams, and C(autocompact__<datasource>) for compaction. Since Druid 34, a stream supervisor may have another
+        id.
     type: str
   spec:
     description:
-      - The specification in Druid's own structure, or a JSON or YAML text of it.
-      - May be left out for a supervisor that is there, to suspend, resume, reset or remove it.
-      - Where an autoscaler is enabled, C(taskCount) of a supervisor that is there is left alone.
-      - Another topic, stream or type is refused for a supervisor that is there, and the way to it explained.
+      - The specification in Druid's own format, or a JSON or YAML string of it.
+      - May be omitted for an existing supervisor, to suspend, resume, reset or remove it.
+      - If an autoscaler is enabled, C(taskCount) of an existing supervisor is not changed.
+      - The topic, the stream and the type of an existing supervisor cannot be changed. The error describes how to
+        replace the supervisor.
     type: raw
   state:
     description:
-      - V(present) makes or changes it. V(absent) terminates it. The stored offsets stay, so that one with the
-        same id reads on from there.
+      - V(present) creates or updates the supervisor. V(absent) terminates it. Druid keeps the stored offsets, so a new
+        supervisor with the same id continues from them.
     type: str
     choices: [present, absent]
     default: present
   suspended:
     description:
-      - Whether it is suspended. Not stated, a supervisor that is there stays as it is, and a new one runs.
+      - Whether the supervisor is suspended. Without this option an existing supervisor is not changed, and a new one
+        runs.
     type: bool
   reset:
     description:
-      - Forget all stored offsets. It reads on where C(useEarliestOffset) says, so that rows are lost or doubled.
-      - Done in each run, whatever the supervisor is like.
+      - Clear all stored offsets. The supervisor continues where C(useEarliestOffset) specifies, so rows are lost or
+        duplicated.
+      - Takes effect in every run, whatever the state of the supervisor.
     type: bool
     default: false
   reset_offsets:
     description:
-      - Set the stored offsets of these partitions, a mapping of partition to offset (from Druid 28 on).
-      - Done in each run.
+      - Set the stored offsets of these partitions, a mapping of partition to offset. Requires Druid 28 or newer.
+      - Takes effect in every run.
     type: dict
   supervisors:
     description:
-      - Many supervisors, in place of O(id), O(spec) and O(suspended). They are read in a single request, so that a call
-        for hundreds of them that are as they should be takes hardly longer than for one.
-      - One that fails does not stop the others. The module then fails at the end, with everything that was done.
+      - A list of supervisors, instead of O(id), O(spec) and O(suspended). They are read with a single request, so a
+        call for hundreds of supervisors without changes takes little longer than for one.
+      - A failure does not stop the other supervisors. The module then fails at the end, and returns all results.
     type: list
     elements: dict
     suboptions:
       id:
-        description: As O(id).
+        description: See O(id).
         type: str
       spec:
-        description: As O(spec).
+        description: See O(spec).
         type: raw
       state:
-        description: As O(state), which is its default.
+        description: See O(state), which is the default.
         type: str
         choices: [present, absent]
       suspended:
-        description: As O(suspended).
+        description: See O(suspended).
         type: bool
   wait:
     description:
-      - Wait until O(wait_for) holds.
+      - Wait until the condition in O(wait_for) is met.
     type: bool
     default: false
   wait_for:
     description:
       - A JMESPath expression over the supervisor's status as Druid returns it (C(id), C(generationTime), C(payload)).
-      - Without it a stream is awaited to run healthily or, when it is suspended, to read no more. Other types are
-        awaited to have a status.
+      - By default, a stream supervisor must be healthy and running or, if it is suspended, have no active tasks. Other
+        types must have a status.
     type: str
   wait_timeout:
-    description: Seconds to wait.
+    description: How long to wait, in seconds.
     type: float
     default: 300.0
 seealso:
   - module: druidops.druid.supervisor_info
   - name: Supervisor API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/supervisor-api
 """
 
@@ -138,7 +142,7 @@ EXAMPLES = r"""
     id: wikipedia
     suspended: true
 
-- name: Keep many at once
+- name: Manage many supervisors at once
   druidops.druid.supervisor:
     url: http://localhost:8888
     supervisors:
@@ -157,27 +161,28 @@ EXAMPLES = r"""
 
 RETURN = r"""
 supervisors:
-  description: What became of each supervisor, in the order of the options.
+  description: The result for each supervisor, in the order of the options.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Its id.
+      description: The supervisor's id.
       type: str
     changed:
-      description: Whether it was, or in check mode would be, changed.
+      description: Whether the supervisor changed, or in check mode would change.
       type: bool
     spec:
       description:
-        - The specification as Druid has it now (in check mode, would have), with secrets masked. Null if it is gone.
+        - The resulting specification (in check mode, the predicted one), with secrets masked. Null if the supervisor
+          does not exist.
       type: dict
     reset:
-      description: True when its offsets were reset.
+      description: True if the offsets were reset.
       type: bool
-      returned: when asked for
+      returned: with O(reset) or O(reset_offsets)
     status:
-      description: Its status when the waiting ended, with secrets masked.
+      description: The status at the end of the wait, with secrets masked.
       type: dict
       returned: with O(wait)
 """
@@ -189,7 +194,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.supervi
 
 ITEM = {
     "id": {"type": "str"},
-    # no_log keeps it out of the system's log; what is secret in it is masked by name and by place, and only that
+    # no_log keeps it out of the system log; in the result only its secrets are masked, by name and by location
     "spec": {"type": "raw", "no_log": True},
     "suspended": {"type": "bool"},
 }

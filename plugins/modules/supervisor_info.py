@@ -7,33 +7,33 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: supervisor_info
-short_description: Tell how supervisors of Apache Druid are
+short_description: Get information about Apache Druid supervisors
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Returns state, lag, errors and specification of supervisors, all of them or some. Changes nothing.
+  - Returns state, lag, errors and specification of all or some supervisors. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid
   - druidops.druid.attributes.info
 options:
   id:
-    description: Only the supervisor with this id.
+    description: Return only the supervisor with this id.
     type: str
   datasource:
-    description: Only those that write to this datasource.
+    description: Return only supervisors that write to this datasource.
     type: str
   state:
     description:
-      - Only those in this state, or with this detailed state, such as V(UNHEALTHY_SUPERVISOR) or V(IDLE).
+      - Return only supervisors in this state or detailed state, such as V(UNHEALTHY_SUPERVISOR) or V(IDLE).
     type: str
   status:
-    description: Whether to read the status of each, with its lag and errors, too. One request for each.
+    description: Whether to return the status as well, with lag and errors. This takes one request per supervisor.
     type: bool
     default: true
   history:
-    description: How many former specifications to return, the newest first. One request for each supervisor.
+    description: The number of previous specifications to return, the newest first. Takes one request per supervisor.
     type: int
     default: 0
 seealso:
@@ -41,57 +41,57 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look for supervisors that are not well
+- name: Get all supervisors
   druidops.druid.supervisor_info:
     url: http://localhost:8888
   register: found
 
-- name: Name them
+- name: Print the unhealthy ones
   ansible.builtin.debug:
     msg: "{{ found.supervisors | rejectattr('healthy') | map(attribute='id') }}"
 """
 
 RETURN = r"""
 supervisors:
-  description: The supervisors, by id.
+  description: The supervisors, sorted by id.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Its id.
+      description: The supervisor's id.
       type: str
     type:
-      description: Its type, such as V(kafka).
+      description: The type, such as V(kafka).
       type: str
     datasource:
-      description: What it writes to.
+      description: The datasource that it writes to.
       type: str
     suspended:
-      description: Whether its specification says that it is suspended.
+      description: Whether the supervisor is suspended according to its specification.
       type: bool
     state:
-      description: Its state.
+      description: The state.
       type: str
     detailed_state:
-      description: Its state, in the words of its type.
+      description: The detailed state, which depends on the type.
       type: str
     healthy:
-      description: Whether Druid thinks that it is well.
+      description: Whether Druid reports the supervisor as healthy.
       type: bool
     spec:
-      description: Its specification in Druid's own notation, with secrets masked.
+      description: The specification in Druid's own form, with secrets masked.
       type: dict
     lag:
-      description: The rows, summed over the partitions, that are yet to be read. Null if Druid does not know.
+      description: The number of unread rows in all partitions. Null if Druid does not report it.
       type: int
       returned: with O(status)
     status:
-      description: The payload of its status with the latest three errors, with secrets masked.
+      description: The payload of the status with the latest three errors, with secrets masked.
       type: dict
       returned: with O(status)
     history:
-      description: Former specifications, each with C(spec) and C(version), with secrets masked.
+      description: The previous specifications, each with C(spec) and C(version), with secrets masked.
       type: list
       elements: dict
       returned: with O(history)

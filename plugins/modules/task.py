@@ -12,8 +12,8 @@ version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Submits a native task (C(index_parallel), C(compact), C(kill) or any other), waits for its end, shuts it down.
-  - The id is made from the specification unless it is stated, so that the same task is not submitted a second time.
+  - Submits a native task (C(index_parallel), C(compact), C(kill) or any other), waits for it to end, or shuts it down.
+  - Unless an id is set, it is derived from the specification, so that the same task is not submitted a second time.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.job
@@ -22,18 +22,18 @@ extends_documentation_fragment:
 options:
   id:
     description:
-      - Id of the task. Without it, it is made from the type, the datasource and a digest of O(spec).
-      - One that is there is never submitted again, so a stated id must change with the specification.
+      - Id of the task. The default is derived from the type, the datasource and a digest of O(spec).
+      - An existing id is never submitted again, so if you set the id, change it together with the specification.
     type: str
   spec:
     description:
-      - The task in Druid's own structure, or a JSON or YAML text of it.
+      - The task in Druid's own format, or a JSON or YAML string of it.
     type: raw
 seealso:
   - module: druidops.druid.task_info
   - module: druidops.druid.sql_ingest
   - name: Tasks API
-    description: What Druid does.
+    description: Druid's documentation of the API.
     link: https://druid.apache.org/docs/latest/api-reference/tasks-api
 """
 
@@ -65,19 +65,19 @@ id:
   type: str
   returned: always
 attempt:
-  description: Which attempt it is, counted from 1.
+  description: The number of the attempt, starting at 1.
   type: int
-  returned: when it is, or in check mode would be, submitted
+  returned: when the task is submitted, or in check mode would be
 status:
-  description: The status as Druid has it, with secrets masked.
+  description: The status as Druid returns it, with secrets masked.
   type: dict
   returned: not in check mode
 progress:
-  description: How far it is, as C(phase) and C(rows).
+  description: The progress, as C(phase) and C(rows).
   type: dict
   returned: with O(wait)
 report:
-  description: Druid's reports on the task, by name, with secrets masked.
+  description: Druid's reports about the task, by name, with secrets masked.
   type: dict
   returned: with O(wait), when the task has ended
 """
@@ -90,7 +90,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.task im
 ARGUMENTS = {
     **JOB,
     "id": {"type": "str"},
-    # no_log keeps it out of the system's log; what is secret in it is masked by name and by place, and only that
+    # no_log keeps it out of the system log; in the result only its secrets are masked, by name and by location
     "spec": {"type": "raw", "no_log": True},
 }
 

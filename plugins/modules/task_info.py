@@ -7,40 +7,40 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: task_info
-short_description: Tell how tasks of Apache Druid are
+short_description: Get information about Apache Druid tasks
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
-  - Returns the status, and on request the specification and the reports, of tasks. Changes nothing.
+  - Returns the status of tasks and, if requested, their specifications and reports. Changes nothing.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid
   - druidops.druid.attributes.info
 options:
   id:
-    description: Only the task with this id.
+    description: Return only the task with this id.
     type: str
   datasource:
-    description: Only those of this datasource.
+    description: Return only tasks of this datasource.
     type: str
   state:
-    description: Only those in this state.
+    description: Return only tasks in this state.
     type: str
     choices: [pending, waiting, running, complete]
   type:
-    description: Only those of this type, such as V(index_parallel).
+    description: Return only tasks of this type, such as V(index_parallel).
     type: str
   limit:
-    description: How many tasks that have ended to return at most, the newest first.
+    description: The maximum number of completed tasks to return, the newest first.
     type: int
     default: 100
   spec:
-    description: Whether to return the specification of each, too. One request for each.
+    description: Whether to return the specifications as well. This takes one request per task.
     type: bool
     default: false
   report:
-    description: Whether to return the reports of each, too. One request for each.
+    description: Whether to return the reports as well. This takes one request per task.
     type: bool
     default: false
 seealso:
@@ -48,7 +48,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at the tasks of a datasource that have ended
+- name: Get the completed tasks of a datasource
   druidops.druid.task_info:
     url: http://localhost:8888
     datasource: wikipedia
@@ -56,26 +56,26 @@ EXAMPLES = r"""
     limit: 10
   register: found
 
-- name: Stop when one has failed
+- name: Fail if one of them has failed
   ansible.builtin.assert:
     that: found.tasks | selectattr('statusCode', 'eq', 'FAILED') | length == 0
 """
 
 RETURN = r"""
 tasks:
-  description: The status of each task as Druid has it, with C(id), C(type), C(dataSource), C(errorMsg) and more.
+  description: The status of each task as Druid returns it, with C(id), C(type), C(dataSource), C(errorMsg) and more.
   type: list
   elements: dict
   returned: always
   contains:
     id:
-      description: Its id.
+      description: The task's id.
       type: str
     statusCode:
       description: V(RUNNING), V(SUCCESS) or V(FAILED).
       type: str
     spec:
-      description: Its specification, with secrets masked.
+      description: The specification, with secrets masked.
       type: dict
       returned: with O(spec)
     report:

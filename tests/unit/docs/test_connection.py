@@ -41,7 +41,7 @@ def facts(option: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CONNECTION)
 def test_an_option_names_its_variable_of_the_environment(name: str) -> None:
     [variable] = CONNECTION[name]["fallback"][1]
-    assert f"Without it E({variable}) counts" in " ".join(DOCUMENTED[name]["description"])
+    assert f"E({variable})" in " ".join(DOCUMENTED[name]["description"])
 
 
 def test_there_are_modules() -> None:
