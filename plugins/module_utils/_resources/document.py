@@ -41,7 +41,7 @@ class Document(ABC):
 
     def merge(self, before: Any) -> Any:
         """Return the desired state. InvalidInput if it is not possible."""
-        self.warn_unknown(".".join(place) for place in self._unknown(before))
+        self.warn_unknown(".".join(field) for field in self._unknown(before))
         return self._merged(before)
 
     def write(self, before: Any, after: Any) -> Any:
@@ -65,11 +65,11 @@ class Document(ABC):
         self.warn_unknown(dropped_fields(after, now))
         self._warn_of_normalization(now)
 
-    def warn_unknown(self, places: Iterable[str]) -> None:
+    def warn_unknown(self, fields: Iterable[str]) -> None:
         """Warn about fields that this version of Druid does not know."""
-        for place in places:
+        for field in fields:
             version = self._client.version_text
-            self._warn(f"Druid {version} ignores unknown field {place}. Check its name.")
+            self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
 
     # What subclasses define.
 
@@ -106,8 +106,8 @@ class Document(ABC):
 
     def _warn_of_normalization(self, now: Any) -> None:
         """Warn about values that Druid has normalized: every run would change them again."""
-        for place in differing_fields(now, self._merged(now)) if now is not None else ():
-            self._warn(f"Druid normalizes {place}. Use Druid's form.")
+        for field in differing_fields(now, self._merged(now)) if now is not None else ():
+            self._warn(f"Druid normalizes {field}. Use Druid's form.")
 
     def _warn(self, text: str) -> None:
         if (warning := f"{self._name[0].upper()}{self._name[1:]}: {text}") not in self.warnings:

@@ -120,7 +120,7 @@ class Supervisor:
 
     def merge(self, before: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return the desired specification."""
-        self._warn_unknown(".".join(place) for place in unknown_supervisor_fields(before, self._target))
+        self._warn_unknown(".".join(field) for field in unknown_supervisor_fields(before, self._target))
         return merged_spec(before, self._target)
 
     def write(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -230,16 +230,16 @@ class Supervisor:
         # a leader that has just started loads the list first
         return self._client.get(supervisor_path(self._target.id))
 
-    def _warn_unknown(self, places: Iterable[str]) -> None:
-        for place in places:
+    def _warn_unknown(self, fields: Iterable[str]) -> None:
+        for field in fields:
             version = self._client.version_text
-            self._warn(f"Druid {version} ignores unknown field {place}. Check its name.")
+            self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
 
     def _warn_of_normalization(self, now: dict[str, Any]) -> None:
         """Warn about values that Druid has normalized: every run would change them again."""
         again = merged_spec(now, self._target)
-        for place in [] if again is None else differing_fields(now, again):
-            self._warn(f"Druid normalizes {place}. Use Druid's form (see spec).")
+        for field in [] if again is None else differing_fields(now, again):
+            self._warn(f"Druid normalizes {field}. Use Druid's form (see spec).")
 
     def _warn(self, text: str) -> None:
         if (warning := f"Supervisor {self._target.id}: {text}") not in self.warnings:

@@ -22,7 +22,7 @@ CHANGED = "******** (changed)"
 MIN_SECRET_LENGTH = 4
 
 # Suffixes of fields that contain the location of a secret.
-_PLACES = ("name", "namespace", "ref", "file", "path", "type", "provider", "secret-hash")
+_LOCATION_SUFFIXES = ("name", "namespace", "ref", "file", "path", "type", "provider", "secret-hash")
 # Names of fields whose numbers are also secrets.
 _PASSWORDS = re.compile("pass(?:word|wd|phrase)|secret|pwd", re.IGNORECASE)
 # Values that are never treated as secrets: masking them would mask ordinary words.
@@ -30,7 +30,7 @@ _ORDINARY = frozenset({"true", "false", "null", "none"})
 # A secret that could be a word or a part of a name: druid is masked as a separate word, not in druid-wiki-brokers.
 _WORD = re.compile(r"[\w.-]{1,15}", re.ASCII)
 _BEFORE = r"(?:(?<![\w-])(?<!\w[./])|(?<=\\[nrt]))"
-_BEHIND = r"(?![\w-])(?![./]\w)"
+_AFTER = r"(?![\w-])(?![./]\w)"
 _CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)[ \t\f]*")
 # Authorization: Basic ..., which other texts repeat without the scheme
 _CREDENTIAL = re.compile(r"(?:basic|bearer|digest|negotiate)\s+(?P<credential>\S+)", re.IGNORECASE)
@@ -61,7 +61,7 @@ class Masker:
 
 def _anywhere_or_alone(secret: str) -> str:
     escaped = re.escape(secret)
-    return f"{_BEFORE}{escaped}{_BEHIND}" if _WORD.fullmatch(secret) else escaped
+    return f"{_BEFORE}{escaped}{_AFTER}" if _WORD.fullmatch(secret) else escaped
 
 
 def _forms(name: str, secret: str) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _is_secret(name: Any, value: Any) -> bool:
     if not isinstance(value, str) and not (_PASSWORDS.search(name) and len(str(value)) >= MIN_SECRET_LENGTH):
         # a count of tokens is not a secret
         return False
-    return is_secret_name(name) and not name.lower().endswith(_PLACES)
+    return is_secret_name(name) and not name.lower().endswith(_LOCATION_SUFFIXES)
 
 
 def _bare(secret: str) -> str:

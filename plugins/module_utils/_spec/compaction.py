@@ -47,8 +47,8 @@ _COMPLETE: Complete = {
 
 def canonical_compaction(config: Any) -> Any:
     """Return the configuration, as specified by a user or returned by GET, in the form of the latter."""
-    for place, change in FIELDS:
-        config = changed_at(config, place, change)
+    for path, change in FIELDS:
+        config = changed_at(config, path, change)
     return config
 
 

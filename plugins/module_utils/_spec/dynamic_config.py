@@ -142,8 +142,8 @@ COMPACTION = Kind("compaction", "automatic compaction", "/druid/indexer/v1/compa
 def canonical_config(kind: Kind, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration, as specified by a user or returned by GET, in the form of the latter, sets sorted."""
     document: Any = config
-    for place, change in kind.fields:
-        document = changed_at(document, place, change)
+    for path, change in kind.fields:
+        document = changed_at(document, path, change)
     return dict(document)
 
 
@@ -154,8 +154,8 @@ def merged_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, A
     if not kind.is_replaced:
         nulls = [name for name, value in specified.items() if value is None and before.get(name) is not None]
         after.update({name: _empty_value(name, before[name]) for name in nulls})
-    for place in kind.exact:
-        after = _with_list_replaced(place, before, specified, after)
+    for path in kind.exact:
+        after = _with_list_replaced(path, before, specified, after)
     return after
 
 
@@ -165,12 +165,12 @@ def unknown_config(kind: Kind, before: Mapping[str, Any], desired: Any) -> Itera
     return unknown_fields(before, desired, kind.complete) if before else iter(())
 
 
-def _with_list_replaced(place: Path, before: Any, specified: Any, after: dict[str, Any]) -> dict[str, Any]:
-    current, desired = value_at(before, place), value_at(specified, place)
+def _with_list_replaced(path: Path, before: Any, specified: Any, after: dict[str, Any]) -> dict[str, Any]:
+    current, desired = value_at(before, path), value_at(specified, path)
     if not (isinstance(current, list) and isinstance(desired, list)):
         return after
     return dict(
-        changed_at(after, place, lambda _merged: replace_list(current, without_unknown_fields(current, desired)))
+        changed_at(after, path, lambda _merged: replace_list(current, without_unknown_fields(current, desired)))
     )
 
 

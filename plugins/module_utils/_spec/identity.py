@@ -21,8 +21,8 @@ IN_SPEC: Path = ("spec", "dataSource")
 
 def datasource_of(spec: Mapping[str, Any]) -> str | None:
     """Return the datasource of a supervisor or a task, None if it has none."""
-    places = (AT_TOP, IN_DATA_SCHEMA, IN_SPEC)
-    return next((found for place in places if isinstance(found := value_at(spec, place), str) and found), None)
+    paths = (AT_TOP, IN_DATA_SCHEMA, IN_SPEC)
+    return next((found for path in paths if isinstance(found := value_at(spec, path), str) and found), None)
 
 
 # Since this release the id of a stream supervisor may differ from the name of its datasource.

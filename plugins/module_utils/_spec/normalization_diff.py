@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
 from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, value_at, without
 
 
-def dropped_fields(specified: Any, returned: Any, place: str = "") -> Iterator[str]:
+def dropped_fields(specified: Any, returned: Any, path: str = "") -> Iterator[str]:
     """
     Yield the paths, such as ``spec.ioConfig.taskCuont``, that are in ``specified`` but not in ``returned``.
 
@@ -21,23 +21,23 @@ def dropped_fields(specified: Any, returned: Any, place: str = "") -> Iterator[s
     """
     if isinstance(specified, Mapping) and isinstance(returned, Mapping):
         for name, value in specified.items():
-            here = f"{place}.{name}" if place else str(name)
+            child_path = f"{path}.{name}" if path else str(name)
             if value is not None and name not in returned:
-                yield here
+                yield child_path
             else:
-                yield from dropped_fields(value, returned.get(name), here)
+                yield from dropped_fields(value, returned.get(name), child_path)
     elif isinstance(specified, list) and isinstance(returned, list):
         for index, (one, other) in enumerate(zip(specified, returned, strict=False)):
-            yield from dropped_fields(one, other, f"{place}[{index}]")
+            yield from dropped_fields(one, other, f"{path}[{index}]")
 
 
-def differing_fields(one: Any, other: Any, place: str = "") -> Iterator[str]:
+def differing_fields(one: Any, other: Any, path: str = "") -> Iterator[str]:
     """Yield the paths of the fields that are in both but differ, in the order of ``one``."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in (name for name in one if name in other):
-            yield from differing_fields(one[name], other[name], f"{place}.{name}" if place else str(name))
+            yield from differing_fields(one[name], other[name], f"{path}.{name}" if path else str(name))
     elif not are_same(one, other):
-        yield place
+        yield path
 
 
 # Parts for which Druid returns every known field (null if it is not set), and the exceptions.
@@ -46,14 +46,14 @@ Complete = Mapping[Path, frozenset[str]]
 
 def unknown_fields(before: Any, desired: Any, complete: Complete) -> Iterator[Path]:
     """Yield the paths of the fields in ``desired`` that ``before``, which Druid has returned, does not contain."""
-    for place, exceptions in complete.items():
-        known, specified = value_at(before, place), value_at(desired, place)
+    for path, exceptions in complete.items():
+        known, specified = value_at(before, path), value_at(desired, path)
         if isinstance(known, Mapping) and isinstance(specified, Mapping) and not differ_in_type(known, specified):
-            yield from ((*place, name) for name in specified if name not in known and name not in exceptions)
+            yield from ((*path, name) for name in specified if name not in known and name not in exceptions)
 
 
-def without_fields(document: Any, places: Iterable[Path]) -> Any:
+def without_fields(document: Any, paths: Iterable[Path]) -> Any:
     """Return ``document`` without these fields. Druid drops them, so they would never be in the desired state."""
-    for place in places:
-        document = without(document, place)
+    for path in paths:
+        document = without(document, path)
     return document

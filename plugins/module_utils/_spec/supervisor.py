@@ -53,7 +53,7 @@ _STREAM_FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
     (("spec", "ioConfig", "inputFormat", "valueFormat", "flattenSpec", "fields"), canonical_flatten_fields),
     (("spec", "tuningConfig", "numPersistThreads"), lambda number: _bounded(number, at_least=1)),
 )
-_COMPACTION_FIELDS = tuple((("spec", *place), change) for place, change in COMPACTION_FIELDS)
+_COMPACTION_FIELDS = tuple((("spec", *path), change) for path, change in COMPACTION_FIELDS)
 FIELDS = (*_STREAM_FIELDS, *_COMPACTION_FIELDS)
 
 

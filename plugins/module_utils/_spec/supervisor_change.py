@@ -91,7 +91,7 @@ def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredS
     """Yield the paths in ``target`` that this version of Druid does not know, as far as ``before`` shows."""
     kind = str(value_at(before, ("type",)))
     incomplete = _INCOMPLETE.get(kind, set())
-    complete = {place: names for place, names in _COMPLETE.items() if place not in incomplete}
+    complete = {path: names for path, names in _COMPLETE.items() if path not in incomplete}
     return unknown_fields(before, target.spec, complete) if kind in STREAMS else iter(())
 
 
