@@ -112,12 +112,23 @@ def drop_null_fields(before: Any, desired: Any, after: Any) -> Any:
     """
     Return ``after``, which is ``desired`` merged into ``before``, without the fields that ``desired`` removes.
 
-    A field that was null stays null: that is how Druid returns a known field without a value.
+    A field that was null stays null: that is how Druid returns a known field without a value. In the values of a
+    mapping that Druid keeps verbatim, null is a value like any other.
     """
     if not (isinstance(before, Mapping) and isinstance(desired, Mapping) and isinstance(after, Mapping)):
         return after
     return {
-        name: drop_null_fields(before.get(name), desired.get(name), value)
+        name: (_without_removed if name in VERBATIM else drop_null_fields)(before.get(name), desired.get(name), value)
+        for name, value in _without_removed(before, desired, after).items()
+    }
+
+
+def _without_removed(before: Any, desired: Any, after: Any) -> Any:
+    """Return ``after`` without its own fields that ``desired`` removes."""
+    if not (isinstance(before, Mapping) and isinstance(desired, Mapping) and isinstance(after, Mapping)):
+        return after
+    return {
+        name: value
         for name, value in after.items()
         if not (name in desired and desired[name] is None and before.get(name) is not None)
     }

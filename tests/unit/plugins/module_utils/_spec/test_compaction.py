@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction im
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 BEFORE: dict[str, Any] = {
@@ -104,6 +104,10 @@ documents = st.dictionaries(names, values, max_size=4)
 
 
 @given(documents, documents)
+@example(
+    {"taskContext": {"taskContext": {"taskPriority": False}}},
+    {"taskContext": {"taskContext": {"taskPriority": None}}},
+)
 def test_one_that_is_as_it_is_wanted_stays(before: Any, desired: Any) -> None:
     stated = specified_compaction("a", desired)
     after = merged_compaction({**before, "dataSource": "a"}, stated)
