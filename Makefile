@@ -51,7 +51,7 @@ GATE := $(CURDIR)/tools/ci/gate
 named = $(if $(findstring command,$(origin $(1))),$($(1)))
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-SCENARIO ?= default by_variable ingestion
+SCENARIO ?= default without_resource ingestion
 ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
 # Variables for the tests.

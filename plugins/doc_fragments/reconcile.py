@@ -20,7 +20,7 @@ options:
     description: Pause between two reconciles while waiting, in seconds.
     type: int
     default: 2
-  fail_on_problem:
+  fail_when_blocked:
     description:
       - Fail if changes are blocked, after the conditions have been written.
       - The operator sets this to V(false). Problems are then reported only in the conditions.

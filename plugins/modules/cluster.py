@@ -67,7 +67,7 @@ options:
       - The C(spec) of a C(Druid) resource, for a cluster without a resource and without CRDs.
       - Validated, defaulted and coerced with the schema of the CRD. Unknown fields are ignored with a warning.
     type: dict
-  by_variable:
+  without_resource:
     description:
       - Set this with O(state=absent) and without O(spec), to delete a cluster that was created from O(spec).
       - Without O(spec) the deletion policy of the PVCs is unknown, so they are kept. A warning lists them.
@@ -109,7 +109,7 @@ options:
     description: How long idempotent requests are retried if Druid does not respond, in seconds.
     type: float
     default: 5.0
-  reference_namespaces:
+  allowed_reference_namespaces:
     description:
       - Namespaces other than the cluster's own from which C(extraCommonConfig) may reference ConfigMaps, and C(auth) a
         Secret. A Secret in C(extraCommonConfig) must be in the cluster's own namespace.

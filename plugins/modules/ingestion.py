@@ -95,7 +95,7 @@ options:
     description: How long idempotent requests are retried if Druid does not respond, in seconds.
     type: float
     default: 30.0
-  reference_namespaces:
+  allowed_reference_namespaces:
     description:
       - Namespaces other than the ingestion's own from which C(auth.secretRef) may reference a Secret.
       - V(*) allows all.

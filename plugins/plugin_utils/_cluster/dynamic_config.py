@@ -43,7 +43,7 @@ def configure(
 
     Nothing that is wrong with Druid is an error of the pass: what there is to do in Kubernetes has been done.
     """
-    refusal = disallowed_secret(secrets_of(done.cluster), done.cluster.namespace, options.reference_namespaces)
+    refusal = disallowed_secret(secrets_of(done.cluster), done.cluster.namespace, options.allowed_reference_namespaces)
     if refusal is not None:
         return _with_findings(done, refusal)
     try:

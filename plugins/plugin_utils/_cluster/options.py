@@ -27,7 +27,7 @@ class Options:
     """
 
     check_mode: bool = False
-    reference_namespaces: tuple[str, ...] = ()
+    allowed_reference_namespaces: tuple[str, ...] = ()
     keep_finalizer: bool = False
     url: str | None = None
     timeouts: Timeouts = TIMEOUTS

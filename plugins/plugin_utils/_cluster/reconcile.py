@@ -111,7 +111,7 @@ def _observe(api: KubernetesApi, resource: Manifest, options: Options) -> tuple[
     if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
         # No object can carry its label; what is wrong is said by the validation.
         return cluster, Observed()
-    refused = preconditions.disallowed_references(resource, options.reference_namespaces)
+    refused = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
     followed = [key for key in cluster_references(resource) if key not in refused]
     with options.phases("observe"):
         observed = observe(api, cluster, followed)
@@ -144,7 +144,7 @@ def _render(cluster: Cluster, observed: Observed) -> Desired:
 
 
 def _obstacles(resource: Manifest, cluster: Cluster, options: Options) -> tuple[Finding, ...]:
-    refused = preconditions.disallowed_references(resource, options.reference_namespaces)
+    refused = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
     if refused:
         return preconditions.disallowed(refused, cluster.namespace)
     return preconditions.invalid(cluster) or preconditions.not_found(cluster)

@@ -30,7 +30,7 @@ class Request(BaseRequest):
 
 CLUSTER_ARGUMENTS: Mapping[str, Any] = {
     **OPTIONS,
-    "by_variable": {"type": "bool", "default": False},
+    "without_resource": {"type": "bool", "default": False},
     "url": {"type": "str"},
     "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout},
     "retry_timeout": {"type": "float", "default": TIMEOUTS.retry_timeout},
@@ -43,13 +43,13 @@ def to_request(
 ) -> Request:
     """Return what the task asks for; InvalidResource when the resource given is none."""
     task = parse_options(names.KIND, arguments, find_file)
-    by_variable = task["by_variable"] or (arguments["by_variable"] and task["resource"] is None)
+    without_resource = task["without_resource"] or (arguments["without_resource"] and task["resource"] is None)
     options = Options(
         check_mode,
-        tuple(arguments["reference_namespaces"]),
+        tuple(arguments["allowed_reference_namespaces"]),
         arguments["keep_finalizer"],
         arguments["url"],
         Timeouts(arguments["read_timeout"], arguments["retry_timeout"]),
         meter,
     )
-    return Request(**{**task, "by_variable": by_variable}, options=options)
+    return Request(**{**task, "without_resource": without_resource}, options=options)

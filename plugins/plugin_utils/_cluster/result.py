@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request im
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
 
 
-def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dict[str, Any]:
+def of_outcome(outcome: Outcome, request: Request, fail_when_blocked: bool) -> dict[str, Any]:
     """Return the result of a task that could be carried out, be it in part."""
     details = {
         "changed": outcome.changed,
@@ -23,7 +23,7 @@ def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dic
         "diff": plan_output.diff(outcome.plan),
         **(_of_report(outcome.report) if outcome.report else {}),
     }
-    returned = result.of_outcome(names.KIND, request, outcome, details, fail_on_problem)
+    returned = result.of_outcome(names.KIND, request, outcome, details, fail_when_blocked)
     return {**returned, "msg": f"{returned['msg']} {_where_to_look(request)}"} if _pods_lack(outcome) else returned
 
 

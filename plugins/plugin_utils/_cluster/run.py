@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
-    delete_by_variable,
     delete_resource,
+    delete_without_resource,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -31,10 +31,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait imp
 def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
     """Do what the request asks for. DruidopsError when it cannot even be begun."""
     if request.absent:
-        delete = delete_by_variable if request.by_variable else delete_resource
+        delete = delete_without_resource if request.without_resource else delete_resource
         return delete(api, request, progress, clock)
-    if request.by_variable:
-        return _by_variable(api, request, progress, clock)
+    if request.without_resource:
+        return _without_resource(api, request, progress, clock)
     if request.resource is None:
         return reconcile_until_final(api, request, Outcome(), progress, clock)
     # In check mode by dry run: what that returns is what is planned for.
@@ -52,7 +52,7 @@ def _steps(resource: Manifest, submitted: Submitted) -> tuple[Step, ...]:
     return (Step(submitted.operation, resource, live=submitted.live, after=submitted.stored),)
 
 
-def _by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+def _without_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
     resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
     described = replace(request, resource=resource)
     return reconcile_until_final(api, described, Outcome(warnings=warnings), progress, clock)
@@ -93,6 +93,6 @@ def _reconcile_once(
 
 
 def _current_resource(api: KubernetesApi, request: Request) -> Manifest:
-    if request.by_variable and request.resource is not None:
+    if request.without_resource and request.resource is not None:
         return request.resource
     return read_resource(api, names.KIND, request, "druid_cluster_resource")

@@ -63,7 +63,7 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconc
             api, resource, options, f"deletionPolicy Retain: {_what(ingestion)} is left to itself."
         )
     keys = secrets_of(ingestion)
-    refusal = disallowed_secret(keys, ingestion.namespace, options.reference_namespaces)
+    refusal = disallowed_secret(keys, ingestion.namespace, options.allowed_reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
     record = read_last_applied(found.record, resource)
     record = record if record.id or record.druid else of_status(resource)
@@ -202,11 +202,11 @@ def _what(ingestion: Ingestion) -> str:
     return f"the {'supervisor' if ingestion.is_supervisor else 'task'} of DruidIngestion {ingestion.name}"
 
 
-def finalize_by_variable(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def finalize_without_resource(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """End what the record names and remove that; without the record nobody would know of it any more."""
     ingestion = Ingestion.from_resource(resource)
     keys = secrets_of(ingestion)
-    refusal = disallowed_secret(keys, ingestion.namespace, options.reference_namespaces)
+    refusal = disallowed_secret(keys, ingestion.namespace, options.allowed_reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
     record, forget_last_applied = read_last_applied(found.record, resource), SaveLastApplied(None)
     if ingestion.retains:

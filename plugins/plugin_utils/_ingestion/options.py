@@ -25,7 +25,7 @@ class Options:
     """
 
     check_mode: bool = False
-    reference_namespaces: tuple[str, ...] = ()
+    allowed_reference_namespaces: tuple[str, ...] = ()
     url: str | None = None
     timeouts: Timeouts = field(default_factory=Timeouts)
     meter: Meter = field(default_factory=Meter, compare=False)

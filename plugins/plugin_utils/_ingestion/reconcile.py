@@ -156,7 +156,7 @@ def _obstacles(resource: Manifest, options: Options) -> tuple[Finding, ...]:
     if errors:
         return errors
     ingestion = Ingestion.from_resource(resource)
-    refusal = disallowed_secret(secrets_of(ingestion), ingestion.namespace, options.reference_namespaces)
+    refusal = disallowed_secret(secrets_of(ingestion), ingestion.namespace, options.allowed_reference_namespaces)
     return (*validate.problems(ingestion), *(() if refusal is None else (refusal,)))
 
 

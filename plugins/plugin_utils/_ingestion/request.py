@@ -53,7 +53,7 @@ def to_request(
     """Return what the task asks for; InvalidResource when the resource given is none."""
     options = Options(
         check_mode,
-        tuple(arguments["reference_namespaces"]),
+        tuple(arguments["allowed_reference_namespaces"]),
         arguments["url"],
         Timeouts(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),
         meter,

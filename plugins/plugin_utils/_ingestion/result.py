@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 
 
-def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dict[str, Any]:
+def of_outcome(outcome: Outcome, request: Request, fail_when_blocked: bool) -> dict[str, Any]:
     """Return the result of a task that could be carried out, be it in part."""
     details = {
         "changed": bool(outcome.done),
@@ -24,7 +24,7 @@ def of_outcome(outcome: Outcome, request: Request, fail_on_problem: bool) -> dic
         "diff": list(outcome.diff),
         **(_of_report(outcome.report) if outcome.report else {}),
     }
-    return result.of_outcome(names.KIND, request, outcome, details, fail_on_problem)
+    return result.of_outcome(names.KIND, request, outcome, details, fail_when_blocked)
 
 
 def _of_report(report: Report) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from itertools import chain
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.delete_by_variable import delete_by_variable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.delete_without_resource import (
+    delete_without_resource,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
@@ -25,7 +27,7 @@ def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) 
     """Do what the request asks for. DruidopsError when it cannot even be begun."""
     if request.absent:
         return _absent(api, request, clock)
-    if request.by_variable:
+    if request.without_resource:
         resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
         return _reconcile_until_final(api, request, Outcome(warnings=warnings), progress, clock, resource)
     if request.resource is None:
@@ -71,8 +73,8 @@ def _added(outcome: Outcome, report: Report) -> Outcome:
 
 def _absent(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
     """Delete the resource and carry out its finalizer, as the operator would; with `wait` until it is gone."""
-    if request.by_variable:
-        return delete_by_variable(api, request, clock)
+    if request.without_resource:
+        return delete_without_resource(api, request, clock)
     resource = api.get(names.KIND, request.namespace, request.name)
     if resource is None:
         return Outcome()

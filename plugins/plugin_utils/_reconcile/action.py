@@ -64,10 +64,10 @@ class ReconcileAction(ActionBase):
         try:
             request = self.handlers.to_request(arguments, self._task.check_mode, self._find_file, meter)
             outcome: Outcome[Any] | DruidopsError = self._reconcile(arguments, request, meter)
-            returned |= self.handlers.result(outcome, request, arguments["fail_on_problem"])
+            returned |= self.handlers.result(outcome, request, arguments["fail_when_blocked"])
         except DruidopsError as error:
             outcome = error
-            returned |= result.of_error(error, arguments["fail_on_problem"])
+            returned |= result.of_error(error, arguments["fail_when_blocked"])
         self._publish(arguments, returned, outcome, meter, time.monotonic() - began)
         return returned
 

@@ -32,8 +32,8 @@ OPTIONS: Mapping[str, Any] = {
     "wait": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 600},
     "wait_sleep": {"type": "int", "default": 2},
-    "reference_namespaces": {"type": "list", "elements": "str", "default": []},
-    "fail_on_problem": {"type": "bool", "default": True},
+    "allowed_reference_namespaces": {"type": "list", "elements": "str", "default": []},
+    "fail_when_blocked": {"type": "bool", "default": True},
     "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},
     "metrics_url": {"type": "str"},
@@ -53,7 +53,7 @@ class BaseRequest:
     namespace: str
     resource: Manifest | None = None
     spec: Mapping[str, Any] | None = None
-    by_variable: bool = False
+    without_resource: bool = False
     absent: bool = False
     wait: bool = False
     wait_timeout: int = 600
@@ -73,7 +73,7 @@ def parse_options(kind: str, arguments: Mapping[str, Any], find_file: Callable[[
         "namespace": resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
         "resource": resource,
         "spec": spec,
-        "by_variable": spec is not None,
+        "without_resource": spec is not None,
         "absent": arguments["state"] == "absent",
         "wait": arguments["wait"],
         "wait_timeout": arguments["wait_timeout"],

@@ -23,7 +23,8 @@ def not_permitted(field: str, kind: str, name: str, namespace: str) -> Finding:
     """Return why the object that the field refers to is not read."""
     return Finding(
         reasons.REFERENCE_REFUSED,
-        f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are refused unless "
-        "whoever runs the reconcile allows it (reference_namespaces, druid_cluster_reference_namespaces or "
-        "druid_ingestion_reference_namespaces in the roles, REFERENCE_NAMESPACES for the operator).",
+        f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are not permitted unless "
+        "the administrator allows them: in the modules by allowed_reference_namespaces, in the roles by "
+        "druid_cluster_allowed_reference_namespaces or druid_ingestion_allowed_reference_namespaces, in the operator "
+        "by ALLOWED_REFERENCE_NAMESPACES.",
     )

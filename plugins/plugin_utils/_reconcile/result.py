@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 
 def of_outcome(
-    kind: str, task: BaseRequest, outcome: Outcome[Any], details: Mapping[str, Any], fail_on_problem: bool
+    kind: str, task: BaseRequest, outcome: Outcome[Any], details: Mapping[str, Any], fail_when_blocked: bool
 ) -> dict[str, Any]:
     """Return the result of a task that could be carried out, be it in part; `details` is what the kind adds."""
     returned = {"name": task.name, "namespace": task.namespace, **details}
@@ -25,7 +25,7 @@ def of_outcome(
         returned["warnings"] = list(outcome.warnings)
     message = _problem(outcome, task)
     if message:
-        returned |= {"msg": f"{kind} {task.namespace}/{task.name}: {message}", "failed": fail_on_problem}
+        returned |= {"msg": f"{kind} {task.namespace}/{task.name}: {message}", "failed": fail_when_blocked}
     return returned
 
 
@@ -39,10 +39,10 @@ def of_report(report: Report) -> dict[str, Any]:
     }
 
 
-def of_error(error: DruidopsError, fail_on_problem: bool) -> dict[str, Any]:
+def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:
     """Return the result of a task that could not be begun: the operator tries again, unless the resource is gone."""
-    returned = {"changed": False, "msg": str(error), "failed": fail_on_problem, "plan": [], "conditions": []}
-    is_over = fail_on_problem or isinstance(error, ResourceNotFound)
+    returned = {"changed": False, "msg": str(error), "failed": fail_when_blocked, "plan": [], "conditions": []}
+    is_over = fail_when_blocked or isinstance(error, ResourceNotFound)
     return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}
 
 

@@ -64,10 +64,10 @@ def test_by_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
 
 
 @pytest.mark.parametrize("keeps_claims", [False, True])
-def test_by_variable(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
+def test_without_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
     spec = wiki.spec()
-    until_ready(live, "wiki", spec=spec, by_variable=True)
-    given = {"by_variable": True} if keeps_claims else {"spec": spec}
+    until_ready(live, "wiki", spec=spec, without_resource=True)
+    given = {"without_resource": True} if keeps_claims else {"spec": spec}
     mark = live.mark()
     plan = ansible.cluster("wiki", "--check", "--diff", state="absent", **given)
     assert plan.changed
@@ -84,16 +84,16 @@ def test_by_variable(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
     assert without_status(live.writes(mark)) == []
 
 
-@pytest.mark.parametrize("given", [{"by_variable": True}, {"spec": wiki.spec()}], ids=["kept", "deleted"])
+@pytest.mark.parametrize("given", [{"without_resource": True}, {"spec": wiki.spec()}], ids=["kept", "deleted"])
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
-def test_by_variable_leaves_the_cluster_of_a_resource_alone(
+def test_without_resource_leaves_the_cluster_of_a_resource_alone(
     ansible: Ansible, live: Live, given: dict[str, Any], check: tuple[str, ...]
 ) -> None:
     live.create(wiki.resource())
     until_ready(live, "wiki")
     mark = live.mark()
     refused = ansible.cluster("wiki", *check, state="absent", status=2, **given)
-    assert "that cluster was not made of variables, and nothing of it is deleted." in refused.output
+    assert "that cluster has a resource, and nothing was deleted." in refused.output
     assert live.writes(mark) == []
     assert live.made() == wiki.OBJECTS
 
@@ -102,7 +102,7 @@ def test_by_variable_leaves_the_cluster_of_a_resource_alone(
 def test_warns_that_a_cluster_is_kept_that_has_no_resource(
     ansible: Ansible, live: Live, check: tuple[str, ...]
 ) -> None:
-    one_pass(live, "wiki", spec=wiki.spec(), by_variable=True)
+    one_pass(live, "wiki", spec=wiki.spec(), without_resource=True)
     made = live.made()
     mark = live.mark()
     warned = ansible.cluster("wiki", *check, state="absent")
@@ -110,13 +110,13 @@ def test_warns_that_a_cluster_is_kept_that_has_no_resource(
     words = " ".join(warned.output.split())
     assert "[WARNING]: There is no Druid wiki in namespace" in words
     assert "StatefulSet druid-wiki-data" in words
-    assert "set by_variable to true (in the role: druid_cluster_by_variable), or give its spec." in words
+    assert "set without_resource to true (in the role: druid_cluster_without_resource), or set its spec." in words
     assert live.writes(mark) == []
     assert live.made() == made
 
 
 def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
-    one_pass(live, "wiki", spec=wiki.spec(), by_variable=True)
+    one_pass(live, "wiki", spec=wiki.spec(), without_resource=True)
     live.create(wiki.resource("of-resource", disablePVCDeletionFinalizer=True))
     one_pass(live, "of-resource")
     for name in ("unknown", "no/label", "long" * 20):
@@ -126,17 +126,17 @@ def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
     assert one_pass(live, "of-resource", absent=True).warnings == ()
 
 
-def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
-    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+def test_without_resource_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
-    request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
+    request = Request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
     assert run(connection(live), request, lambda _text: None, Clock()).changed
     # Kubernetes is left the time that it takes for the pods and their claims
     eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
 
     request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)
     outcome = run(connection(live), request, lambda _text: None, Clock())
-    told = of_outcome(outcome, request, fail_on_problem=True)
+    told = of_outcome(outcome, request, fail_when_blocked=True)
     assert told["msg"].endswith(": Service druid-wiki-data (held by example.com/mine) still there after 6 s.")
     assert told["failed"]
     assert live.made() == {("Service", "druid-wiki-data")}
@@ -145,8 +145,8 @@ def test_by_variable_waits_until_all_is_gone(ansible: Ansible, live: Live) -> No
     assert live.made() == set()
 
 
-def test_by_variable_says_what_was_done_and_what_was_not(live: Live) -> None:
-    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+def test_without_resource_says_what_was_done_and_what_was_not(live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     everything, reading = ["*"], ["get", "list"]
     allow(
         live,
@@ -155,10 +155,10 @@ def test_by_variable_says_what_was_done_and_what_was_not(live: Live) -> None:
         {"apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": everything},
         {"apiGroups": ["druid.apache.org"], "resources": ["druids"], "verbs": reading},
     )
-    request = Request("wiki", live.namespace, by_variable=True, absent=True, spec=wiki.spec())
+    request = Request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
     outcome = run(connection(live, "limited"), request, lambda _text: None, Clock())
     assert outcome.changed
-    told = of_outcome(outcome, request, fail_on_problem=True)
+    told = of_outcome(outcome, request, fail_when_blocked=True)
     assert told["failed"]
     assert told["msg"].count("The user needs the verb delete on configmaps") == len(live.names("ConfigMap"))
     assert "delete StatefulSet druid-wiki-data" in told["plan"]
@@ -201,6 +201,6 @@ def test_takes_nothing_else_away(ansible: Ansible, live: Live) -> None:
             "spec": wiki.claim(),
         }
     )
-    until_ready(live, "wiki", spec=wiki.spec(), by_variable=True)
+    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     ansible.cluster("wiki", **GONE, spec=wiki.spec())
     eventually(lambda: live.made() == {("ConfigMap", "mine"), ("PersistentVolumeClaim", "mine")})

@@ -77,8 +77,8 @@ REFUSED: dict[str, tuple[Manifest, str]] = {
 def test_what_the_crd_refuses(live: Live, ansible: Ansible) -> None:
     resources = [merged(wiki.resource(), patch) for patch, _field in REFUSED.values()]
     from_server = messages(ansible, *({"resource": resource} for resource in resources))
-    by_variable = messages(ansible, *({"name": "wiki", "spec": resource["spec"]} for resource in resources))
-    for (_patch, field), *both in zip(REFUSED.values(), from_server, by_variable, strict=True):
+    without_resource = messages(ansible, *({"name": "wiki", "spec": resource["spec"]} for resource in resources))
+    for (_patch, field), *both in zip(REFUSED.values(), from_server, without_resource, strict=True):
         assert [field in message for message in both] == [True, True], both
         assert ["<nil>" in message for message in both] == [False, False], both
     assert live.made() == set()
@@ -150,7 +150,7 @@ def test_names_the_field_that_a_typo_was_meant_for(live: Live, given: str, check
     misspelt = wiki.resource()
     misspelt["metadata"]["namespace"] = live.namespace
     misspelt["spec"]["nodes"]["data"] |= {"replica": 1, "env": [{"name": "A", "vale": "a"}]}
-    stated = {"resource": misspelt} if given == "resource" else {"spec": misspelt["spec"], "by_variable": True}
+    stated = {"resource": misspelt} if given == "resource" else {"spec": misspelt["spec"], "without_resource": True}
     told = one_pass(live, "wiki", check_mode, **stated).warnings
     for path, nearest in (("nodes.data.replica", "replicas"), ("nodes.data.env[0].vale", "value")):
         [warning] = [text for text in told if path in text]
@@ -160,13 +160,13 @@ def test_names_the_field_that_a_typo_was_meant_for(live: Live, given: str, check
 def test_task_fails_with_the_words_of_the_condition_until_it_is_mended(each_ansible: Ansible, live: Live) -> None:
     resource = merged(wiki.resource(), INVALID["no label"][0])
     live.create(resource)
-    by_resource, by_variable = messages(
+    by_resource, without_resource = messages(
         each_ansible,
         {"name": "wiki"},
         {"name": "wiki", "spec": resource["spec"]},
     )
     words = condition(live.get("Druid", "wiki"), "Ready")["message"]
-    assert by_resource == by_variable
+    assert by_resource == without_resource
     assert words in by_resource
     live.merge("Druid", "wiki", wiki.changed("data", podLabels=None))
     each_ansible.task(name="wiki")
@@ -254,7 +254,7 @@ def test_collision_is_named_and_the_object_left_alone(live: Live, kind: str, lab
     outcome = one_pass(live, "wiki")
     [problem] = outcome.report.problems  # type: ignore[union-attr]
     assert problem.reason == "NameCollision"
-    assert f"{kind} {name} exists and is not this cluster's" in problem.message
+    assert f"{kind} {name} exists and does not belong to this cluster" in problem.message
     assert condition(live.get("Druid", "wiki"), "Ready")["message"] == problem.message
     assert untouched(live.get(kind, name)) == theirs
     assert [each for each in live.writes(mark) if (each.resource, each.name) == (KINDS[kind].plural, name)] == []
@@ -305,5 +305,5 @@ def test_reference_to_another_namespace_needs_permission(ansible: Ansible, live:
     )
     assert [each for each in live.plane.audit.since(mark, "druidops") if each.namespace == "kube-public"] == []
     assert live.made() == set()
-    ansible.cluster("wiki", reference_namespaces=["kube-public"])
+    ansible.cluster("wiki", allowed_reference_namespaces=["kube-public"])
     assert "BEGIN CERTIFICATE" in live.get("ConfigMap", "wiki-druid-common-config")["data"]["ca.crt"]

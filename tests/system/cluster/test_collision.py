@@ -93,7 +93,7 @@ def test_is_never_touched(live: Live, what: str, whose: Callable[[Live, str], di
     mark = live.mark()
     outcome = one_pass(live, NAME)
     assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("NameCollision", group)]
-    assert outcome.plan.findings[0].message.startswith(f"{kind} {name} exists and is not this cluster's: ")
+    assert outcome.plan.findings[0].message.startswith(f"{kind} {name} exists and does not belong to this cluster: ")
     assert condition(live.get("Druid", NAME), "Degraded")["reason"] == "NameCollision"
     resource = KINDS[kind].plural
     assert [write for write in live.writes(mark) if (write.resource, write.name) == (resource, name)] == []
@@ -135,7 +135,7 @@ def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, 
     live.create({"kind": "StatefulSet", "metadata": {"name": STATEFUL, "labels": labels}, "spec": restored})
     eventually(lambda: live.get("StatefulSet", STATEFUL)["status"].get("readyReplicas") == 1)
     specification = full_cluster.spec()
-    wanted: dict[str, Any] = {"by_variable": True, "spec": specification} if by == "variable" else {}
+    wanted: dict[str, Any] = {"without_resource": True, "spec": specification} if by == "variable" else {}
     if by != "variable":
         full_cluster.create(live)
     [finding] = one_pass(live, NAME, **wanted).plan.findings
@@ -191,11 +191,11 @@ def test_the_name_of_a_resource_is_not_for_a_cluster_made_of_variables(live: Liv
     resource = full_cluster.create(live, NAME)
     one_pass(live, NAME)
     mark = live.mark()
-    outcome = one_pass(live, NAME, spec=resource["spec"], by_variable=True)
+    outcome = one_pass(live, NAME, spec=resource["spec"], without_resource=True)
     [finding] = outcome.plan.findings
     assert (finding.reason, finding.group) == ("NameCollision", None)
     assert finding.message.startswith(
-        f"The objects of that name belong to Druid {NAME} in namespace {live.namespace}: "
+        f"The objects of that name belong to the resource Druid {NAME} in namespace {live.namespace}: "
     )
     assert [each for each in live.writes(mark) if not each.dry_run and each.user == "druidops"] == []
 

@@ -359,7 +359,7 @@ def test_every_write_says_what_it_was_decided_on(live: Live, proxy: FaultProxy) 
     good(run(proxy.api(), request))
     good(run(proxy.api(), Request("c", live.namespace, absent=True)))
     for absent in (False, True):
-        good(run(proxy.api(), Request("v", live.namespace, by_variable=True, spec=spec(), absent=absent)))
+        good(run(proxy.api(), Request("v", live.namespace, without_resource=True, spec=spec(), absent=absent)))
     writes = [seen for seen in proxy.seen if seen.method != "GET"]
     assert {"POST", "PATCH", "DELETE"} <= {seen.method for seen in writes}
     assert [str(seen) for seen in writes if not is_bound(seen)] == []

@@ -132,10 +132,10 @@ def test_costs_one_list_per_kind_and_one_get_per_object_named(live: Live) -> Non
     assert reads(live.requests(mark)) == {**lists(), **named}
 
 
-def test_costs_the_same_by_variable_but_for_the_resource(live: Live) -> None:
+def test_costs_the_same_without_resource_but_for_the_resource(live: Live) -> None:
     spec = referring(live)["spec"]
-    until_ready(live, "c", spec=spec, by_variable=True)
+    until_ready(live, "c", spec=spec, without_resource=True)
     mark = live.mark()
-    outcome = one_pass(live, "c", spec=spec, by_variable=True)
+    outcome = one_pass(live, "c", spec=spec, without_resource=True)
     assert (outcome.changed, outcome.plan.steps) == (False, ())
     assert reads(live.requests(mark)) == {**lists(), "get configmaps extra": 1, "get secrets extra": 1}

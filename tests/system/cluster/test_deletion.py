@@ -335,7 +335,7 @@ def foreign_claims(live: Live) -> set[str]:
 def test_takes_only_its_own_claims(live: Live, by: str) -> None:
     foreign = foreign_claims(live)
     if by == "variable":
-        one_pass(live, "a-b", by_variable=True, spec=spec())
+        one_pass(live, "a-b", without_resource=True, spec=spec())
         for key in KEYS:
             live.create(claim("a-b", key))
     else:
@@ -344,7 +344,10 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
         live.delete("Druid", "a-b")
         until_gone(live, "a-b")
     else:
-        wanted: dict[str, Any] = {"absent": True, **({"by_variable": True, "spec": spec()} if by == "variable" else {})}
+        wanted: dict[str, Any] = {
+            "absent": True,
+            **({"without_resource": True, "spec": spec()} if by == "variable" else {}),
+        }
         told: list[str] = []
         request = Request("a-b", live.namespace, **wanted)
         outcome = run_cluster(connection(live), request, told.append, Clock())
@@ -409,9 +412,9 @@ def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by
     if by == "resource":
         deploy_with_pods(live, "c")
     else:
-        one_pass(live, "c", by_variable=True, spec=spec(replicas=1))
+        one_pass(live, "c", without_resource=True, spec=spec(replicas=1))
         eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
-    wanted: dict[str, Any] = {} if by == "resource" else {"by_variable": True, "spec": spec()}
+    wanted: dict[str, Any] = {} if by == "resource" else {"without_resource": True, "spec": spec()}
     api = connection(live)
     late = LateController(live, api.transport, claim("c", "brokers", 1))
     lines: list[str] = []
@@ -441,13 +444,13 @@ class Witness:
 @pytest.mark.parametrize("by", ["resource", "variable", "resource that is going"])
 def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
     if by == "variable":
-        one_pass(live, "c", by_variable=True, spec=spec(replicas=1))
+        one_pass(live, "c", without_resource=True, spec=spec(replicas=1))
         eventually(lambda: set(live.names(CLAIM)) == own_claims("c"))
     else:
         deploy_with_pods(live, "c")
     if by == "resource that is going":
         live.delete("Druid", "c")
-    wanted: dict[str, Any] = {"by_variable": True, "spec": spec()} if by == "variable" else {}
+    wanted: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
     api = connection(live)
     witness = Witness(api.transport)
     request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
@@ -474,7 +477,7 @@ def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: L
     lines: list[str] = []
     request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
     waited = run_cluster(connection(live), request, lines.append, Clock())
-    assert of_outcome(waited, request, fail_on_problem=True)["msg"].endswith(
+    assert of_outcome(waited, request, fail_when_blocked=True)["msg"].endswith(
         ": Druid c (held by x.example.com/y) still there after 1 s."
     )
     assert lines == ["Waits until it is gone: Druid c (held by x.example.com/y)."]
@@ -499,10 +502,10 @@ def of_brokers(live: Live, kind: str) -> list[Manifest]:
     return [each for each in live.list(kind) if each["metadata"]["name"].startswith("druid-c-brokers-")]
 
 
-def deploy_and_leave_alone(live: Live, kind: str, by_variable: bool = False, **more: Any) -> None:
+def deploy_and_leave_alone(live: Live, kind: str, without_resource: bool = False, **more: Any) -> None:
     specification = spec(replicas=1, **more) if kind == "StatefulSet" else as_deployment(spec(replicas=1, **more))
-    if by_variable:
-        one_pass(live, "c", by_variable=True, spec=specification)
+    if without_resource:
+        one_pass(live, "c", without_resource=True, spec=specification)
     else:
         live.create(resource("c", specification))
         one_pass(live, "c")
@@ -532,7 +535,7 @@ def test_pods_that_a_killed_recreation_has_left_go_with_the_cluster(live: Live, 
         live.delete("Druid", "c")
         until_gone(live, "c")
     else:
-        wanted: dict[str, Any] = {"by_variable": True, "spec": spec()} if by == "variable" else {}
+        wanted: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
         one_pass(live, "c", absent=True, **wanted)
     assert nothing_runs(live)
     eventually(lambda: {each.partition(" ")[0] for each in left(live, "c")} == ({CLAIM} if keep else set()))
@@ -653,15 +656,15 @@ def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, killed_ev
 
 
 @pytest.mark.parametrize("stated", [True, False], ids=["with its data", "but not its data"])
-def test_absence_by_variable_is_finished_by_a_second_run(
+def test_absence_without_resource_is_finished_by_a_second_run(
     live: Live, stated: bool, killed_everywhere: Everywhere
 ) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
-        one_pass(live, name, by_variable=True, spec=spec())
+        one_pass(live, name, without_resource=True, spec=spec())
         for key in KEYS:
             live.create(claim(name, key))
-        request = Request(name, live.namespace, by_variable=True, absent=True, spec=spec() if stated else None)
+        request = Request(name, live.namespace, without_resource=True, absent=True, spec=spec() if stated else None)
         killed = is_killed(live, request, requests)
         run(connection(live), request)
         eventually(lambda: left(live, name) == {f"{CLAIM} {each}" for each in own_claims(name) if not stated})

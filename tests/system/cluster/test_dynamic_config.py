@@ -60,7 +60,7 @@ class Kept:
         self.proxy.forget()
         spec = more.pop("spec", None)
         settings = Options(check_mode, **{"url": self.proxy.url, "timeouts": ONE_TRY, **more})
-        wanted = Request(NAME, self.live.namespace, spec=spec, by_variable=spec is not None, options=settings)
+        wanted = Request(NAME, self.live.namespace, spec=spec, without_resource=spec is not None, options=settings)
         return run(api or connection(self.live), wanted, lambda _text: None, Clock())
 
     def state(self, nodes: dict[str, Any] | None = None, **spec: Any) -> None:
@@ -354,7 +354,7 @@ def test_druid_speaks_tls_and_asks_for_a_certificate(live: Live, druid_mutual_tl
         assert told(**OWN, url=None)[0] == "RouterNotFound"
 
 
-def test_a_cluster_by_variable(live: Live, druid: Druid) -> None:
+def test_a_cluster_without_resource(live: Live, druid: Druid) -> None:
     spec = {**cluster()["spec"], "dynamicConfig": {"coordinator": {"maxSegmentsToMove": 100}}}
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)

@@ -87,7 +87,7 @@ def test_by_a_mapping_that_is_a_template_of_its_author(each_ansible: Ansible, li
     assert stored["metadata"]["annotations"]["since"] == "2026-11-21"
 
 
-def test_by_variable(each_ansible: Ansible, live: Live) -> None:
+def test_without_resource(each_ansible: Ansible, live: Live) -> None:
     def run(**changes: Any) -> bool:
         return each_ansible.cluster("wiki", spec={**wiki.spec(), **changes}, **QUICK).changed
 

@@ -215,7 +215,7 @@ def test_plans_a_cluster_made_of_variables(ansible: Ansible, live: Live) -> None
     plan = ansible.cluster("wiki", "--check", "--diff", spec=before())
     assert printed(plan.output, live.namespace) == ALL_BUT_CLAIMS_OF_SETS
     assert [each for each in live.writes(mark) if not each.dry_run] == []
-    one_pass(live, "wiki", spec=before(), by_variable=True)
+    one_pass(live, "wiki", spec=before(), without_resource=True)
     mark = live.mark()
     assert printed(ansible.cluster("wiki", "--check", "--diff", spec=after()).output, live.namespace) == TOUCHED
     ansible.cluster("wiki", spec=after())

@@ -85,7 +85,7 @@ def test_a_quota_refuses_the_new_one(renamed: Live) -> None:
 
 def test_the_new_name_is_taken(renamed: Live) -> None:
     renamed.create(THEIRS)
-    assert_stays(renamed, f"StatefulSet {NEW} exists and is not this cluster's")
+    assert_stays(renamed, f"StatefulSet {NEW} exists and does not belong to this cluster")
     renamed.delete("StatefulSet", NEW)
     assert_goes(renamed)
 

@@ -221,7 +221,7 @@ def test_text_in_a_message_runs_nowhere(each_ansible: Ansible, live: Live, tmp_p
     document = wiki.resource()
     document["spec"]["nodes"]["data"]["podLabels"] = {"team": template}
     live.create(document)
-    shown = each_ansible.cluster("wiki", "-vvv", fail_on_problem=False)
+    shown = each_ansible.cluster("wiki", "-vvv", fail_when_blocked=False)
     assert f'"{template}\\" cannot be the value of a label' in shown.output.replace('\\"{{', '"{{')
     failed = each_ansible.cluster("wiki", status=2)
     assert "cannot be the value of a label" in failed.output

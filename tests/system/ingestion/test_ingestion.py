@@ -312,10 +312,10 @@ def test_two_that_swap_their_supervisors_end_neither(ingestion: Ingesting) -> No
     assert {ingestion.name, other.name} <= set(ingestion.druid.request("GET", "/druid/indexer/v1/supervisor"))
 
 
-def test_by_variable(ingestion: Ingesting) -> None:
+def test_without_resource(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     spec = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)["spec"]
-    described = {"spec": spec, "by_variable": True}
+    described = {"spec": spec, "without_resource": True}
     first = ingestion.one_pass(**described)
     assert f"create supervisor {ingestion.name}" in first.done
     while ingestion.one_pass(**described).done:
@@ -326,13 +326,13 @@ def test_by_variable(ingestion: Ingesting) -> None:
     assert ingestion.one_pass(**described, absent=True).done == ()
 
 
-def test_what_is_a_resource_is_not_ended_by_variable(ingestion: Ingesting) -> None:
+def test_what_is_a_resource_is_not_ended_without_resource(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
     ingestion.live.create(resource)
     ingestion.settled()
     for absent in (True, False):
-        outcome = ingestion.one_pass(spec=resource["spec"], by_variable=True, absent=absent)
+        outcome = ingestion.one_pass(spec=resource["spec"], without_resource=True, absent=absent)
         assert outcome.report is not None
         assert (outcome.done, [each.reason for each in outcome.report.problems]) == ((), ["NameCollision"])
     assert ingestion.one_pass().done == ()

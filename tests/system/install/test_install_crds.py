@@ -58,7 +58,7 @@ def test_without_crds_and_then_with_them(each_bare: Ansible) -> None:
         assert "The CRD druids.druid.apache.org is not installed: run the playbook" in message
     ansible.task(name="wiki", spec=wiki.spec())
     assert live.made() >= MADE_BY_US
-    assert "set by_variable to true" in " ".join(ansible.cluster("wiki", state="absent", status=2).output.split())
+    assert "set without_resource to true" in " ".join(ansible.cluster("wiki", state="absent", status=2).output.split())
     assert live.made() >= MADE_BY_US
     ansible.task(name="wiki", spec=wiki.spec(), state="absent")
     eventually(lambda: not live.made())

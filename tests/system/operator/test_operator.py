@@ -131,7 +131,7 @@ def test_a_denied_namespace_is_left_alone(operator: StartOperator, live: Live, t
 
 
 def test_the_administrator_may_allow_other_namespaces(operator: StartOperator, live: Live, tmp_path: Path) -> None:
-    start(operator, live, tmp_path, REFERENCE_NAMESPACES="default, kube-public")
+    start(operator, live, tmp_path, ALLOWED_REFERENCE_NAMESPACES="default, kube-public")
     foreign = [{"name": "none-such", "namespace": namespace} for namespace in ("kube-public", "kube-system")]
     for number, reference in enumerate(foreign):
         extra = [{"kind": "ConfigMap", **reference}]

@@ -39,8 +39,8 @@ class Role(NamedTuple):
 
 
 ROLES = [
-    Role("druid_cluster", "cluster", CLUSTER_ARGUMENTS, {"install_crds", "show"}),
-    Role("druid_ingestion", "ingestion", INGESTION_ARGUMENTS, {"show"}),
+    Role("druid_cluster", "cluster", CLUSTER_ARGUMENTS, {"install_crds", "print_result"}),
+    Role("druid_ingestion", "ingestion", INGESTION_ARGUMENTS, {"print_result"}),
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one stands for an option that is not stated.

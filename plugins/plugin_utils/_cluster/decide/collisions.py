@@ -34,14 +34,14 @@ def name_collisions(cluster: Cluster, desired: Desired, observed: Observed) -> t
 
 def _kept_by_resource(cluster: Cluster) -> str:
     return (
-        f"The objects of that name belong to Druid {cluster.name} in namespace {cluster.namespace}: that cluster was "
-        "not made of variables, and nothing of it is changed. To reconcile it by its resource, leave out spec and "
-        "by_variable; for another cluster, choose another name; if the resource was deleted, wait until they are gone."
+        f"The objects of that name belong to the resource Druid {cluster.name} in namespace {cluster.namespace}. They "
+        "are not changed. To reconcile that resource, omit spec and without_resource. For another cluster, choose "
+        "another name. If the resource was deleted, wait until its objects are deleted."
     )
 
 
 def _collision(live: Manifest) -> str:
     return (
-        f"{key_of(live)} exists and is not this cluster's: {describe_owner(live)}. It is left alone. "
-        "Rename the group, or remove or rename the object."
+        f"{key_of(live)} exists and does not belong to this cluster: {describe_owner(live)}. It is not changed. "
+        "Rename the group, or delete or rename the object."
     )

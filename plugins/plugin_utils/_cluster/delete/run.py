@@ -75,9 +75,9 @@ def _defined_by_variables(api: KubernetesApi, request: Request) -> tuple[str, ..
         return ()
     objects = join_limited(str(key_of(live)) for live in left)
     return (
-        f"There is no Druid {request.name} in namespace {request.namespace}, and nothing was deleted, but the "
-        f"workloads of a cluster {request.name} without a resource are there: {objects}. If that cluster is made of "
-        "variables and is to go, set by_variable to true (in the role: druid_cluster_by_variable), or give its spec.",
+        f"There is no Druid {request.name} in namespace {request.namespace}, and nothing was deleted. Workloads of a "
+        f"cluster {request.name} without a resource exist: {objects}. To delete that cluster, set without_resource to "
+        "true (in the role: druid_cluster_without_resource), or set its spec.",
     )
 
 
@@ -113,7 +113,7 @@ def _remaining(api: KubernetesApi, resource: Manifest) -> Manifest | None:
     return live if live is not None and live["metadata"]["uid"] == metadata["uid"] else None
 
 
-def delete_by_variable(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+def delete_without_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
     """Delete all that was made of variables; with `wait` until it is gone."""
     _refuse_a_resource(api, request)
     cluster = _named(request)
@@ -143,8 +143,8 @@ def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
         return
     if resource is not None:
         raise InvalidResource(
-            f"Druid {request.name} exists in namespace {request.namespace}: that cluster was not made of variables, "
-            "and nothing of it is deleted. To delete it with its resource, leave out spec and by_variable."
+            f"Druid {request.name} exists in namespace {request.namespace}: that cluster has a resource, and nothing "
+            "was deleted. To delete it with its resource, omit spec and without_resource."
         )
 
 

@@ -86,10 +86,12 @@ TABLE: list[tuple[str, Manifest, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("found", "by_resource", "by_variable"), [r[1:] for r in TABLE], ids=[r[0] for r in TABLE])
-def test_is_ours(found: Manifest, by_resource: bool, by_variable: bool) -> None:
+@pytest.mark.parametrize(
+    ("found", "by_resource", "without_resource"), [r[1:] for r in TABLE], ids=[r[0] for r in TABLE]
+)
+def test_is_ours(found: Manifest, by_resource: bool, without_resource: bool) -> None:
     assert is_ours(found, cluster()) is by_resource
-    assert is_ours(found, cluster(uid=None)) is by_variable
+    assert is_ours(found, cluster(uid=None)) is without_resource
 
 
 def test_the_controller_is_the_one_that_says_so() -> None:

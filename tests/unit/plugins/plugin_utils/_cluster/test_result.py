@@ -40,7 +40,9 @@ def report(*findings: Finding) -> Report:
 
 def test_tells_names_and_words() -> None:
     found = report(WISH)
-    returned = of_outcome(Outcome(found.plan, True, report=found, warnings=("Beware.",)), REQUEST, fail_on_problem=True)
+    returned = of_outcome(
+        Outcome(found.plan, True, report=found, warnings=("Beware.",)), REQUEST, fail_when_blocked=True
+    )
     assert returned == {
         "changed": True,
         "name": "c",
@@ -76,14 +78,14 @@ FAILURES: list[tuple[Outcome, str]] = [
 
 
 @pytest.mark.parametrize(("outcome", "message"), FAILURES)
-@pytest.mark.parametrize("fail_on_problem", [True, False])
-def test_tells_what_is_wrong(outcome: Outcome, message: str, fail_on_problem: bool) -> None:
-    returned = of_outcome(outcome, REQUEST, fail_on_problem)
-    assert (returned["msg"], returned["failed"]) == (message, fail_on_problem)
+@pytest.mark.parametrize("fail_when_blocked", [True, False])
+def test_tells_what_is_wrong(outcome: Outcome, message: str, fail_when_blocked: bool) -> None:
+    returned = of_outcome(outcome, REQUEST, fail_when_blocked)
+    assert (returned["msg"], returned["failed"]) == (message, fail_when_blocked)
 
 
 def test_nothing_to_report_on() -> None:
-    returned = of_outcome(Outcome(), REQUEST, fail_on_problem=True)
+    returned = of_outcome(Outcome(), REQUEST, fail_when_blocked=True)
     assert returned == {"changed": False, "name": "c", "namespace": "ns", "plan": [], "diff": []}
 
 
@@ -95,9 +97,9 @@ ERRORS: list[tuple[DruidopsError, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "fail_on_problem", "failed"), ERRORS)
-def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_on_problem: bool, failed: bool) -> None:
-    returned = of_error(error, fail_on_problem)
+@pytest.mark.parametrize(("error", "fail_when_blocked", "failed"), ERRORS)
+def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_when_blocked: bool, failed: bool) -> None:
+    returned = of_error(error, fail_when_blocked)
     assert (returned["msg"], returned["failed"], returned["changed"]) == ("no", failed, False)
     assert ("requeue_after" in returned) == (not failed and not isinstance(error, ResourceNotFound))
 

@@ -152,7 +152,7 @@ def test_tells_which_references_are_missing() -> None:
     assert missing_references(read) == (KEYS[1], KEYS[3])
 
 
-def test_a_cluster_by_variable_has_no_identity() -> None:
+def test_a_cluster_without_resource_has_no_identity() -> None:
     described = resource()
     del described["metadata"]["uid"], described["metadata"]["generation"]
     read = Cluster.from_resource(described)

@@ -112,11 +112,11 @@ def test_belongs_to_the_resource_of_its_name() -> None:
     assert is_ours(ours, ingestion())
     assert not is_ours(ours, ingestion(name="other"))
     assert not is_ours({"metadata": {"name": "i-ingestion"}}, ingestion())
-    by_variable = Ingestion.from_resource({"metadata": {"name": "i", "namespace": "ns"}})
-    assert is_ours(to_config_map(LastApplied(), by_variable), by_variable)
-    assert is_ours(to_config_map(LastApplied(), by_variable), ingestion())
-    assert not is_ours(ours, by_variable)
-    assert [resource_of(each) for each in (ours, to_config_map(LastApplied(), by_variable))] == ["i", None]
+    without_resource = Ingestion.from_resource({"metadata": {"name": "i", "namespace": "ns"}})
+    assert is_ours(to_config_map(LastApplied(), without_resource), without_resource)
+    assert is_ours(to_config_map(LastApplied(), without_resource), ingestion())
+    assert not is_ours(ours, without_resource)
+    assert [resource_of(each) for each in (ours, to_config_map(LastApplied(), without_resource))] == ["i", None]
 
 
 def test_one_that_was_made_anew_has_done_nothing_yet() -> None:

@@ -191,26 +191,26 @@ REQUESTS: list[tuple[dict[str, Any], str, str, bool, bool, bool]] = [
     ({"resource": RESOURCE, "namespace": "ns"}, "c", "ns", True, False, False),
     ({"resource": PLACED}, "c", "there", True, False, False),
     ({"resource": PLACED, "name": "c", "namespace": "there"}, "c", "there", True, False, False),
-    ({"resource": PLACED, "by_variable": True}, "c", "there", True, False, False),
+    ({"resource": PLACED, "without_resource": True}, "c", "there", True, False, False),
     ({"name": "c", "spec": {}}, "c", "default", False, True, False),
-    ({"name": "c", "by_variable": True, "state": "absent"}, "c", "default", False, True, True),
+    ({"name": "c", "without_resource": True, "state": "absent"}, "c", "default", False, True, True),
 ]
 
 
-@pytest.mark.parametrize(("stated", "name", "namespace", "by_resource", "by_variable", "absent"), REQUESTS)
+@pytest.mark.parametrize(("stated", "name", "namespace", "by_resource", "without_resource", "absent"), REQUESTS)
 def test_understands_a_task(
-    stated: dict[str, Any], name: str, namespace: str, by_resource: bool, by_variable: bool, absent: bool
+    stated: dict[str, Any], name: str, namespace: str, by_resource: bool, without_resource: bool, absent: bool
 ) -> None:
     made = request(**stated)
     assert (made.name, made.namespace) == (name, namespace)
-    assert (made.resource is not None, made.by_variable, made.absent) == (by_resource, by_variable, absent)
+    assert (made.resource is not None, made.without_resource, made.absent) == (by_resource, without_resource, absent)
 
 
 def test_passes_on_how_to_go_about_it() -> None:
-    made = request(True, name="c", wait=True, wait_timeout=7, wait_sleep=3, reference_namespaces=["a"])
+    made = request(True, name="c", wait=True, wait_timeout=7, wait_sleep=3, allowed_reference_namespaces=["a"])
     assert (made.wait, made.wait_timeout, made.wait_sleep) == (True, 7, 3)
     assert made.options.check_mode
-    assert made.options.reference_namespaces == ("a",)
+    assert made.options.allowed_reference_namespaces == ("a",)
 
 
 def test_finds_the_file_of_a_resource(tmp_path: Path) -> None:

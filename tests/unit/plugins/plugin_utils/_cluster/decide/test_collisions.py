@@ -33,7 +33,7 @@ def test_a_name_that_is_taken_is_named_and_holds_the_group(kind: str) -> None:
     taken = next(live for live in converged(desired).of_kind(kind))
     [finding] = name_collisions(cluster, desired, Observed().with_objects([foreign(taken)]))
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, "brokers", True)
-    assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and is not this cluster's")
+    assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and does not belong to this cluster")
 
 
 def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> None:
@@ -44,9 +44,9 @@ def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> N
     [finding] = name_collisions(Cluster.from_resource(resource), desired, observed)
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, None, True)
     assert finding.message == (
-        "The objects of that name belong to Druid c in namespace ns: that cluster was not made of variables, and "
-        "nothing of it is changed. To reconcile it by its resource, leave out spec and by_variable; for another "
-        "cluster, choose another name; if the resource was deleted, wait until they are gone."
+        "The objects of that name belong to the resource Druid c in namespace ns. They are not changed. To reconcile that "
+        "resource, omit spec and without_resource. For another cluster, choose another name. If the resource was deleted, "
+        "wait until its objects are deleted."
     )
 
 

@@ -184,7 +184,7 @@ def test_references_to_other_namespaces_are_refused(
     told = {finding.message: finding.reason for finding in preconditions.disallowed(found, "ns")}
     assert set(told.values()) <= {reasons.REFERENCE_REFUSED}
     remedies = {
-        "a": "whoever runs the reconcile allows it (reference_namespaces, ",
+        "a": "the administrator allows them: in the modules by allowed_reference_namespaces, ",
         "b": "copy Secret b to namespace ns, and refer to it there.",
     }
     for name, text in zip(refused, told, strict=True):

@@ -104,9 +104,9 @@ OBJECTS = st.lists(
 
 
 @given(OBJECTS, st.booleans())
-def test_never_prunes_what_is_not_ours(objects: list[Manifest], by_variable: bool) -> None:
+def test_never_prunes_what_is_not_ours(objects: list[Manifest], without_resource: bool) -> None:
     source = druid.resource()
-    if by_variable:
+    if without_resource:
         del source["metadata"]["uid"]
     cluster = Cluster.from_resource(source)
     desired = render(cluster)
@@ -118,13 +118,13 @@ def test_never_prunes_what_is_not_ours(objects: list[Manifest], by_variable: boo
         assert step.live is not None
         assert step.live["metadata"]["labels"]["druid_cr"] == "c"
         assert is_ours(step.live, cluster)
-        assert has_our_mark(step.live, by_variable)
+        assert has_our_mark(step.live, without_resource)
 
 
-def has_our_mark(live: Manifest, by_variable: bool) -> bool:
+def has_our_mark(live: Manifest, without_resource: bool) -> bool:
     owners = [each for each in live["metadata"]["ownerReferences"] if each["controller"]]
     if owners:
-        return not by_variable and (owners[0]["kind"], owners[0]["name"]) == ("Druid", "c")
+        return not without_resource and (owners[0]["kind"], owners[0]["name"]) == ("Druid", "c")
     return any(each["manager"] == "druidops" for each in live["metadata"]["managedFields"])
 
 

@@ -108,13 +108,13 @@ WITH: list[tuple[str, list[Manifest], bool, bool]] = [
 
 
 @pytest.mark.parametrize(
-    ("more", "by_resource", "by_variable"), [row[1:] for row in WITH], ids=[row[0] for row in WITH]
+    ("more", "by_resource", "without_resource"), [row[1:] for row in WITH], ids=[row[0] for row in WITH]
 )
 def test_a_claim_stays_with_the_workload_that_it_may_belong_to(
-    more: list[Manifest], by_resource: bool, by_variable: bool
+    more: list[Manifest], by_resource: bool, without_resource: bool
 ) -> None:
     found = there(live("PersistentVolumeClaim", CLAIM, GROUP), *more)
-    for made_by, expected in ((cluster(), by_resource), (cluster(uid=None), by_variable)):
+    for made_by, expected in ((cluster(), by_resource), (cluster(uid=None), without_resource)):
         steps, warnings = claims(made_by, found)
         assert (names(steps) == [CLAIM], len(warnings)) == (expected, int(not expected))
         assert all(text.startswith(f"The claim {CLAIM} is kept: StatefulSet {GROUP} is not ") for text in warnings)

@@ -77,7 +77,7 @@ def test_every_object_has_its_place_and_owner(described: dict[str, Any]) -> None
         assert manifest["metadata"].get("ownerReferences") == expected
 
 
-def test_a_cluster_by_variable_owns_nothing() -> None:
+def test_a_cluster_without_resource_owns_nothing() -> None:
     described = druid.resource({"services": [{}], "ingress": {}})
     del described["metadata"]["uid"]
     for manifest in render(Cluster.from_resource(described)).objects:

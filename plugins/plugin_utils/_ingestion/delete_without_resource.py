@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_by_variable
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     read_last_applied,
     resource_of,
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 
 
-def delete_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
+def delete_without_resource(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
     """End what the ConfigMap names, and remove that; nothing to do where there is none."""
     resource = _resource(request)
     found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
@@ -30,7 +30,9 @@ def delete_by_variable(api: KubernetesApi, request: Request, clock: Clock) -> Ou
     record = read_last_applied(found, resource)
     if owner is None and not (record.id or record.druid):
         return Outcome()
-    finalized = finalize_by_variable(api, resource, request.options) if owner is None else _refused(resource, owner)
+    finalized = (
+        finalize_without_resource(api, resource, request.options) if owner is None else _refused(resource, owner)
+    )
     final_report = report(api, finalized, request.options.check_mode, clock.now())
     return Outcome(
         tuple(step.title for step in final_report.plan.steps),
