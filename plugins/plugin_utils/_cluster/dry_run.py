@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import quota_sum
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
     drop_blocked,
@@ -27,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_o
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 # How often an object may change its status while it is judged.
@@ -166,7 +166,7 @@ def explain(step: Step, error: ApiError) -> str:
 
 def _finding(step: Step, error: ApiError) -> Finding:
     no_verdict = error.status >= 500 or error.status in _NO_VERDICT or error.is_conflict
-    reason = reasons.WRITE_FAILED if no_verdict else reasons.REFUSED
+    reason = reasons.APPLY_FAILED if no_verdict else reasons.REJECTED_BY_API_SERVER
     message = explain(step, error)
     sentences = (message if message.endswith(".") else f"{message}.", *_remedies(error), unchanged_message(step.group))
     return Finding(reason, " ".join(sentences), step.group)

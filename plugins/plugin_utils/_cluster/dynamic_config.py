@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons, router
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 # What is wanted of each kind of dynamic configuration.
@@ -49,7 +50,7 @@ def configure(
     try:
         done = _with_secrets(api, done)
     except KubernetesError as error:
-        return _with_findings(done, Finding(reasons.CLUSTER_UNREADABLE, str(error)))
+        return _with_findings(done, Finding(reasons.OBSERVE_FAILED, str(error)))
     try:
         return _with_druid(api, done, configs, _access(done, options), options, read_only=read_only)
     except ConnectionUnavailable as error:

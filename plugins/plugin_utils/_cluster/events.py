@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 5
 MAX_VALUE_CHARACTERS = 80
+# Reasons by operation: (success, failure).
 _REASONS = {
-    "create": "DruidOperatorCreate",
-    "update": "DruidOperatorUpdate",
-    "recreate": "DruidOperatorUpdate",
-    "delete": "DruidOperatorDelete",
-    "patch": "DruidOperatorPatch",
+    "create": (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED),
+    "update": (reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED),
+    "recreate": (reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED),
+    "delete": (reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED),
 }
 
 
@@ -44,19 +44,16 @@ def in_druid_texts(steps: Iterable[Converge], masker: Masker) -> tuple[EventText
 def trouble_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
     """Return a warning for each write that has failed, and for each problem besides: what followed from those fails."""
     failed = (result for result in results if result.error and result.was_tried and result.step.patch is None)
-    problems = (each for each in findings if each.is_problem and each.reason != reasons.WRITE_FAILED)
+    problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
-        *(
-            EventText("Warning", f"{_REASONS[each.step.operation]}Fail", masker.text(each.error or ""))
-            for each in failed
-        ),
-        *(EventText("Warning", f"DruidOperator{each.reason}", masker.text(each.message)) for each in problems),
+        *(EventText("Warning", _REASONS[each.step.operation][1], masker.text(each.error or "")) for each in failed),
+        *(EventText("Warning", each.reason, masker.text(each.message)) for each in problems),
     )
 
 
 def warning_texts(warnings: Iterable[str], masker: Masker) -> tuple[EventText, ...]:
     """Return what there is to say of a cluster that has gone: what of it was kept."""
-    return tuple(EventText("Warning", "DruidOperatorClaimsKept", masker.text(text)) for text in warnings)
+    return tuple(EventText("Warning", reasons.PVCS_RETAINED, masker.text(text)) for text in warnings)
 
 
 def _done(step: Step, masker: Masker) -> EventText:
@@ -68,12 +65,12 @@ def _done(step: Step, masker: Masker) -> EventText:
         "recreate": f"Recreated [{name}:*v1.{kind}], leaving its pods.{_changes(step)}",
         "delete": f"Successfully deleted object [{name}:*v1.{kind}] in namespace [{namespace}]",
     }
-    return EventText("Normal", f"{_REASONS[step.operation]}Success", masker.text(words[step.operation]))
+    return EventText("Normal", _REASONS[step.operation][0], masker.text(words[step.operation]))
 
 
 def _done_in_druid(step: Converge, masker: Masker) -> EventText:
     changes = _listed(list(_differences(*step.masked, "")))
-    return EventText("Normal", f"{_REASONS['update']}Success", masker.text(f"Done in Druid: {step.title}.{changes}"))
+    return EventText("Normal", reasons.UPDATE_SUCCEEDED, masker.text(f"Done in Druid: {step.title}.{changes}"))
 
 
 def _changes(step: Step) -> str:

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import definitions
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import Conditions, KindMetrics, is_true
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
 
 
@@ -41,7 +42,7 @@ def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> definitions.R
 
 def _outcome(outcome: Outcome) -> definitions.Outcome:
     if _problems(outcome):
-        return "with_problems"
+        return "blocked"
     return "changed" if outcome.changed else "unchanged"
 
 
@@ -51,7 +52,7 @@ def _problems(outcome: Outcome) -> list[str]:
 
 def _errors(outcome: Outcome) -> dict[str, int]:
     reporting_errors = len(outcome.report.reporting_errors) if outcome.report else 0
-    return {"act": _problems(outcome).count(reasons.WRITE_FAILED), "report": reporting_errors}
+    return {"act": _problems(outcome).count(reasons.APPLY_FAILED), "report": reporting_errors}
 
 
 TELEMETRY = Telemetry(KIND_METRICS, run_metrics)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded, is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -58,7 +59,7 @@ class Report:
     @property
     def is_final(self) -> bool:
         """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
-        return self.is_settled or any(problem.reason not in reasons.TRANSIENT for problem in self.problems)
+        return self.is_settled or any(problem.reason not in reasons.TRANSIENT_OF_DRUID for problem in self.problems)
 
     @property
     def progress(self) -> str:
@@ -119,7 +120,7 @@ def _masker(done: Reconciled) -> Masker:
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
-    return tuple(Finding(reasons.WRITE_FAILED, result.error, result.step.group) for result in results if result.error)
+    return tuple(Finding(reasons.APPLY_FAILED, result.error, result.step.group) for result in results if result.error)
 
 
 def _masked(finding: Finding, masker: Masker) -> Finding:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, result
 
 
 def of_outcome(outcome: Outcome, request: Request, fail_when_blocked: bool) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _pods_lack(outcome: Outcome) -> bool:
     """True when it was waited for pods in vain."""
     conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()
     return outcome.timed_out and any(
-        (each["type"], each["reason"]) == ("Ready", reasons.NOT_READY) for each in conditions
+        (each["type"], each["reason"]) == ("Ready", reasons.PODS_NOT_READY) for each in conditions
     )
 
 

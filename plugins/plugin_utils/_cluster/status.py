@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
     condition,
@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # Not Ready, and yet as the user wants it: there is nothing to wait for.
-_USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_WAIT})
+_USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
 # Field of the Go operator's status -> the kind whose names it lists.
 _NAME_LISTS = {
     "statefulSets": "StatefulSet",
@@ -111,14 +111,14 @@ def _ready(
         return condition("Ready", False, deleting.reason, deleting.message)
     waiting = [state for state in states if not state.is_ready]
     if waiting:
-        return condition("Ready", False, reasons.NOT_READY, _waiting_message(waiting))
-    changes = _first(findings, reasons.CHANGES_WAIT)
+        return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
+    changes = _first(findings, reasons.CHANGES_PENDING)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): no pods are wanted.")
     nodes = sum(state.desired for state in states)
-    return condition("Ready", True, reasons.READY, f"All {nodes} nodes are ready and up to date.")
+    return condition("Ready", True, reasons.ALL_PODS_READY, f"All {nodes} nodes are ready and up to date.")
 
 
 def _waiting_message(waiting: Sequence[GroupState]) -> str:
@@ -127,8 +127,8 @@ def _waiting_message(waiting: Sequence[GroupState]) -> str:
 
 
 def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems: Sequence[Finding]) -> Condition:
-    awaited = _first(findings, reasons.DRUID_AWAITED)
-    blocking = _first(findings, reasons.CHANGES_WAIT) or next(iter(problems), None)
+    awaited = _first(findings, reasons.WAITING_FOR_DRUID)
+    blocking = _first(findings, reasons.CHANGES_PENDING) or next(iter(problems), None)
     deleting = _first(findings, reasons.DELETING)
     if changing:
         more = f" {awaited.message}" if awaited else ""
@@ -202,7 +202,7 @@ def _go_fields(
     previous: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the fields that the Go operator keeps; while it does so itself, they stay as it wrote them."""
-    if _first(findings, reasons.CONFLICT) is not None:
+    if _first(findings, reasons.CONFLICTING_OPERATOR) is not None:
         return {field: previous[field] for field in ("druidNodeStatus", *_NAME_LISTS) if field in previous}
     return {"druidNodeStatus": _go_status(observed, states, conditions), **_name_lists(observed)}
 

@@ -52,7 +52,7 @@ def resource_field(option: str) -> str:
 def error_finding(error: DruidError) -> Finding:
     """Return the reason by the kind of the error, in its own words."""
     root = _root_error(error)
-    reason = next((reason for kind, reason in _REASONS if isinstance(root, kind)), reasons.REFUSED_BY_DRUID)
+    reason = next((reason for kind, reason in _REASONS if isinstance(root, kind)), reasons.REJECTED_BY_DRUID)
     return Finding(reason, " ".join((str(error), *_remarks(reason, str(error)))))
 
 

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.normalization import with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
@@ -33,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -70,10 +71,10 @@ def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: t
         try:
             live = _carry_out(api, client, live, step)
         except KubernetesError as error:
-            return ActResult(tuple(done), live, step, Finding(reasons.WRITE_FAILED, str(error)))
+            return ActResult(tuple(done), live, step, Finding(reasons.APPLY_FAILED, str(error)))
         except NotConnected as error:
             # not for Druid to mend, nor for a person: it is over when the stream is back
-            return ActResult(tuple(done), live, step, Finding(reasons.UNHEALTHY, str(error)))
+            return ActResult(tuple(done), live, step, Finding(reasons.SUPERVISOR_UNHEALTHY, str(error)))
         except DruidError as error:
             return ActResult(tuple(done), live, step, error_findings.error_finding(error))
         done.append(step)

@@ -12,10 +12,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     ConnectionUnavailable,
     connection_details,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 
 def druid_connection(ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:

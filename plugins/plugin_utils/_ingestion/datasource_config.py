@@ -14,15 +14,19 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.compacti
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import DatasourceConfigChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import with_removed_fields
 
 
-def datasource_changes(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> tuple[Converge, ...]:
+def datasource_changes(
+    client: DruidClient, ingestion: Ingestion, record: LastApplied
+) -> tuple[DatasourceConfigChange, ...]:
     """Return what is stated of it, and what was stated before and is not any more, with what is to be changed."""
     found = (*_compaction(client, ingestion, record), *_rules(client, ingestion, record))
-    return tuple(Converge(what, resource, converge(resource, check_mode=True)) for what, resource in found)
+    return tuple(
+        DatasourceConfigChange(what, resource, converge(resource, check_mode=True)) for what, resource in found
+    )
 
 
 def _compaction(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> Iterator[tuple[str, Resource]]:

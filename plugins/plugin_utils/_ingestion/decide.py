@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
     DruidState,
     SupervisorState,
@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.target import target
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -82,7 +83,7 @@ def _pending(plan: Plan) -> tuple[Finding, ...]:
     if not plan.steps:
         return ()
     message = f"Paused. What waits: {join_limited([step.title for step in plan.steps])}."
-    return (Finding(reasons.CHANGES_WAIT, message, is_problem=False),)
+    return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),)
 
 
 def _of_supervisor(
@@ -144,7 +145,7 @@ def _findings(state: DruidState) -> tuple[Finding, ...]:
     if isinstance(state, TaskState) and state.attempt.action == "lost":
         return (
             Finding(
-                reasons.TASK_UNKNOWN,
+                reasons.TASK_STATUS_UNKNOWN,
                 f"Druid has taken task {state.id}, and does not know it any more; whether it ended well was not seen. "
                 f"It is not submitted again unless the annotation {names.RETRY_ANNOTATION} gets a new value.",
             ),
@@ -160,7 +161,7 @@ def _findings(state: DruidState) -> tuple[Finding, ...]:
     if isinstance(state, TaskState) and state.attempt.action == "taken":
         return (
             Finding(
-                reasons.TASK_ID_TAKEN,
+                reasons.TASK_ID_CONFLICT,
                 f"Druid has a task {state.id} already, and it is not known to be one for this spec: nothing is "
                 "submitted. State another id, or none: then each spec has one of its own.",
             ),
@@ -175,7 +176,7 @@ def _drift(steps: Iterator[Converge]) -> Iterator[Finding]:
             "it is not there" if before is None else f"it differs in {join_limited(_differing_fields(before, after))}"
         )
         message = f"Somebody has changed {step.what} in Druid: {what}. driftPolicy Report leaves it so."
-        yield Finding(reasons.DRIFTED, message)
+        yield Finding(reasons.DRIFT_DETECTED, message)
 
 
 def _differing_fields(before: Any, after: Any) -> list[str]:

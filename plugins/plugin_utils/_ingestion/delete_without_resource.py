@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     read_last_applied,
@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 
@@ -47,7 +48,7 @@ def _refused(resource: Manifest, owner: str) -> Reconciled:
         f"DruidIngestion {owner} in namespace {resource['metadata']['namespace']} is a resource, and keeps what it "
         "describes. To end that delete the resource: state: absent with name, and without spec."
     )
-    return Reconciled(resource, Plan(findings=(Finding(reasons.NAME_COLLISION, message),)))
+    return Reconciled(resource, Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
 
 
 def _resource(request: Request) -> Manifest:

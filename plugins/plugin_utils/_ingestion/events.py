@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
+    DatasourceConfigChange,
     Finalizer,
     Plan,
     Reset,
@@ -19,29 +20,39 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Submit,
     Terminate,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 
-_PREFIX = "DruidIngestion"
-_REASONS: Mapping[type[Step], str] = {Converge: "Converge", Reset: "Reset", Submit: "Submit", Terminate: "End"}
+_REASONS: Mapping[type[Step], str] = {
+    Converge: reasons.SUPERVISOR_UPDATED,
+    DatasourceConfigChange: reasons.DATASOURCE_CONFIG_UPDATED,
+    Reset: reasons.OFFSETS_RESET,
+    Submit: reasons.TASK_SUBMITTED,
+}
+_TERMINATIONS = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TASK_SHUT_DOWN}
 
 
 def of_steps(steps: Iterable[Step]) -> list[EventText]:
     """Return one event per thing that was done in Druid; our own bookkeeping is no news."""
     done = (step for step in steps if not isinstance(step, Finalizer | SaveLastApplied))
-    return [EventText("Normal", f"{_PREFIX}{_REASONS[type(step)]}", f"Done: {step.title}.") for step in done]
+    return [EventText("Normal", _reason(step), f"Done: {step.title}.") for step in done]
+
+
+def _reason(step: Step) -> str:
+    return _TERMINATIONS[step.kind] if isinstance(step, Terminate) else _REASONS[type(step)]
 
 
 def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, Any]) -> list[EventText]:
     """Return a warning for each problem, once it has become one."""
     if degraded(previous) == degraded(document):
         return []
-    return [EventText("Warning", f"{_PREFIX}{each.reason}", each.message) for each in plan.problems]
+    return [EventText("Warning", each.reason, each.message) for each in plan.problems]
 
 
 def of_warnings(warnings: Iterable[str], *, is_gone: bool) -> list[EventText]:
     """Return what the author of the resource should know; of one that goes, what of it may run on."""
-    reason = f"{_PREFIX}{'LeftBehind' if is_gone else 'Warning'}"
+    reason = reasons.TASKS_ORPHANED if is_gone else reasons.SPEC_WARNING
     return [EventText("Warning", reason, text) for text in warnings]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Converge,
     SaveLastApplied,
@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status i
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import Conditions, KindMetrics, Status
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
 
 # A batch may take as long as it takes, and what is paused is not awaited.
@@ -59,9 +60,9 @@ def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> Run:
     applied = [step for step in steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in ended]
     return Run(
         seconds=seconds,
-        outcome="with_problems" if problems else "changed" if outcome.done else "unchanged",
+        outcome="blocked" if problems else "changed" if outcome.done else "unchanged",
         phases=meter.phases.seconds,
-        errors={"act": problems.count(reasons.WRITE_FAILED)},
+        errors={"act": problems.count(reasons.APPLY_FAILED)},
         requests=meter.requests,
         applied=len(applied),
         removed=len(ended),

@@ -18,6 +18,11 @@ Converge = change.Converge
 
 
 @dataclass(frozen=True)
+class DatasourceConfigChange(Converge):
+    """Create, update or delete the compaction config or the retention rules of a datasource."""
+
+
+@dataclass(frozen=True)
 class Reset:
     """Forget the offsets of a supervisor."""
 

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, reasons, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_config import datasource_changes
@@ -52,6 +52,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import report_observe_failure
@@ -169,7 +170,7 @@ def _schema_errors(resource: Manifest) -> tuple[Finding, ...]:
 def _collision(ingestion: Ingestion) -> Finding:
     name = names.record_name(ingestion.name)
     return Finding(
-        reasons.NAME_COLLISION,
+        reasons.NAME_CONFLICT,
         f"ConfigMap {name} in namespace {ingestion.namespace} is not this resource's, and that is where it would keep "
         "what Druid was given. Remove it if it is nobody's, or give this ingestion another name.",
     )
@@ -177,6 +178,6 @@ def _collision(ingestion: Ingestion) -> Finding:
 
 def _duplicate(druid_state: DruidState, owner: str) -> Finding:
     return Finding(
-        reasons.DUPLICATE,
+        reasons.DUPLICATE_SUPERVISOR,
         f"Supervisor {druid_state.id} is described by DruidIngestion {owner}, which is older and keeps it. Remove one.",
     )

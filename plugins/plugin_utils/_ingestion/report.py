@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, reasons, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
@@ -33,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -70,7 +71,7 @@ class Report:
     def is_final(self) -> bool:
         """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
         return status.is_settled(self.status["conditions"]) or any(
-            problem.reason not in reasons.TRANSIENT for problem in self.problems
+            problem.reason not in reasons.TRANSIENT_OF_INGESTION for problem in self.problems
         )
 
 

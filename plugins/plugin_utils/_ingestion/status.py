@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import truncate_errors
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
     DruidState,
     SupervisorState,
@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_st
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
     condition,
@@ -46,7 +47,7 @@ def conditions(ingestion: Ingestion, druid_state: DruidState | None, findings: S
     problems = [finding for finding in findings if finding.is_problem]
     ready, progressing = _ready(ingestion, druid_state, findings, problems)
     causes = problems[:1] or (
-        [] if ready["reason"] != reasons.UNHEALTHY else [Finding(ready["reason"], ready["message"])]
+        [] if ready["reason"] != reasons.SUPERVISOR_UNHEALTHY else [Finding(ready["reason"], ready["message"])]
     )
     degraded = (
         condition("Degraded", True, causes[0].reason, _joined(problems) or causes[0].message)
@@ -119,7 +120,7 @@ def is_settled(found: Iterable[Mapping[str, Any]]) -> bool:
     """True when Druid does what is described, or what is described is that nothing be done."""
     by_type = {each["type"]: each for each in found}
     ready = by_type.get("Ready", {})
-    return ready.get("status") == "True" or ready.get("reason") in (reasons.SUSPENDED, reasons.CHANGES_WAIT)
+    return ready.get("status") == "True" or ready.get("reason") in (reasons.SUSPENDED, reasons.CHANGES_PENDING)
 
 
 def requeue_after(found: Sequence[Mapping[str, Any]], now: datetime) -> int | None:
@@ -162,9 +163,9 @@ def _ready(
     ingestion: Ingestion, druid_state: DruidState | None, findings: Sequence[Finding], problems: Sequence[Finding]
 ) -> tuple[Condition, Condition]:
     """Return the conditions Ready and Progressing."""
-    pending = _first(findings, reasons.DELETING, reasons.CHANGES_WAIT)
+    pending = _first(findings, reasons.DELETING, reasons.CHANGES_PENDING)
     is_there = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
-    blocking = [finding for finding in problems if finding.reason != reasons.DRIFTED or not is_there]
+    blocking = [finding for finding in problems if finding.reason != reasons.DRIFT_DETECTED or not is_there]
     if blocking:
         return _pair(False, blocking[0].reason, _joined(blocking), moves=False)
     if pending is not None:
@@ -183,7 +184,9 @@ def _of_supervisor(druid_state: SupervisorState) -> tuple[Condition, Condition]:
         return _pair(is_so_described, reasons.SUSPENDED, f"{name} is suspended, {how}.", moves=False)
     if payload.get("healthy") is False or state in _BAD:
         errors = _of_druid(druid_state)["recentErrors"]
-        return _pair(False, reasons.UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), moves=False)
+        return _pair(
+            False, reasons.SUPERVISOR_UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), moves=False
+        )
     if not payload or (state not in _GOOD and "healthy" in payload):
         return _pair(False, reasons.STARTING, f"{name} is {state or 'being made'}.", moves=True)
     return _pair(True, reasons.RUNNING, f"{name} is {state or 'there'}.", moves=False)

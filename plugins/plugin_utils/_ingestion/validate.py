@@ -13,7 +13,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_maski
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import MAX_VALUE_LENGTH, truncate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     NATIVE_BATCH,
     SQL,
@@ -21,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     TYPES,
     Ingestion,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Outcome = Literal["unchanged", "changed", "with_problems", "failed"]
+Outcome = Literal["unchanged", "changed", "blocked", "failed"]
 PHASES = ("observe", "decide", "act", "report")
 OUTCOMES: Mapping[Outcome, str] = {
     "unchanged": "Passes that found everything as described.",
     "changed": "Passes that wrote an object.",
-    "with_problems": "Passes after which something was in the way; the conditions say what.",
+    "blocked": "Passes after which something was in the way; the conditions say what.",
     "failed": "Passes that could not be carried through: the cluster could not be read.",
 }
 ERRORS: Mapping[str, str] = {

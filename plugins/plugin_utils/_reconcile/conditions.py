@@ -60,6 +60,6 @@ def observe_failure(
 ) -> list[Condition]:
     """Return the conditions when Kubernetes could not be read: not Ready, Degraded, the others as they were."""
     before = previous.get("conditions") or ()
-    failed = [condition(kind, kind == "Degraded", reasons.CLUSTER_UNREADABLE, message) for kind in _OF_OBSERVATION]
+    failed = [condition(kind, kind == "Degraded", reasons.OBSERVE_FAILED, message) for kind in _OF_OBSERVATION]
     others = [each for each in before if each["type"] not in _OF_OBSERVATION]
     return [*with_transition_times(failed, before, generation, now), *others]

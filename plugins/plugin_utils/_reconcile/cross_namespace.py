@@ -22,7 +22,7 @@ def is_allowed(namespace: str, own: str, allowed: Collection[str]) -> bool:
 def not_permitted(field: str, kind: str, name: str, namespace: str) -> Finding:
     """Return why the object that the field refers to is not read."""
     return Finding(
-        reasons.REFERENCE_REFUSED,
+        reasons.REF_NOT_PERMITTED,
         f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are not permitted unless "
         "the administrator allows them: in the modules by allowed_reference_namespaces, in the roles by "
         "druid_cluster_allowed_reference_namespaces or druid_ingestion_allowed_reference_namespaces, in the operator "

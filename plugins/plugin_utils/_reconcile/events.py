@@ -16,6 +16,7 @@ from typing import Any, Literal
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
 COMPONENT = "druid-operator"
@@ -82,7 +83,6 @@ def _reference(resource: Manifest) -> Mapping[str, Any]:
 
 # How many events a pass writes at most.
 MAX_EVENTS = 20
-MORE_REASON = "DruidOperatorMore"
 
 
 def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> None:
@@ -103,10 +103,10 @@ def limited(news: Iterable[EventText]) -> tuple[EventText, ...]:
     if len(found) <= MAX_EVENTS:
         return tuple(found)
     said, left = found[: MAX_EVENTS - 1], found[MAX_EVENTS - 1 :]
-    reasons = [text.reason for text in left]
-    numbers = ", ".join(f"{reason}: {reasons.count(reason)}" for reason in dict.fromkeys(reasons))
+    omitted = [text.reason for text in left]
+    numbers = ", ".join(f"{reason}: {omitted.count(reason)}" for reason in dict.fromkeys(omitted))
     # The first of them is a warning if any is.
-    return (*said, EventText(left[0].kind, MORE_REASON, f"and {len(left)} more events ({numbers})"))
+    return (*said, EventText(left[0].kind, reasons.EVENTS_OMITTED, f"and {len(left)} more events ({numbers})"))
 
 
 def _count(api: KubernetesApi, manifest: Manifest, now: datetime) -> None:

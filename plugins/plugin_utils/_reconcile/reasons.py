@@ -2,25 +2,155 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reasons of conditions that more than one kind has. Constants: people and alerts match on them."""
+"""Reasons of conditions and of events. They are an API: users and alerts match on them.
+
+The documents explain each one: docs/troubleshooting.md (Druid), docs/ingestion.md (DruidIngestion) and
+docs/monitoring.md (events).
+"""
 
 from __future__ import annotations
 
+# Conditions of both kinds.
 UP_TO_DATE = "UpToDate"
 AS_EXPECTED = "AsExpected"
-CHANGES_WAIT = "ChangesWait"
+CHANGES_PENDING = "ChangesPending"
 PAUSED = "Paused"
 IGNORED = "Ignored"
 DELETING = "Deleting"
-
 INVALID_SPEC = "InvalidSpec"
-REFERENCE_REFUSED = "ReferenceRefused"
-NAME_COLLISION = "NameCollision"
-WRITE_FAILED = "WriteFailed"
-CLUSTER_UNREADABLE = "ClusterUnreadable"
-
+REF_NOT_PERMITTED = "RefNotPermitted"
+NAME_CONFLICT = "NameConflict"
+APPLY_FAILED = "ApplyFailed"
+OBSERVE_FAILED = "ObserveFailed"
 ROUTER_NOT_FOUND = "RouterNotFound"
 SECRET_NOT_FOUND = "SecretNotFound"
 DRUID_UNREACHABLE = "DruidUnreachable"
 UNAUTHORIZED = "Unauthorized"
-REFUSED_BY_DRUID = "RefusedByDruid"
+REJECTED_BY_DRUID = "RejectedByDruid"
+
+# Conditions of a Druid.
+ALL_PODS_READY = "AllPodsReady"
+PODS_NOT_READY = "PodsNotReady"
+STOPPED = "Stopped"
+ROLLING_OUT = "RollingOut"
+NOT_PAUSED = "NotPaused"
+WAITING_FOR_DRUID = "WaitingForDruid"
+PODS_FAILING = "PodsFailing"
+REFERENCE_NOT_FOUND = "ReferenceNotFound"
+REJECTED_BY_API_SERVER = "RejectedByAPIServer"
+CONFLICTING_OPERATOR = "ConflictingOperator"
+PODS_WOULD_BE_ORPHANED = "PodsWouldBeOrphaned"
+REMOVAL_DEFERRED = "RemovalDeferred"
+
+# Conditions of a DruidIngestion.
+RUNNING = "Running"
+SUCCEEDED = "Succeeded"
+SUSPENDED = "Suspended"
+NOT_SUSPENDED = "NotSuspended"
+STARTING = "Starting"
+CLUSTER_NOT_FOUND = "ClusterNotFound"
+DUPLICATE_SUPERVISOR = "DuplicateSupervisor"
+DRIFT_DETECTED = "DriftDetected"
+SUPERVISOR_UNHEALTHY = "SupervisorUnhealthy"
+TASK_FAILED = "TaskFailed"
+TASK_STATUS_UNKNOWN = "TaskStatusUnknown"
+TASK_ID_CONFLICT = "TaskIdConflict"
+
+_SHARED = frozenset(
+    {
+        UP_TO_DATE,
+        AS_EXPECTED,
+        CHANGES_PENDING,
+        PAUSED,
+        IGNORED,
+        DELETING,
+        INVALID_SPEC,
+        REF_NOT_PERMITTED,
+        NAME_CONFLICT,
+        APPLY_FAILED,
+        OBSERVE_FAILED,
+        ROUTER_NOT_FOUND,
+        SECRET_NOT_FOUND,
+        DRUID_UNREACHABLE,
+        UNAUTHORIZED,
+        REJECTED_BY_DRUID,
+    }
+)
+OF_DRUID = _SHARED | {
+    ALL_PODS_READY,
+    PODS_NOT_READY,
+    STOPPED,
+    ROLLING_OUT,
+    NOT_PAUSED,
+    WAITING_FOR_DRUID,
+    PODS_FAILING,
+    REFERENCE_NOT_FOUND,
+    REJECTED_BY_API_SERVER,
+    CONFLICTING_OPERATOR,
+    PODS_WOULD_BE_ORPHANED,
+    REMOVAL_DEFERRED,
+}
+OF_INGESTION = _SHARED | {
+    RUNNING,
+    SUCCEEDED,
+    SUSPENDED,
+    NOT_SUSPENDED,
+    STARTING,
+    CLUSTER_NOT_FOUND,
+    DUPLICATE_SUPERVISOR,
+    DRIFT_DETECTED,
+    SUPERVISOR_UNHEALTHY,
+    TASK_FAILED,
+    TASK_STATUS_UNKNOWN,
+    TASK_ID_CONFLICT,
+}
+
+# Problems that the next reconcile may solve without a change by the user: a wait goes on.
+TRANSIENT_OF_DRUID = frozenset({APPLY_FAILED, REMOVAL_DEFERRED, DRUID_UNREACHABLE})
+TRANSIENT_OF_INGESTION = frozenset(
+    {CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, SUPERVISOR_UNHEALTHY, APPLY_FAILED}
+)
+
+# Events. The event of a problem has the reason of its condition. The names DruidOperator... are the Go operator's.
+CREATE_SUCCEEDED = "DruidOperatorCreateSuccess"
+CREATE_FAILED = "DruidOperatorCreateFail"
+UPDATE_SUCCEEDED = "DruidOperatorUpdateSuccess"
+UPDATE_FAILED = "DruidOperatorUpdateFail"
+DELETE_SUCCEEDED = "DruidOperatorDeleteSuccess"
+DELETE_FAILED = "DruidOperatorDeleteFail"
+PVCS_RETAINED = "PVCsRetained"
+SUPERVISOR_UPDATED = "SupervisorUpdated"
+DATASOURCE_CONFIG_UPDATED = "DatasourceConfigUpdated"
+OFFSETS_RESET = "OffsetsReset"
+TASK_SUBMITTED = "TaskSubmitted"
+SUPERVISOR_TERMINATED = "SupervisorTerminated"
+TASK_SHUT_DOWN = "TaskShutDown"
+TASKS_ORPHANED = "TasksOrphaned"
+SPEC_WARNING = "SpecWarning"
+EVENTS_OMITTED = "EventsOmitted"
+
+EVENTS_OF_DRUID = frozenset(
+    {
+        CREATE_SUCCEEDED,
+        CREATE_FAILED,
+        UPDATE_SUCCEEDED,
+        UPDATE_FAILED,
+        DELETE_SUCCEEDED,
+        DELETE_FAILED,
+        PVCS_RETAINED,
+        EVENTS_OMITTED,
+    }
+)
+EVENTS_OF_INGESTION = frozenset(
+    {
+        SUPERVISOR_UPDATED,
+        DATASOURCE_CONFIG_UPDATED,
+        OFFSETS_RESET,
+        TASK_SUBMITTED,
+        SUPERVISOR_TERMINATED,
+        TASK_SHUT_DOWN,
+        TASKS_ORPHANED,
+        SPEC_WARNING,
+        EVENTS_OMITTED,
+    }
+)

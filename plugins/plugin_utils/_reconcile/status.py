@@ -25,7 +25,7 @@ def report_observe_failure(api: KubernetesApi, resource: Manifest, error: Kubern
     document = {**previous, "conditions": observe_failure(str(error), previous, metadata.get("generation"), now)}
     if "uid" in metadata and document != previous:
         with suppress(KubernetesError):
-            write_status(api, resource, {**document, "reason": reasons.CLUSTER_UNREADABLE})
+            write_status(api, resource, {**document, "reason": reasons.OBSERVE_FAILED})
 
 
 def write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:

@@ -104,10 +104,10 @@ def test_does_not_fight_a_go_operator_that_still_runs(golden: Live) -> None:
     mark = golden.mark()
     outcome = one_pass(golden, ALL)
     assert outcome.report is not None
-    assert [problem.reason for problem in outcome.report.problems] == ["Conflict"]
+    assert [problem.reason for problem in outcome.report.problems] == ["ConflictingOperator"]
     assert without_status(golden.writes(mark)) == []
     degraded = condition(golden.get("Druid", ALL), "Degraded")
-    assert (degraded["status"], degraded["reason"]) == ("True", "Conflict")
+    assert (degraded["status"], degraded["reason"]) == ("True", "ConflictingOperator")
     assert "druid.apache.org/take-over=true" in degraded["message"]
     # Its fields of the status are its own meanwhile: what it writes there stays, and costs us no write.
     theirs = {"druidNodeStatus": {"druidNode": "a-pod", "druidNodeConditionType": "DruidNodeErrorState"}, "pods": ["p"]}
@@ -137,7 +137,7 @@ def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
     operator.write(lambda manifest: manifest["metadata"]["name"] == "druid-hand-routers-config")
     mark = golden.mark()
     outcome = one_pass(golden, ALL)
-    assert [finding.reason for finding in outcome.plan.findings] == ["Conflict"]
+    assert [finding.reason for finding in outcome.plan.findings] == ["ConflictingOperator"]
     assert "ConfigMap druid-hand-routers-config" in outcome.plan.findings[0].message
     assert without_status(golden.writes(mark)) == []
 

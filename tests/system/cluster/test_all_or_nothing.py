@@ -78,12 +78,12 @@ def assert_held_back(live: Live, kind: str, name: str, group: str, *words: str) 
     before, others_before = objects_of(live, group), objects_of(live, other)
     mark = live.mark()
     outcome = one_pass(live, NAME)
-    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RefusedByServer", group)]
+    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RejectedByAPIServer", group)]
     assert persisting(live, mark, group) == []
     assert objects_of(live, group) == before
     assert objects_of(live, other) != others_before
     degraded = condition(live.get("Druid", NAME), "Degraded")
-    assert (degraded["status"], degraded["reason"]) == ("True", "RefusedByServer")
+    assert (degraded["status"], degraded["reason"]) == ("True", "RejectedByAPIServer")
     for text in (f"{kind} {name}", f"Nothing of group {group} is changed.", *words):
         assert text in degraded["message"]
 
@@ -227,7 +227,7 @@ def test_quotas_that_must_not_be_read_are_not_foretold(live: Live) -> None:
     outcome = run(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     problems = {(problem.reason, problem.group) for problem in outcome.report.problems}
-    assert problems == {("WriteFailed", "historicals"), ("WriteFailed", "brokers")}
+    assert problems == {("ApplyFailed", "historicals"), ("ApplyFailed", "brokers")}
     assert "exceeded quota: limit" in condition(live.get("Druid", NAME), "Degraded")["message"]
     assert live.find("StatefulSet", STATEFUL) is None
     [warning] = outcome.warnings
@@ -243,7 +243,7 @@ def test_what_all_groups_share_holds_back_all(live: Live) -> None:
     with refusing(live, "ConfigMap", f"{NAME}-druid-common-config"):
         mark = live.mark()
         outcome = one_pass(live, NAME)
-        assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RefusedByServer", None)]
+        assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RejectedByAPIServer", None)]
         assert persisting(live, mark, "historicals") == persisting(live, mark, "brokers") == []
         assert live.made() == set()
 
@@ -255,7 +255,7 @@ def test_check_mode_says_it_first(live: Live) -> None:
         mark = live.mark()
         outcome = one_pass(live, NAME, check_mode=True)
         assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [
-            ("RefusedByServer", "historicals")
+            ("RejectedByAPIServer", "historicals")
         ]
         assert {step.group for step in outcome.plan.steps} == {None, "brokers"}
         assert [write for write in live.writes(mark) if not write.dry_run] == []
@@ -267,7 +267,7 @@ def test_by_hand_the_task_fails_after_reporting(live: Live, ansible: Ansible) ->
     with refusing(live, "StatefulSet", STATEFUL):
         run = ansible.cluster(NAME, status=2)
     degraded = condition(live.get("Druid", NAME), "Degraded")
-    assert (degraded["status"], degraded["reason"]) == ("True", "RefusedByServer")
+    assert (degraded["status"], degraded["reason"]) == ("True", "RejectedByAPIServer")
     assert WORDS in degraded["message"]
     printed = " ".join(run.output.split())
     assert degraded["message"].replace('"', '\\"') in printed or degraded["message"] in printed

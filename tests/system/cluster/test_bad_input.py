@@ -137,7 +137,7 @@ def test_what_only_we_see(live: Live, mistake: str) -> None:
 def test_a_volume_that_is_missing_can_be_added(live: Live) -> None:
     live.create(merged(wiki.resource(), wiki.changed("data", volumeMounts=[{"name": "var", "mountPath": "/var"}])))
     [problem] = one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
-    assert problem.reason == "RefusedByServer"
+    assert problem.reason == "RejectedByAPIServer"
     assert (
         '.name: Not found: "var". Add a volume of that name to the volumes of spec or of the group' in problem.message
     )
@@ -253,7 +253,7 @@ def test_collision_is_named_and_the_object_left_alone(live: Live, kind: str, lab
     mark = live.mark()
     outcome = one_pass(live, "wiki")
     [problem] = outcome.report.problems  # type: ignore[union-attr]
-    assert problem.reason == "NameCollision"
+    assert problem.reason == "NameConflict"
     assert f"{kind} {name} exists and does not belong to this cluster" in problem.message
     assert condition(live.get("Druid", "wiki"), "Ready")["message"] == problem.message
     assert untouched(live.get(kind, name)) == theirs

@@ -92,9 +92,9 @@ def test_is_never_touched(live: Live, what: str, whose: Callable[[Live, str], di
 
     mark = live.mark()
     outcome = one_pass(live, NAME)
-    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("NameCollision", group)]
+    assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("NameConflict", group)]
     assert outcome.plan.findings[0].message.startswith(f"{kind} {name} exists and does not belong to this cluster: ")
-    assert condition(live.get("Druid", NAME), "Degraded")["reason"] == "NameCollision"
+    assert condition(live.get("Druid", NAME), "Degraded")["reason"] == "NameConflict"
     resource = KINDS[kind].plural
     assert [write for write in live.writes(mark) if (write.resource, write.name) == (resource, name)] == []
     assert decided(live.get(kind, name)) == before
@@ -139,7 +139,7 @@ def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, 
     if by != "variable":
         full_cluster.create(live)
     [finding] = one_pass(live, NAME, **wanted).plan.findings
-    assert finding.reason == "NameCollision"
+    assert finding.reason == "NameConflict"
     kept = f"data-{STATEFUL}-0"
     before = {
         key: live.get(*key)["metadata"]["uid"] for key in (("PersistentVolumeClaim", kept), ("Pod", f"{STATEFUL}-0"))
@@ -173,7 +173,7 @@ def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str
     claim = live.get("PersistentVolumeClaim", "data-druid-a-b-c-0")["metadata"]["uid"]
 
     outcome = one_pass(live, second)
-    assert {(finding.reason, finding.group) for finding in outcome.plan.findings} == {("NameCollision", groups[second])}
+    assert {(finding.reason, finding.group) for finding in outcome.plan.findings} == {("NameConflict", groups[second])}
     assert f"it belongs to Druid {first}" in outcome.plan.findings[0].message
     assert {key: decided(live.get(*key)) for key in theirs} == {key: decided(each) for key, each in theirs.items()}
     assert one_pass(live, first).plan.steps == ()
@@ -193,9 +193,9 @@ def test_the_name_of_a_resource_is_not_for_a_cluster_made_of_variables(live: Liv
     mark = live.mark()
     outcome = one_pass(live, NAME, spec=resource["spec"], without_resource=True)
     [finding] = outcome.plan.findings
-    assert (finding.reason, finding.group) == ("NameCollision", None)
+    assert (finding.reason, finding.group) == ("NameConflict", None)
     assert finding.message.startswith(
-        f"The objects of that name belong to the resource Druid {NAME} in namespace {live.namespace}: "
+        f"The objects of that name belong to the resource Druid {NAME} in namespace {live.namespace}. "
     )
     assert [each for each in live.writes(mark) if not each.dry_run and each.user == "druidops"] == []
 

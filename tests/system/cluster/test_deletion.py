@@ -132,11 +132,11 @@ def set_all_gone(live: Live, name: str) -> None:
 
 
 STATES: dict[str, tuple[Callable[[Live, str], None], str]] = {
-    "as it should be": (lambda _live, _name: None, "AllNodesReady"),
+    "as it should be": (lambda _live, _name: None, "AllPodsReady"),
     "invalid": (set_invalid, "InvalidSpec"),
     "paused": (set_paused, "Paused"),
     "ignored": (set_ignored, "Ignored"),
-    "contested": (set_contested, "Conflict"),
+    "contested": (set_contested, "ConflictingOperator"),
     "reference missing": (set_reference_missing, "ReferenceNotFound"),
     "half gone": (set_half_gone, ""),
     "all gone": (set_all_gone, ""),
@@ -374,7 +374,7 @@ def test_says_that_data_are_kept_when_it_cannot_know_whether_the_resource_was_or
         until_gone(live, "c")
     else:
         assert warning in one_pass(live, "c", absent=True).warnings
-    said = [each["message"] for each in live.list("Event") if each["reason"] == "DruidOperatorClaimsKept"]
+    said = [each["message"] for each in live.list("Event") if each["reason"] == "PVCsRetained"]
     assert said == [warning]
     eventually(lambda: left(live, "c") == {f"ConfigMap {common}", *(f"{CLAIM} {name}" for name in own_claims("c"))})
 

@@ -141,7 +141,7 @@ def test_keeps_what_is_stated(kept: Kept) -> None:
     again = kept.one_pass()
     assert (again.changed, kept.sent, without_status(kept.live.writes(mark))) == (False, [], [])
     assert [each.path for each in kept.proxy.exchanges if each.method == "GET" and "config" in each.path]
-    assert kept.condition("Ready") == ("True", "AllNodesReady")
+    assert kept.condition("Ready") == ("True", "AllPodsReady")
 
     kept.druid.request("POST", COORDINATOR, {"maxSegmentsToMove": 9})
     assert kept.one_pass().changed
@@ -263,7 +263,7 @@ def test_a_pause_shows_what_waits(kept: Kept) -> None:
     outcome = kept.one_pass()
     assert (outcome.changed, kept.sent) == (False, [])
     found = condition(kept.stored, "Ready")
-    assert found["reason"] == "ChangesWait"
+    assert found["reason"] == "ChangesPending"
     assert "update dynamic configuration of the Coordinator" in found["message"]
     kept.live.merge("Druid", NAME, {"spec": {"paused": None}})
     assert kept.one_pass().changed
@@ -290,7 +290,7 @@ def test_what_it_needs_is_not_there(kept: Kept) -> None:
     assert kept.condition("Ready") == ("False", "SecretNotFound")
     kept.live.merge("Druid", NAME, {"spec": {"auth": {"secretRef": {"namespace": "default"}}}})
     kept.one_pass()
-    assert kept.condition("Ready") == ("False", "ReferenceRefused")
+    assert kept.condition("Ready") == ("False", "RefNotPermitted")
     kept.live.merge("Druid", NAME, {"spec": {"auth": None}})
     kept.one_pass(url="http://127.0.0.1:1")
     assert kept.condition("Ready") == ("False", "DruidUnreachable")
@@ -298,7 +298,7 @@ def test_what_it_needs_is_not_there(kept: Kept) -> None:
     assert kept.condition("Ready") == ("False", "RouterNotFound")
     assert kept.sent == []
     kept.one_pass()
-    assert (kept.sent, kept.condition("Ready")) == ([f"POST {COORDINATOR}"], ("True", "AllNodesReady"))
+    assert (kept.sent, kept.condition("Ready")) == ([f"POST {COORDINATOR}"], ("True", "AllPodsReady"))
 
 
 def test_druid_asks_who_is_there(live: Live, druid_basic: Druid) -> None:
@@ -377,7 +377,7 @@ def test_waits_for_pods_and_goes_without_a_word(live: Live, druid: Druid) -> Non
         live.create(stated)
         eventually(lambda: (report := kept.one_pass().report) is not None and report.is_ready)
         found = condition(kept.stored, "Progressing")
-        assert (found["status"], found["reason"]) == ("False", "DruidAwaited")
+        assert (found["status"], found["reason"]) == ("False", "WaitingForDruid")
         assert found["message"] == "The dynamic configuration of coordinator waits until a pod is ready in routers."
         assert proxy.exchanges == []
         kept.live.merge("Druid", NAME, {"spec": {"nodes": {"routers": {"replicas": 1}}}})

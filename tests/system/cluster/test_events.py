@@ -12,7 +12,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENTS, MORE_REASON
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENTS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
@@ -53,7 +54,7 @@ def test_trouble_that_lasts_is_told_once(live: Live) -> None:
     live.create(small_cluster.resource(NAME))
     for _pass in range(10):
         one_pass(live, NAME)
-    assert warnings(live) == {"DruidOperatorNameCollision": 1}
+    assert warnings(live) == {"NameConflict": 1}
 
 
 def test_writes_that_go_on_failing_are_told_once(live: Live) -> None:
@@ -114,7 +115,7 @@ def test_a_big_change_is_told_in_few_words(live: Live) -> None:
     made = len([step for step in outcome.plan.steps if step.patch is None])
     assert made > 60
     assert len(found) == MAX_EVENTS
-    [more] = [each for each in found if each["reason"] == MORE_REASON]
+    [more] = [each for each in found if each["reason"] == EVENTS_OMITTED]
     left = made - MAX_EVENTS + 1
     assert more["message"] == f"and {left} more events (DruidOperatorCreateSuccess: {left})"
 

@@ -290,10 +290,10 @@ def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
     mark = cluster.mark()
     outcome = one_pass(cluster, NAME)
     assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [
-        ("PodsNotAdoptable", "historicals")
+        ("PodsWouldBeOrphaned", "historicals")
     ]
     assert pod in outcome.plan.findings[0].message
-    assert condition(cluster.get("Druid", NAME), "Degraded")["reason"] == "PodsNotAdoptable"
+    assert condition(cluster.get("Druid", NAME), "Degraded")["reason"] == "PodsWouldBeOrphaned"
     assert [write for write in without_status(cluster.writes(mark)) if "dry run" not in write] == []
     assert cluster.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
     assert kept(cluster, "Pod")
@@ -331,7 +331,7 @@ def assert_stays(live: Live, words: str) -> None:
     before = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     change(live, {"podManagementPolicy": "OrderedReady"})
     [finding] = one_pass(live, NAME).plan.findings
-    assert (finding.reason, finding.group) == ("RefusedByServer", "historicals")
+    assert (finding.reason, finding.group) == ("RejectedByAPIServer", "historicals")
     assert words in finding.message
     assert live.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
 

@@ -105,8 +105,8 @@ def test_the_new_one_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None
     proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")
     outcome = run(proxy.api(), Request(NAME, renamed.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
-    assert {problem.reason for problem in outcome.report.problems} == {"WriteFailed"}
+    assert {problem.reason for problem in outcome.report.problems} == {"ApplyFailed"}
     assert renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
     assert renamed.find("Pod", POD)
-    assert condition(renamed.get("Druid", NAME), "Degraded")["reason"] == "WriteFailed"
+    assert condition(renamed.get("Druid", NAME), "Degraded")["reason"] == "ApplyFailed"
     assert_goes(renamed)

@@ -75,7 +75,7 @@ def test_status_of_a_ready_cluster(ready: Live) -> None:
     resource = ready.get("Druid", "wiki")
     status = resource["status"]
     assert conditions(ready) == {
-        "Ready": ("True", "AllNodesReady"),
+        "Ready": ("True", "AllPodsReady"),
         "Progressing": ("False", "UpToDate"),
         "Degraded": ("False", "AsExpected"),
         "Paused": ("False", "NotPaused"),
@@ -129,7 +129,7 @@ def test_columns(ready: Live) -> None:
     break_pod(ready, "data")
     one_pass(ready, "wiki")
     shown = columns(ready)
-    assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "NodesNotReady", "2/3")
+    assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "PodsNotReady", "2/3")
 
 
 def test_lost_readiness_is_noticed_and_keeps_its_time(ready: Live) -> None:
@@ -177,7 +177,7 @@ def test_events_tell_what_was_done(live: Live) -> None:
 def test_wait_that_is_over_says_what_is_awaited(ansible: Ansible, ready: Live) -> None:
     break_pod(ready, "data")
     run = ansible.cluster("wiki", wait=True, wait_timeout=1, wait_sleep=1, status=2)
-    message = f"Druid {ready.namespace}/wiki: not as wanted (NodesNotReady: Waiting for data 0/1.) after 1 s."
+    message = f"Druid {ready.namespace}/wiki: not as wanted (PodsNotReady: Waiting for data 0/1.) after 1 s."
     assert message in run.output
     assert condition(ready.get("Druid", "wiki"), "Ready")["status"] == "False"
 
@@ -212,7 +212,7 @@ PAUSES = [
 def test_paused_cluster_is_left_alone(ready: Live, begin: Manifest, end: Manifest, reason: str) -> None:
     ready.merge("Druid", "wiki", begin)
     assert not until_reached(ready, "wiki").changed
-    assert conditions(ready)["Ready"] == ("True", "AllNodesReady")
+    assert conditions(ready)["Ready"] == ("True", "AllPodsReady")
     assert conditions(ready)["Paused"] == ("True", reason)
 
     scaled = wiki.changed("data", replicas=2)["spec"]
@@ -224,8 +224,8 @@ def test_paused_cluster_is_left_alone(ready: Live, begin: Manifest, end: Manifes
     assert [write for write in without_status(ready.writes(mark)) if "(dry run)" not in write] == []
     assert replicas(ready) == before
     assert conditions(ready) == {
-        "Ready": ("False", "ChangesWait"),
-        "Progressing": ("False", "ChangesWait"),
+        "Ready": ("False", "ChangesPending"),
+        "Progressing": ("False", "ChangesPending"),
         "Degraded": ("False", "AsExpected"),
         "Paused": ("True", reason),
     }

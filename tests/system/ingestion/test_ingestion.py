@@ -114,7 +114,7 @@ def test_an_id_that_is_stated_serves_one_spec(ingestion: Ingesting) -> None:
     changed = batch_spec(ingestion, "2026-01-02T00:00:00Z,b")
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
     ingestion.one_pass()
-    assert ingestion.condition("Ready") == ("False", "TaskIdTaken")
+    assert ingestion.condition("Ready") == ("False", "TaskIdConflict")
     assert ingestion.writes == []
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {"id": None}}}})
     ingestion.settled()
@@ -186,7 +186,7 @@ def test_drift_is_put_right_or_shown(ingestion: Ingesting) -> None:
     ingestion.one_pass()
     change_in_druid(ingestion)
     assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
-    assert ingestion.condition("Degraded") == ("True", "Drifted")
+    assert ingestion.condition("Degraded") == ("True", "DriftDetected")
     assert task_count(ingestion) == 3
 
 
@@ -254,7 +254,7 @@ def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None
     ingestion.live.create(ingestion.resource("native-batch", document, paused=True))
     as_the_go_operator(ingestion, task, document)
     ingestion.one_pass()
-    assert ingestion.condition("Ready") == ("False", "ChangesWait")
+    assert ingestion.condition("Ready") == ("False", "ChangesPending")
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"paused": False}})
     ingestion.proxy.fail_next(UNAVAILABLE, path="/task")
     ingestion.one_pass(settings=ONE_TRY)
@@ -265,7 +265,7 @@ def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None
     assert ingestion.times_given("native-batch") == 1
 
 
-@pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RefusedByDruid")])
+@pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RejectedByDruid")])
 def test_a_supervisor_that_becomes_a_batch_is_ended_once(ingestion: Ingesting, suspend: bool, reason: str) -> None:
     """Also when the batch is not begun, or when Druid refuses it."""
     ingestion.kafka.make_topic(ingestion.name)
@@ -292,7 +292,7 @@ def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
     ingestion.live.create({**resource, "metadata": {"name": younger}})
     outcome = ingestion.one_pass(name=younger)
     assert outcome.report is not None
-    assert [each.reason for each in outcome.report.plan.problems] == ["Duplicate"]
+    assert [each.reason for each in outcome.report.plan.problems] == ["DuplicateSupervisor"]
     ingestion.one_pass(name=younger, absent=True)
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
@@ -334,7 +334,7 @@ def test_what_is_a_resource_is_not_ended_without_resource(ingestion: Ingesting) 
     for absent in (True, False):
         outcome = ingestion.one_pass(spec=resource["spec"], without_resource=True, absent=absent)
         assert outcome.report is not None
-        assert (outcome.done, [each.reason for each in outcome.report.problems]) == ((), ["NameCollision"])
+        assert (outcome.done, [each.reason for each in outcome.report.problems]) == ((), ["NameConflict"])
     assert ingestion.one_pass().done == ()
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 

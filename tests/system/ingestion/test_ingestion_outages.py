@@ -174,18 +174,18 @@ def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(
         druid_apart.kill("kafka")
         # one that has read says RUNNING for as long as it asks Kafka for nothing: a successor has to
         ingestion.live.merge(KIND, ingestion.name, {"spec": TUNED})
-        eventually(lambda: ingestion.one_pass() and ingestion.condition("Ready") == ("False", "Unhealthy"))
+        eventually(lambda: ingestion.one_pass() and ingestion.condition("Ready") == ("False", "SupervisorUnhealthy"))
         status = ingestion.stored["status"]
         assert status["detailedState"] == "UNABLE_TO_CONNECT_TO_STREAM"
         assert "UNABLE_TO_CONNECT_TO_STREAM" in status["message"]
         assert status["recentErrors"]
-        assert ingestion.condition("Degraded") == ("True", "Unhealthy")
+        assert ingestion.condition("Degraded") == ("True", "SupervisorUnhealthy")
         assert ingestion.writes == []
         # one that has been connected to Kafka needs nothing of it while it is suspended: a successor does
         suspended.live.merge(KIND, suspended.name, {"spec": TUNED})
         suspended.one_pass()
         case.operate()
-        assert suspended.condition("Ready") == ("False", "Unhealthy")
+        assert suspended.condition("Ready") == ("False", "SupervisorUnhealthy")
         assert suspended.writes == []
 
         druid_apart.revive("kafka")

@@ -123,7 +123,7 @@ def test_druid_asks_who_is_there(live: Live, druid_basic: Druid, password: str) 
         # nothing of it is ever accepted: whether it came to that is the point
         live.create(ingestion.resource("scheduled-batch", {"id": ingestion.name, "spec": {}}, auth=auth))
         ingestion.one_pass(settings=ONE_TRY)
-        expected = {"wrong": "Unauthorized", "right": "RefusedByDruid"}[password]
+        expected = {"wrong": "Unauthorized", "right": "RejectedByDruid"}[password]
         assert ingestion.condition("Ready") == ("False", expected)
         assert_silent(ingestion, CANARY, login.password)
 
@@ -138,7 +138,7 @@ def test_what_it_needs_is_not_there(ingestion: Ingesting) -> None:
     foreign = {**auth, "secretRef": {"name": "login", "namespace": "default"}}
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": foreign}})
     ingestion.one_pass()
-    assert ingestion.condition("Ready") == ("False", "ReferenceRefused")
+    assert ingestion.condition("Ready") == ("False", "RefNotPermitted")
 
     spec = {"auth": None, "druidCluster": "nowhere", "endpoint": None}
     ingestion.live.merge(KIND, ingestion.name, {"spec": spec})
@@ -166,7 +166,7 @@ def test_what_druid_refuses_is_said_without_secrets(ingestion: Ingesting) -> Non
     broken["spec"]["ioConfig"]["consumerProperties"]["sasl.jaas.config"] = f'login required password="{CANARY}";'
     ingestion.live.create(ingestion.resource("kafka", broken))
     outcome = ingestion.one_pass()
-    assert ingestion.condition("Ready") == ("False", "RefusedByDruid")
+    assert ingestion.condition("Ready") == ("False", "RejectedByDruid")
     assert_silent(ingestion, CANARY)
     assert CANARY not in str(outcome.diff)
 
@@ -201,7 +201,7 @@ def test_a_resource_that_goes_waits_for_what_can_be_mended(ingestion: Ingesting)
     foreign = {**auth, "secretRef": {"name": "login", "namespace": "default"}}
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": foreign}})
     ingestion.one_pass()
-    assert ingestion.condition("Ready") == ("False", "ReferenceRefused")
+    assert ingestion.condition("Ready") == ("False", "RefNotPermitted")
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"auth": {**foreign, "secretRef": {"namespace": None}}}})
     ingestion.live.delete("Secret", "login")
     [warning] = ingestion.one_pass().warnings

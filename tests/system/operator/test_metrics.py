@@ -97,7 +97,7 @@ def test_tells_what_was_done_and_how_the_clusters_are(watched: Watched, live: Li
     eventually(lambda: watched.has(clusters=2, clusters_ready=1, clusters_degraded=1))
     # the metrics of a run are posted one after the other
     eventually(lambda: (watched.value("degraded_since_timestamp_seconds") or 0) > 1e9)
-    eventually(lambda: (watched.value("reconciles_with_problems_total") or 0) > 0)
+    eventually(lambda: (watched.value("reconciles_blocked_total") or 0) > 0)
 
     live.delete("ConfigMap", "druid-other-brokers-config")
     eventually(lambda: watched.has(clusters_ready=2, clusters_degraded=0, degraded_since_timestamp_seconds=0))

@@ -146,9 +146,9 @@ def test_the_administrator_may_allow_other_namespaces(operator: StartOperator, l
         return [each["reason"] for each in found if each["type"] == "Degraded"]
 
     eventually(lambda: reasons("DruidIngestion", "i0") == ["SecretNotFound"])
-    eventually(lambda: reasons("DruidIngestion", "i1") == ["ReferenceRefused"])
+    eventually(lambda: reasons("DruidIngestion", "i1") == ["RefNotPermitted"])
     eventually(lambda: reasons("Druid", "c0") == ["ReferenceNotFound"])
-    eventually(lambda: reasons("Druid", "c1") == ["ReferenceRefused"])
+    eventually(lambda: reasons("Druid", "c1") == ["RefNotPermitted"])
 
 
 def test_text_of_a_resource_runs_nowhere(started: DruidOperator, live: Live, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from testbed.operator_plugin import StartOperator
 
 # Pods that are never ready, containers that crash, and a specification that nobody can carry out.
 HOPELESS: dict[str, tuple[dict[str, Any], str]] = {
-    "stuck": ({"podAnnotations": {"test/ready": "never"}}, "NodesNotReady"),
+    "stuck": ({"podAnnotations": {"test/ready": "never"}}, "PodsNotReady"),
     "crashing": ({"podAnnotations": {"test/start": "crash"}}, "PodsFailing"),
     "invalid": ({"zookeeper": {"type": "unknown", "spec": {}}}, "InvalidSpec"),
 }

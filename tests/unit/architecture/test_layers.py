@@ -177,7 +177,7 @@ PURE = (
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "druid_state", "last_applied", "names", "plan", "reasons", "spec", "status"),
+            *("batch", "decide", "druid_state", "last_applied", "names", "plan", "spec", "status"),
             *("supervisor", "supervisor_owner", "target", "validate"),
         )
     ),

@@ -10,14 +10,26 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons as reasons_of_ingestions
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 PAGES = Path(__file__).resolve().parents[3] / "docs"
 
 
-@pytest.mark.parametrize(("page", "module"), [("troubleshooting.md", reasons), ("ingestion.md", reasons_of_ingestions)])
-def test_every_reason_has_its_heading(page: str, module: object) -> None:
-    constants = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
+CONDITIONS = [("troubleshooting.md", reasons.OF_DRUID), ("ingestion.md", reasons.OF_INGESTION)]
+
+
+@pytest.mark.parametrize(("page", "expected"), CONDITIONS)
+def test_every_reason_has_its_heading(page: str, expected: frozenset[str]) -> None:
     headings = re.findall(r"^### `(\w+)`", (PAGES / page).read_text(encoding="utf-8"), re.M)
-    assert sorted(headings) == sorted(constants)
+    assert sorted(headings) == sorted(expected)
+
+
+def test_the_events_section_names_every_event() -> None:
+    section = (PAGES / "monitoring.md").read_text(encoding="utf-8").partition("\n## Events\n")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([A-Z]\w+[a-z])`", section)) - {"Druid", "DruidIngestion"}
+    assert named == reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION
+
+
+def test_every_reason_is_in_a_table() -> None:
+    constants = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
+    assert constants == reasons.OF_DRUID | reasons.OF_INGESTION | reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION

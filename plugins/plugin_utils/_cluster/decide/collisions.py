@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     describe_owner,
@@ -17,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -28,8 +28,8 @@ def name_collisions(cluster: Cluster, desired: Desired, observed: Observed) -> t
     found = ((group, observed.objects.get(key_of(manifest))) for group, manifest in desired_objects(desired))
     taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
     if any(is_of_resource(live, cluster) for _group, live in taken):
-        return (Finding(reasons.NAME_COLLISION, _kept_by_resource(cluster)),)
-    return tuple(Finding(reasons.NAME_COLLISION, _collision(live), group) for group, live in taken)
+        return (Finding(reasons.NAME_CONFLICT, _kept_by_resource(cluster)),)
+    return tuple(Finding(reasons.NAME_CONFLICT, _collision(live), group) for group, live in taken)
 
 
 def _kept_by_resource(cluster: Cluster) -> str:

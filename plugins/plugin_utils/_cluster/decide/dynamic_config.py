@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 COORDINATOR, OVERLORD, BROKER, TASK_RUNNER = "coordinator", "overlord", "broker", "kubernetesTaskRunner"
@@ -88,7 +88,7 @@ def waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
     """Return that these kinds wait for a pod of these groups: no problem, and over without anybody's doing."""
     groups = dict.fromkeys(key for keys in kinds.values() for key in keys)
     message = f"The dynamic configuration of {', '.join(kinds)} waits until a pod is ready in {', '.join(groups)}."
-    return Finding(reasons.DRUID_AWAITED, message, is_problem=False)
+    return Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False)
 
 
 def _of_cluster(cluster: Cluster, kind: str) -> Config:

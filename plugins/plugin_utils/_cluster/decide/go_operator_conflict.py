@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import field_ownership
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -29,7 +30,7 @@ def go_operator_conflict(cluster: Cluster, observed: Observed) -> Finding | None
         return None
     more = f" and {len(back) - 1} more" if len(back) > 1 else ""
     return Finding(
-        reasons.CONFLICT,
+        reasons.CONFLICTING_OPERATOR,
         f"The Go operator writes this cluster, too: its annotation {names.RESOURCE_HASH_ANNOTATION} is back on "
         f"{back[0]}{more}. Nothing is changed. Stop the Go operator, then annotate the Druid resource with "
         f"{names.TAKE_OVER_ANNOTATION}=true.",

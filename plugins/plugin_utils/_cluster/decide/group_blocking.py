@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -39,7 +40,7 @@ def deferred_removals(removals: Iterable[Step], findings: Collection[Finding]) -
     if not findings or None in {finding.group for finding in findings}:
         return ()
     deferred = (step for step in removals if step.removes_group and step.key.kind in WORKLOADS)
-    return tuple(Finding(reasons.REMOVAL_HELD_BACK, _words(step), _former_group(step)) for step in deferred)
+    return tuple(Finding(reasons.REMOVAL_DEFERRED, _words(step), _former_group(step)) for step in deferred)
 
 
 def _words(step: Step) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 HEADLESS = "None"
@@ -56,7 +56,7 @@ def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest
     if not lost:
         return None
     return Finding(
-        reasons.PODS_NOT_ADOPTABLE,
+        reasons.PODS_WOULD_BE_ORPHANED,
         f"{key_of(manifest)} has to be recreated, but its pods {', '.join(sorted(lost))} do not carry the labels that "
         f"it would select ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete them.",
         group,

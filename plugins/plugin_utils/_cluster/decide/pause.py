@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -31,4 +31,4 @@ def _pending(plan: Plan) -> Finding | None:
     pending = [f"{number}: {join_limited(changes)}."] if changes else []
     blocking = [finding.message for finding in plan.findings]
     obstacles = [f"In the way then: {join_limited(blocking, ' | ')}"] if blocking else []
-    return Finding(reasons.CHANGES_WAIT, " ".join(["Paused.", *pending, *obstacles]), is_problem=False)
+    return Finding(reasons.CHANGES_PENDING, " ".join(["Paused.", *pending, *obstacles]), is_problem=False)

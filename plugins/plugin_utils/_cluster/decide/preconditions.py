@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     Cluster,
     ReferenceKey,
@@ -17,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import secret_elsewhere, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -35,7 +35,7 @@ def disallowed(references: Iterable[ReferenceKey], own_namespace: str) -> tuple[
 def _refusal(key: ReferenceKey, own_namespace: str) -> Finding:
     if key.kind == "Secret":
         # To allow it would be of no use.
-        return Finding(reasons.REFERENCE_REFUSED, str(secret_elsewhere(key, own_namespace)))
+        return Finding(reasons.REF_NOT_PERMITTED, str(secret_elsewhere(key, own_namespace)))
     return not_permitted("spec.extraCommonConfig", key.kind, key.name, key.namespace)
 
 

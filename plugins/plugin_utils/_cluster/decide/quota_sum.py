@@ -11,10 +11,10 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import unchanged_message
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
@@ -46,7 +46,7 @@ def beyond(steps: Iterable[Step], quotas: Iterable[Manifest]) -> tuple[Finding, 
         if refusal is None:
             before += members
             continue
-        findings.append(Finding(reasons.REFUSED, f"{refusal} {unchanged_message(group)}", group))
+        findings.append(Finding(reasons.REJECTED_BY_API_SERVER, f"{refusal} {unchanged_message(group)}", group))
     return tuple(findings)
 
 

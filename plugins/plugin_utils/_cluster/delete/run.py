@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain, takewhile
 from typing import TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress, without_repeats
@@ -156,7 +157,7 @@ def _delete_everything(absence: DeletionSequence, delete_claims: bool, outcome: 
     errors: list[str] = []
     results = act(absence.api, _until_error(absence.of_variables(delete_claims), errors), on_step)
     remains = tuple(map(_with_holders, _until_error(absence.remains(delete_claims), errors)))
-    unknown = (Finding(reasons.WRITE_FAILED, error) for error in dict.fromkeys(errors))
+    unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
     plan = replace(plan, findings=(*_failures(results), *unknown))
     changed = outcome.changed or any(result.is_done for result in results)
@@ -205,4 +206,4 @@ def _waiting_message(*remains: str) -> str:
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
-    return tuple(Finding(reasons.WRITE_FAILED, result.error) for result in results if result.error is not None)
+    return tuple(Finding(reasons.APPLY_FAILED, result.error) for result in results if result.error is not None)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import DELETION_ATTEMPTS, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored, written_by
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
@@ -219,7 +219,7 @@ class TestJudge:
     def test_a_replacement_that_is_refused(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = list(answers)
         steps, [finding] = dry_run(api, [recreated()])
-        assert (steps, finding.reason) == ((), reasons.REFUSED)
+        assert (steps, finding.reason) == ((), reasons.REJECTED_BY_API_SERVER)
         assert len(server.asked) == len(answers)
 
     def test_a_step_that_would_write_nothing_is_none(self, server: Server, api: KubernetesApi) -> None:
@@ -244,13 +244,13 @@ class TestJudge:
     @pytest.mark.parametrize(
         ("status", "reason"),
         [
-            (400, reasons.REFUSED),
-            (403, reasons.REFUSED),
-            (422, reasons.REFUSED),
-            (401, reasons.WRITE_FAILED),
-            (409, reasons.WRITE_FAILED),
-            (500, reasons.WRITE_FAILED),
-            (503, reasons.WRITE_FAILED),
+            (400, reasons.REJECTED_BY_API_SERVER),
+            (403, reasons.REJECTED_BY_API_SERVER),
+            (422, reasons.REJECTED_BY_API_SERVER),
+            (401, reasons.APPLY_FAILED),
+            (409, reasons.APPLY_FAILED),
+            (500, reasons.APPLY_FAILED),
+            (503, reasons.APPLY_FAILED),
         ],
     )
     def test_a_refusal_is_a_finding(self, server: Server, api: KubernetesApi, status: int, reason: str) -> None:
@@ -277,7 +277,7 @@ class TestJudge:
         words, details = 'namespaces "ns" not found', {"kind": "namespaces", "name": "ns"}
         server.answers = [Answer(404, {"message": words, "details": details})]
         steps, [finding] = dry_run(api, [step("create", "a", "g"), step("create", "b", "h")])
-        assert (steps, finding.reason, finding.group) == ((), reasons.WRITE_FAILED, None)
+        assert (steps, finding.reason, finding.group) == ((), reasons.APPLY_FAILED, None)
         assert finding.message == (
             f"Cannot patch ConfigMap a in namespace ns: 404 {words}. "
             "Create the namespace first, or name another one. Nothing is changed."

@@ -104,9 +104,9 @@ def test_is_silent_about_what_was_not_tried_and_about_the_finalizer() -> None:
 def test_tells_problems() -> None:
     findings = [Finding("InvalidSpec", "It is hunter2."), Finding("Paused", "As you like.", is_problem=False)]
     # The write that has failed says it itself.
-    findings.append(Finding("WriteFailed", "It was not written."))
+    findings.append(Finding("ApplyFailed", "It was not written."))
     assert trouble_texts((), findings, Masker(("hunter2",))) == (
-        EventText("Warning", "DruidOperatorInvalidSpec", "It is ********."),
+        EventText("Warning", "InvalidSpec", "It is ********."),
     )
 
 

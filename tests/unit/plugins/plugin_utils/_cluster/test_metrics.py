@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import run_metrics
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
-FAILED = Finding(reasons.WRITE_FAILED, "It failed.")
+FAILED = Finding(reasons.APPLY_FAILED, "It failed.")
 WISH = Finding(reasons.PAUSED, "As you like.", is_problem=False)
 NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
 
@@ -42,13 +42,13 @@ ROWS: list[tuple[str, Outcome, Run]] = [
     (
         "in part",
         outcome("create", findings=(FAILED, FAILED)),
-        replace(NOTHING, outcome="with_problems", applied=1, errors={"act": 2, "report": 0}),
+        replace(NOTHING, outcome="blocked", applied=1, errors={"act": 2, "report": 0}),
     ),
     ("untold", outcome(reporting_errors=("x",)), replace(NOTHING, errors={"act": 0, "report": 1})),
     (
         "a deletion that failed",
         Outcome(Plan(findings=(FAILED,))),
-        replace(NOTHING, outcome="with_problems", errors={"act": 1, "report": 0}),
+        replace(NOTHING, outcome="blocked", errors={"act": 1, "report": 0}),
     ),
 ]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -23,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
@@ -54,8 +54,8 @@ def test_what_has_failed_was_not_done() -> None:
     assert found.plan.steps == STEPS[:1]
     assert found.changed
     assert [(each.reason, each.message) for each in found.problems] == [
-        (reasons.WRITE_FAILED, "It cannot be."),
-        (reasons.WRITE_FAILED, "Not tried."),
+        (reasons.APPLY_FAILED, "It cannot be."),
+        (reasons.APPLY_FAILED, "Not tried."),
     ]
 
 

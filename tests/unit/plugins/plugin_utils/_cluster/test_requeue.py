@@ -39,7 +39,7 @@ def test_the_regular_period_will_do(ready: str, paused: str) -> None:
 
 
 # A look that is to come keeps ansible-operator from taking the finalizer off before the claims have been dealt with.
-REASONS = [("Stopped", None), ("ChangesWait", None), ("NodesNotReady", 5), ("Deleting", 5)]
+REASONS = [("Stopped", None), ("ChangesPending", None), ("PodsNotReady", 5), ("Deleting", 5)]
 
 
 @pytest.mark.parametrize(("reason", "seconds"), REASONS)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
@@ -65,7 +66,7 @@ FAILURES: list[tuple[Outcome, str]] = [
     (Outcome(report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
         Outcome(report=report(), timed_out=True),
-        "Druid ns/c: not as wanted (NodesNotReady: Waiting for brokers 0/1.) after 7 s. "
+        "Druid ns/c: not as wanted (PodsNotReady: Waiting for brokers 0/1.) after 7 s. "
         "Look at them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
     ),
     (

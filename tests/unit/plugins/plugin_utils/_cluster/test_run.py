@@ -10,30 +10,35 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, wait_until_final
 
 
 def outcome(reason: str) -> Outcome:
     """Return what came of a pass after which Ready has this reason."""
-    ready = {"type": "Ready", "status": str(reason == reasons.READY), "reason": reason, "message": f"{reason}."}
-    is_wish = reason in (reasons.READY, reasons.NOT_READY, reasons.STOPPED, reasons.CHANGES_WAIT)
+    ready = {
+        "type": "Ready",
+        "status": str(reason == reasons.ALL_PODS_READY),
+        "reason": reason,
+        "message": f"{reason}.",
+    }
+    is_wish = reason in (reasons.ALL_PODS_READY, reasons.PODS_NOT_READY, reasons.STOPPED, reasons.CHANGES_PENDING)
     plan = Plan() if is_wish else Plan((), (Finding(reason, "m"),))
     return Outcome(plan, report=Report(plan, {"conditions": [ready], "nodes": "0/1"}, changed=False))
 
 
-WAITING, READY, STOPPED = reasons.NOT_READY, reasons.READY, reasons.STOPPED
-FAILED, HELD, REFUSED = reasons.WRITE_FAILED, reasons.REMOVAL_HELD_BACK, reasons.REFUSED
+WAITING, READY, STOPPED = reasons.PODS_NOT_READY, reasons.ALL_PODS_READY, reasons.STOPPED
+FAILED, HELD, REFUSED = reasons.APPLY_FAILED, reasons.REMOVAL_DEFERRED, reasons.REJECTED_BY_API_SERVER
 # (what each pass finds, the timeout, the pauses made with 2 s each, whether the time was over)
 WAITS: list[tuple[list[str], int, list[float], bool]] = [
     ([READY], 9, [], False),
     ([READY], 0, [], False),
     ([STOPPED], 9, [], False),
-    ([reasons.CHANGES_WAIT], 9, [], False),
+    ([reasons.CHANGES_PENDING], 9, [], False),
     ([REFUSED], 9, [], False),
     ([WAITING, READY], 9, [2], False),
     ([WAITING, STOPPED], 9, [2], False),

@@ -80,7 +80,7 @@ def test_conditions_and_findings(value: Any) -> None:
     del resource["metadata"]["uid"]
     resource["spec"]["x"] = [with_secret(value, SECRET)]
     observed = Observed().with_objects([holding(value, OTHER)])
-    finding = Finding("RefusedByServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
+    finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", Silent(), warnings=[f"It warned of {SECRET}."])
@@ -98,12 +98,12 @@ def test_what_a_reference_holds_is_told_nobody() -> None:
     common = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"x.properties": f"druid.zk.service.pwd={OTHER}"}}
     references = {ReferenceKey("Secret", "ns", "s"): held, ReferenceKey("ConfigMap", "ns", "c"): common}
     observed = Observed(references={**references, ReferenceKey("ConfigMap", "ns", "gone"): None})
-    finding = Finding("RefusedByServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
+    finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     api = KubernetesApi("https://192.0.2.1", Silent())
     told = report(
         api, Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))), False, NOW
     )
-    assert told.problems == (Finding("RefusedByServer", f"Invalid value: '{MASK}', '{MASK}'"),)
+    assert told.problems == (Finding("RejectedByAPIServer", f"Invalid value: '{MASK}', '{MASK}'"),)
 
 
 def test_what_is_told_of_a_secret_can_be_read_again_in_the_next_pass() -> None:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, observe_failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -25,13 +25,13 @@ Manifest = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 EARLIER = "2025-12-31T00:00:00Z"
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.", None)
-SECOND = Finding(reasons.NAME_COLLISION, "It is taken.", "brokers")
-ELSEWHERE = Finding(reasons.NAME_COLLISION, "It is taken.", "routers")
+SECOND = Finding(reasons.NAME_CONFLICT, "It is taken.", "brokers")
+ELSEWHERE = Finding(reasons.NAME_CONFLICT, "It is taken.", "routers")
 DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 PAUSED = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
 IGNORED = Finding(reasons.IGNORED, "Look away.", is_problem=False)
-WAITING_CHANGES = Finding(reasons.CHANGES_WAIT, "Paused. 1 change waits.", is_problem=False)
-CONFLICT = Finding(reasons.CONFLICT, "Somebody else writes, too.")
+WAITING_CHANGES = Finding(reasons.CHANGES_PENDING, "Paused. 1 change waits.", is_problem=False)
+CONFLICT = Finding(reasons.CONFLICTING_OPERATOR, "Somebody else writes, too.")
 
 
 def running(cluster: Cluster, **status: Any) -> Observed:
@@ -82,21 +82,21 @@ def conditions(document: Manifest) -> dict[str, tuple[str, str]]:
     return {each["type"]: (each["status"], each["reason"]) for each in document["conditions"]}
 
 
-READY = ("True", reasons.READY)
+READY = ("True", reasons.ALL_PODS_READY)
 STILL = ("False", reasons.UP_TO_DATE)
 FINE = ("False", reasons.AS_EXPECTED)
 ACTIVE = ("False", reasons.NOT_PAUSED)
 MOVING = ("True", reasons.ROLLING_OUT)
-WAITING = ("False", reasons.NOT_READY)
-CHANGES = ("False", reasons.CHANGES_WAIT)
+WAITING = ("False", reasons.PODS_NOT_READY)
+CHANGES = ("False", reasons.CHANGES_PENDING)
 INVALID = reasons.INVALID_SPEC
 HELD = ("False", INVALID)
-TAKEN = ("False", reasons.NAME_COLLISION)
+TAKEN = ("False", reasons.NAME_CONFLICT)
 STOPPED = druid.cluster(stopped=True)
 TWO = druid.cluster({"replicas": 2})
 SCALED = druid.cluster({"replicas": 3})
-AWAITED = Finding(reasons.DRUID_AWAITED, "It waits.", is_problem=False)
-LATER = ("False", reasons.DRUID_AWAITED)
+AWAITED = Finding(reasons.WAITING_FOR_DRUID, "It waits.", is_problem=False)
+LATER = ("False", reasons.WAITING_FOR_DRUID)
 Told = tuple[str, str]
 
 # (what, status, Ready, Progressing, Degraded, Paused, the Go operator's type, the Go operator's node)
@@ -116,8 +116,8 @@ TABLE: list[tuple[str, Manifest, Told, Told, Told, Told, str, str]] = [
     ("a problem, nothing there", of(Observed(), PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
     ("a problem, more pods wanted", of(running(druid.cluster()), SECOND, cluster=SCALED), TAKEN, TAKEN,
-     ("True", reasons.NAME_COLLISION), ACTIVE, "DruidNodeErrorState", "All"),
-    ("a problem of another group", of(Observed(), ELSEWHERE), TAKEN, MOVING, ("True", reasons.NAME_COLLISION), ACTIVE,
+     ("True", reasons.NAME_CONFLICT), ACTIVE, "DruidNodeErrorState", "All"),
+    ("a problem of another group", of(Observed(), ELSEWHERE), TAKEN, MOVING, ("True", reasons.NAME_CONFLICT), ACTIVE,
      "DruidNodeErrorState", "All"),
     ("a problem, moving", of(running(druid.cluster(), observedGeneration=0), PROBLEM), ("False", INVALID), MOVING,
      ("True", INVALID), ACTIVE, "DruidNodeErrorState", "All"),
@@ -209,10 +209,10 @@ def test_messages(document: Manifest, kind: str, text: str) -> None:
 
 
 def test_messages_are_bounded() -> None:
-    problems = [Finding(reasons.REFUSED, f"{index} " + "x" * 3000, "brokers") for index in range(100)]
+    problems = [Finding(reasons.REJECTED_BY_API_SERVER, f"{index} " + "x" * 3000, "brokers") for index in range(100)]
     document = of(None, *problems)
     assert all(len(each["message"]) <= 4096 for each in document["conditions"])
-    short = of(None, *(Finding(reasons.REFUSED, f"m{index}") for index in range(8)))
+    short = of(None, *(Finding(reasons.REJECTED_BY_API_SERVER, f"m{index}") for index in range(8)))
     assert message(short, "Degraded") == "m0 | m1 | m2 | m3 | m4 | and 3 more"
 
 
@@ -288,7 +288,7 @@ def test_leaves_its_fields_to_the_go_operator_while_it_writes() -> None:
     document = of(running(druid.cluster()), CONFLICT, previous=theirs)
     assert {field: document[field] for field in theirs} == theirs
     assert "statefulSets" not in document
-    assert conditions(document)["Ready"] == ("False", reasons.CONFLICT)
+    assert conditions(document)["Ready"] == ("False", reasons.CONFLICTING_OPERATOR)
 
 
 def test_a_cluster_without_groups_is_not_stopped() -> None:
@@ -298,7 +298,7 @@ def test_a_cluster_without_groups_is_not_stopped() -> None:
 def test_says_that_it_could_not_be_read() -> None:
     previous = of()
     told = {each["type"]: each for each in observe_failure("Cannot list.", previous, 2, NOW)}
-    assert (told["Ready"]["status"], told["Ready"]["reason"]) == ("False", reasons.CLUSTER_UNREADABLE)
+    assert (told["Ready"]["status"], told["Ready"]["reason"]) == ("False", reasons.OBSERVE_FAILED)
     assert (told["Degraded"]["status"], told["Degraded"]["message"]) == ("True", "Cannot list.")
     assert told["Paused"] == next(each for each in previous["conditions"] if each["type"] == "Paused")
     assert len(observe_failure("Cannot list.", {}, 2, NOW)) == 2

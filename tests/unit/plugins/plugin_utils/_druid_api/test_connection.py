@@ -74,7 +74,7 @@ def test_a_secret_of_another_namespace_is_refused(allowed: tuple[str, ...], is_r
     keys = secrets_of(ingestion(auth={**AUTH, "secretRef": {"name": "login", "namespace": "there"}}))
     finding = disallowed_secret(keys, "ns", allowed)
     assert (finding is not None) is is_refused
-    assert finding is None or finding.reason == "ReferenceRefused"
+    assert finding is None or finding.reason == "RefNotPermitted"
     assert disallowed_secret(secrets_of(ingestion(auth=AUTH)), "ns", ()) is None
 
 

@@ -41,13 +41,13 @@ def after(error: DruidError, cause: DruidError) -> DruidError:
         (InvalidResponse(200, "no JSON", *WHERE), "DruidUnreachable"),
         (Unauthorized(401, "", *WHERE), "Unauthorized"),
         (Forbidden(403, "", *WHERE), "Unauthorized"),
-        (ApiError(400, "no such type", *WHERE), "RefusedByDruid"),
+        (ApiError(400, "no such type", *WHERE), "RejectedByDruid"),
         (InvalidInput("spec", {}, "names no datasource"), "InvalidSpec"),
         # what was read back then does not make it a refusal
         (after(DruidError("It is as it was."), CUT), "DruidUnreachable"),
         (after(UncertainState("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
         (after(DruidError("It is as it was."), ServerError(500, "Server Error", *WHERE)), "DruidUnreachable"),
-        (after(DruidError("It is as it was."), ApiError(400, "no such type", *WHERE)), "RefusedByDruid"),
+        (after(DruidError("It is as it was."), ApiError(400, "no such type", *WHERE)), "RejectedByDruid"),
     ],
 )
 def test_is_told_by_its_kind(error: DruidError, reason: str) -> None:

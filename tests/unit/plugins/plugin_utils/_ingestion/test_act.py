@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 
 class Druid:
@@ -27,6 +27,6 @@ def test_a_reset_that_may_be_lost_is_trouble_that_passes() -> None:
     acted = act(None, Druid(), {}, (reset, Terminate("supervisor", "another")))  # type: ignore[arg-type]
     assert (acted.done, acted.failed) == ((), reset)
     assert acted.finding is not None
-    assert acted.finding.reason == reasons.UNHEALTHY
-    assert acted.finding.reason in reasons.TRANSIENT
+    assert acted.finding.reason == reasons.SUPERVISOR_UNHEALTHY
+    assert acted.finding.reason in reasons.TRANSIENT_OF_INGESTION
     assert "'s' is UNABLE_TO_CONNECT_TO_STREAM" in acted.finding.message

@@ -123,7 +123,7 @@ def test_both_supervisors_are_put_down_before_the_new_one_is_made(
 def test_what_is_left_to_drift_is_said() -> None:
     plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(CHANGED), (), is_recorded=True)
     [finding] = plan.findings
-    assert finding.reason == "Drifted"
+    assert finding.reason == "DriftDetected"
     assert "supervisor pages in Druid: it differs in a, suspended." in finding.message
 
 
@@ -132,7 +132,7 @@ def test_what_is_kept_beside_it_is_changed_with_it() -> None:
     same = replace(extra, change=Change(1, 1))
     assert titles(ingestion(), APPLIED, seen(SAME), (extra, same)) == ["update retention rules of pages"]
     plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(SAME), (extra,), is_recorded=True)
-    assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["Drifted"])
+    assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["DriftDetected"])
 
 
 def of_batch(described: Ingestion, task: SubmittedTask, action: Any, **more: Any) -> TaskState:
@@ -162,11 +162,11 @@ def test_a_batch_that_is_suspended_has_not_begun() -> None:
 @pytest.mark.parametrize(
     ("action", "how", "more", "reason"),
     [
-        ("lost", {}, {}, "TaskUnknown"),
+        ("lost", {}, {}, "TaskStatusUnknown"),
         ("none", {"phase": "ended", "status": "FAILED"}, {"failure": "no disk"}, "TaskFailed"),
         # Druid has forgotten the task, and why
         ("none", {"phase": "ended", "status": "FAILED"}, {}, "TaskFailed"),
-        ("taken", {}, {}, "TaskIdTaken"),
+        ("taken", {}, {}, "TaskIdConflict"),
     ],
 )
 def test_a_batch_that_has_not_gone_well_is_said(
@@ -224,7 +224,7 @@ def test_hands_off(more: dict[str, Any], reason: str | None) -> None:
     assert (pause.reason if pause else None) == reason
     if pause is not None:
         waiting = without_steps(Plan((SaveLastApplied(KEPT),)), pause)
-        assert (waiting.steps, [each.reason for each in waiting.findings]) == ((), [reason, "ChangesWait"])
+        assert (waiting.steps, [each.reason for each in waiting.findings]) == ((), [reason, "ChangesPending"])
         assert waiting.problems == ()
         assert without_steps(Plan(), pause).findings == (pause,)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_warnings
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Step, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_steps, of_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Step, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 
 NEW: dict[str, Any] = {"observedGeneration": 3}
@@ -29,6 +29,18 @@ def test_when_there_is_something_new(steps: tuple[Step, ...], previous: dict[str
     assert are_news(steps, previous, NEW) is is_news
 
 
-@pytest.mark.parametrize(("is_gone", "reason"), [(False, "DruidIngestionWarning"), (True, "DruidIngestionLeftBehind")])
+STEPS = [
+    (Reset("pages"), "OffsetsReset", "Done: reset the offsets of supervisor pages."),
+    (Terminate("supervisor", "pages"), "SupervisorTerminated", "Done: terminate supervisor pages."),
+    (Terminate("task", "t_1"), "TaskShutDown", "Done: shut down task t_1."),
+]
+
+
+@pytest.mark.parametrize(("step", "reason", "message"), STEPS)
+def test_each_step_has_its_reason(step: Step, reason: str, message: str) -> None:
+    assert of_steps([step]) == [EventText("Normal", reason, message)]
+
+
+@pytest.mark.parametrize(("is_gone", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
 def test_what_is_told(is_gone: bool, reason: str) -> None:
     assert of_warnings(["it"], is_gone=is_gone) == [EventText("Warning", reason, "it")]

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import run_metrics
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
@@ -19,9 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-FAILED = Finding(reasons.WRITE_FAILED, "No.")
+FAILED = Finding(reasons.APPLY_FAILED, "No.")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ FAILED = Finding(reasons.WRITE_FAILED, "No.")
         (Plan(), ("unchanged", 0, 0, 0)),
         (Plan((SaveLastApplied(LastApplied()), Finalizer(is_set=True))), ("changed", 1, 0, 0)),
         (Plan((Terminate("supervisor", "s"), SaveLastApplied(None))), ("changed", 0, 2, 0)),
-        (Plan(findings=(FAILED,)), ("with_problems", 0, 0, 1)),
+        (Plan(findings=(FAILED,)), ("blocked", 0, 0, 1)),
     ],
 )
 def test_outcome(plan: Plan, told: tuple[str, int, int, int]) -> None:

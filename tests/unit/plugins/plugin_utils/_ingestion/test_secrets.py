@@ -46,10 +46,10 @@ def test_a_text_that_nobody_can_walk_down(place: str, levels: int) -> None:
         nativeSpec={**HEADERS, "context": {"a": text} if place == "nativeSpec" else {}},
     )
     found["metadata"]["annotations"] = {"a": text} if place == "annotation" else {}
-    finding = Finding("RefusedByDruid", f"Invalid value: {SECRET!r}")
+    finding = Finding("RejectedByDruid", f"Invalid value: {SECRET!r}")
     made = Reconciled(found, Plan((), (finding,)))
     told = report(KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
-    assert told.problems == (Finding("RefusedByDruid", f"Invalid value: '{MASK}'"),)
+    assert told.problems == (Finding("RejectedByDruid", f"Invalid value: '{MASK}'"),)
 
 
 @pytest.mark.parametrize("levels", [330, 450, 900, 5000])

@@ -64,17 +64,17 @@ def told(found: dict[str, Any]) -> tuple[str, ...]:
     return (ready["status"], ready["reason"], *(each["type"] for each in others if each["status"] == "True"))
 
 
-REFUSED, DRIFTED = Finding("RefusedByDruid", "No."), Finding("Drifted", "Somebody has changed it.")
+REFUSED, DRIFTED = Finding("RejectedByDruid", "No."), Finding("DriftDetected", "Somebody has changed it.")
 DELETING = Finding("Deleting", "The resource is being deleted.", is_problem=False)
-WAITS = Finding("ChangesWait", "Paused.", is_problem=False)
+WAITS = Finding("ChangesPending", "Paused.", is_problem=False)
 
 TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
     (supervisor(healthy=True, detailedState="RUNNING"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="IDLE"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="PENDING"), (), ("False", "Starting", "Progressing")),
     (supervisor(), (), ("False", "Starting", "Progressing")),
-    (supervisor(healthy=False, detailedState="UNHEALTHY_TASKS"), (), ("False", "Unhealthy", "Degraded")),
-    (supervisor(healthy=False, detailedState="INVALID_SPEC"), (), ("False", "Unhealthy", "Degraded")),
+    (supervisor(healthy=False, detailedState="UNHEALTHY_TASKS"), (), ("False", "SupervisorUnhealthy", "Degraded")),
+    (supervisor(healthy=False, detailedState="INVALID_SPEC"), (), ("False", "SupervisorUnhealthy", "Degraded")),
     # suspension is judged by what Druid has as its spec, whatever the state is
     (
         supervisor(SUSPENDED, healthy=False, detailedState="UNABLE_TO_CONNECT_TO_STREAM"),
@@ -84,20 +84,20 @@ TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
     # what somebody has done in Druid, and is only reported
     (supervisor(SUSPENDED, THERE), (DRIFTED,), ("False", "Suspended", "Suspended", "Degraded")),
     (supervisor(THERE, SUSPENDED, healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
-    (supervisor(None, THERE), (DRIFTED,), ("False", "Drifted", "Degraded")),
+    (supervisor(None, THERE), (DRIFTED,), ("False", "DriftDetected", "Degraded")),
     (supervisor(None, THERE), (), ("False", "Starting", "Progressing")),
     # of other types each version tells something else
     (supervisor(scheduleStatus="RUNNING", dataSource="pages"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
-    (supervisor(healthy=True, detailedState="RUNNING"), (REFUSED,), ("False", "RefusedByDruid", "Degraded")),
-    (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), ("False", "ChangesWait")),
-    (None, (REFUSED,), ("False", "RefusedByDruid", "Degraded")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (REFUSED,), ("False", "RejectedByDruid", "Degraded")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), ("False", "ChangesPending")),
+    (None, (REFUSED,), ("False", "RejectedByDruid", "Degraded")),
     (None, (DELETING,), ("False", "Deleting")),
     (task(None, "submitting", action="submit"), (), ("False", "Running", "Progressing")),
     (task({"statusCode": "RUNNING", "runnerStatusCode": "PENDING"}), (), ("False", "Running", "Progressing")),
     (task({"statusCode": "SUCCESS"}, "ended", "SUCCESS"), (), ("True", "Succeeded")),
     (task(None, "ended", "SUCCESS"), (), ("True", "Succeeded")),
-    (task(None, action="lost"), (Finding("TaskUnknown", "?"),), ("False", "TaskUnknown", "Degraded")),
+    (task(None, action="lost"), (Finding("TaskStatusUnknown", "?"),), ("False", "TaskStatusUnknown", "Degraded")),
     (task(None, "ended", "FAILED"), (Finding("TaskFailed", "?"),), ("False", "TaskFailed", "Degraded")),
 ]
 
@@ -181,7 +181,7 @@ def test_what_druid_does_not_say_any_more_is_over() -> None:
 
 def test_what_is_suspended_stays_so_while_druid_is_not_asked() -> None:
     before = document(supervisor(SUSPENDED))
-    assert told(document(None, REFUSED, previous=before)) == ("False", "RefusedByDruid", "Suspended", "Degraded")
+    assert told(document(None, REFUSED, previous=before)) == ("False", "RejectedByDruid", "Suspended", "Degraded")
 
 
 @pytest.mark.parametrize(

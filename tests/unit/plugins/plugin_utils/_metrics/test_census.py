@@ -35,15 +35,15 @@ def resource(name: str = "a", **conditions: Any) -> dict[str, Any]:
     return {"metadata": {"namespace": "ns", "name": name}, "status": {"conditions": found}}
 
 
-READY = resource(Ready=("True", "AllNodesReady", LATE))
-WAITING = resource(Ready=("False", "NodesNotReady", LATE), Progressing=("True", "R", LATE))
-DEGRADED = resource(Ready=("False", "NodesNotReady", LATE), Degraded=("True", "R", EARLY))
+READY = resource(Ready=("True", "AllPodsReady", LATE))
+WAITING = resource(Ready=("False", "PodsNotReady", LATE), Progressing=("True", "R", LATE))
+DEGRADED = resource(Ready=("False", "PodsNotReady", LATE), Degraded=("True", "R", EARLY))
 STOPPED = resource(Ready=("False", "Stopped", EARLY))
-PAUSED = resource(Ready=("False", "NodesNotReady", EARLY), Paused=("True", "Paused", EARLY))
+PAUSED = resource(Ready=("False", "PodsNotReady", EARLY), Paused=("True", "Paused", EARLY))
 NEW = {"metadata": {"namespace": "ns", "name": "a"}}
 GOING = {**DEGRADED, "metadata": {**DEGRADED["metadata"], "deletionTimestamp": LATE}}
-BAD_TIME = resource(Ready=("False", "NodesNotReady", "soon"))
-NO_ZONE = resource(Ready=("False", "NodesNotReady", "2026-01-01T00:00:00"))
+BAD_TIME = resource(Ready=("False", "PodsNotReady", "soon"))
+NO_ZONE = resource(Ready=("False", "PodsNotReady", "2026-01-01T00:00:00"))
 
 ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
     ("none", [], {}),
@@ -93,7 +93,7 @@ SUSPENDED = ingestion(Ready=("True", "Suspended", EARLY), Suspended=("True", "Su
 NOT_BEGUN = ingestion(Ready=("False", "Suspended", EARLY), Suspended=("True", "Suspended", EARLY))
 BATCH = ingestion(Ready=("False", "Running", EARLY), Progressing=("True", "Running", EARLY))
 HANDS_OFF = ingestion(Ready=("False", "Paused", EARLY))
-UNHEALTHY = ingestion(40, Ready=("False", "Unhealthy", EARLY), Degraded=("True", "Unhealthy", LATE))
+UNHEALTHY = ingestion(40, Ready=("False", "SupervisorUnhealthy", EARLY), Degraded=("True", "SupervisorUnhealthy", LATE))
 
 INGESTION_ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
     ("none", [], {}),

@@ -67,8 +67,8 @@ VALUES: list[tuple[str, Run, dict[str, float]]] = [
     ),
     (
         "errors",
-        Run(0.5, "with_problems", errors={"act": 2}),
-        {"act_errors_total": 2, "reconciles_with_problems_total": 1},
+        Run(0.5, "blocked", errors={"act": 2}),
+        {"act_errors_total": 2, "reconciles_blocked_total": 1},
     ),
     ("failed", Run(0.5, "failed", errors={"observe": 1}), {"observe_errors_total": 1, "reconciles_failed_total": 1}),
 ]

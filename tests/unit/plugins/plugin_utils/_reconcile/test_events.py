@@ -15,11 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import (
     MAX_EVENTS,
-    MORE_REASON,
     EventText,
     limited,
     send,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,15 +46,15 @@ def test_is_bounded(news: list[EventText]) -> None:
         assert set(said) == distinct
     else:
         assert set(said[:-1]) < distinct
-        assert said[-1].reason == MORE_REASON
+        assert said[-1].reason == EVENTS_OMITTED
 
 
 def test_says_how_many_it_leaves_out() -> None:
     news = [EventText("Normal", "A", str(number)) for number in range(18)]
     news += [EventText("Normal", "B", str(number)) for number in range(3)]
-    assert limited(news)[-1] == EventText("Normal", MORE_REASON, "and 2 more events (B: 2)")
+    assert limited(news)[-1] == EventText("Normal", EVENTS_OMITTED, "and 2 more events (B: 2)")
     news += [EventText("Warning", "W", str(number)) for number in range(20)]
-    assert limited(news)[-1] == EventText("Warning", MORE_REASON, "and 22 more events (W: 1, A: 18, B: 3)")
+    assert limited(news)[-1] == EventText("Warning", EVENTS_OMITTED, "and 22 more events (W: 1, A: 18, B: 3)")
 
 
 class Server(KubernetesApi):

@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
     EVERYTHING,
@@ -32,7 +32,7 @@ def test_a_name_that_is_taken_is_named_and_holds_the_group(kind: str) -> None:
     cluster, desired = desire(EVERYTHING)
     taken = next(live for live in converged(desired).of_kind(kind))
     [finding] = name_collisions(cluster, desired, Observed().with_objects([foreign(taken)]))
-    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, "brokers", True)
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_CONFLICT, "brokers", True)
     assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and does not belong to this cluster")
 
 
@@ -42,11 +42,11 @@ def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> N
     del resource["metadata"]["uid"]
     observed = converged(desired)
     [finding] = name_collisions(Cluster.from_resource(resource), desired, observed)
-    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_COLLISION, None, True)
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_CONFLICT, None, True)
     assert finding.message == (
-        "The objects of that name belong to the resource Druid c in namespace ns. They are not changed. To reconcile that "
-        "resource, omit spec and without_resource. For another cluster, choose another name. If the resource was deleted, "
-        "wait until its objects are deleted."
+        "The objects of that name belong to the resource Druid c in namespace ns. They are not changed. To reconcile "
+        "that resource, omit spec and without_resource. For another cluster, choose another name. If the resource was "
+        "deleted, wait until its objects are deleted."
     )
 
 

@@ -148,5 +148,5 @@ def test_one_kind_does_not_wait_for_the_other() -> None:
     found = due(wanted, observed(r=1, c=1))
     assert found.configs == {"coordinator": ONE}
     [finding] = found.findings
-    assert (finding.reason, finding.is_problem) == ("DruidAwaited", False)
+    assert (finding.reason, finding.is_problem) == ("WaitingForDruid", False)
     assert finding.message == "The dynamic configuration of overlord waits until a pod is ready in o."

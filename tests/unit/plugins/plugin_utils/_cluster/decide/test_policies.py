@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import preconditions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
@@ -28,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import union
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
@@ -101,7 +101,7 @@ def test_what_waits_while_paused(plan: Plan, text: str | None) -> None:
     assert not found.changes
     assert not any(finding.is_problem for finding in found.findings)
     assert found.findings[0] == paused
-    waiting = [finding.message for finding in found.findings if finding.reason == reasons.CHANGES_WAIT]
+    waiting = [finding.message for finding in found.findings if finding.reason == reasons.CHANGES_PENDING]
     assert waiting == ([] if text is None else [text])
     assert found.warnings == ("Beware.", *waiting)
 
@@ -150,7 +150,7 @@ def test_a_group_that_is_gone_stays_until_all_others_can_be_written(
     assert [each.key.kind for each in drop_blocked(REMOVALS, findings)] == kinds
     found = deferred_removals(REMOVALS, findings)
     assert [(finding.reason, finding.group, finding.is_problem) for finding in found] == [
-        (reasons.REMOVAL_HELD_BACK, key, True) for key in stay
+        (reasons.REMOVAL_DEFERRED, key, True) for key in stay
     ]
     for finding in found:
         assert finding.message.startswith("StatefulSet druid-c-old is of group old, which the specification has no ")
@@ -182,7 +182,7 @@ def test_references_to_other_namespaces_are_refused(
     found = preconditions.disallowed_references(druid.resource(extraCommonConfig=entries), allowed)
     assert [key.name for key in found] == refused
     told = {finding.message: finding.reason for finding in preconditions.disallowed(found, "ns")}
-    assert set(told.values()) <= {reasons.REFERENCE_REFUSED}
+    assert set(told.values()) <= {reasons.REF_NOT_PERMITTED}
     remedies = {
         "a": "the administrator allows them: in the modules by allowed_reference_namespaces, ",
         "b": "copy Secret b to namespace ns, and refer to it there.",
@@ -355,7 +355,7 @@ def contested(change: Any = written_again, *kinds: str) -> Observed:
 def test_the_go_operator_at_work_is_noticed() -> None:
     finding = go_operator_conflict(druid.cluster(), contested())
     assert finding is not None
-    assert (finding.reason, finding.group, finding.is_problem) == (reasons.CONFLICT, None, True)
+    assert (finding.reason, finding.group, finding.is_problem) == (reasons.CONFLICTING_OPERATOR, None, True)
     assert "StatefulSet druid-c-brokers." in finding.message
     finding = go_operator_conflict(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap"))
     assert finding is not None

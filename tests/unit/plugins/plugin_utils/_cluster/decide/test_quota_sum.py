@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import beyond, have_sums
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,7 +85,7 @@ def test_beyond(steps: list[Step], hard: dict[str, str], used: dict[str, str], w
     findings = beyond(steps, [quota(hard, used)])
     assert len(findings) == bool(words)
     for finding in findings:
-        assert (finding.reason, finding.group) == (reasons.REFUSED, "g")
+        assert (finding.reason, finding.group) == (reasons.REJECTED_BY_API_SERVER, "g")
         assert "exceeded quota: q, requested: " in finding.message
         assert words in finding.message
         assert f"Cannot write {steps[-1].key} in namespace ns: " in finding.message
