@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action i
 
 
 class ActionModule(ReconcileAction):
-    """Keeps a cluster."""
+    """Reconciles a cluster."""
 
     handlers = KindHandlers(
         names.KIND, CLUSTER_ARGUMENTS, to_request, run, result.of_outcome, metrics.TELEMETRY.publish

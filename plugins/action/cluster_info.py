@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How Druid clusters are. The options are documented in plugins/modules/cluster_info.py."""
+"""The state of Druid clusters. The options are documented in plugins/modules/cluster_info.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 
 
 class ActionModule(ActionBase):
-    """Reads where the playbook runs."""
+    """Reads Druid resources."""
 
     _requires_connection = False
     _supports_check_mode = True

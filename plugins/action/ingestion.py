@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action i
 
 
 class ActionModule(ReconcileAction):
-    """Keeps an ingestion."""
+    """Reconciles an ingestion."""
 
     handlers = KindHandlers(
         names.KIND, INGESTION_ARGUMENTS, to_request, run, result.of_outcome, metrics.TELEMETRY.publish

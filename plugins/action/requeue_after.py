@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When ansible-operator is to look again. The options are documented in plugins/modules/requeue_after.py."""
+"""When ansible-operator reconciles next. The options are documented in plugins/modules/requeue_after.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible.plugins.action import ActionBase
 
 
 class ActionModule(ActionBase):
-    """Returns what it is given: ansible-operator reads it from the event of the task."""
+    """Returns its argument: ansible-operator reads it from the event of the task."""
 
     _requires_connection = False
     _supports_check_mode = True

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Carry out a plan: each write bound to what it was decided on; an error stops only what depends on it."""
+"""Execute a plan: each write has a precondition, and an error stops only the steps that depend on it."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 DELETION_ATTEMPTS = 100
 DELETION_PAUSE_SECONDS = 0.1
-# The record of owners is that of one version, and controllers write the status of a new object many times a second.
+# A rewrite of managedFields needs the current resourceVersion, and controllers update a new object's status often.
 OWNERSHIP_PAUSES_SECONDS = (0, 0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 
 class DeletionTimeout(KubernetesError):
-    """An object that was deleted does not go."""
+    """An object is still terminating after the timeout."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a step: the object as it is now (None: gone), or why it failed or was not tried."""
+    """The result of a step: the live object (None: deleted), or why it failed or was skipped."""
 
     step: Step
     live: Manifest | None = None
@@ -51,7 +51,7 @@ class Result:
 
 
 def act(api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop) -> tuple[Result, ...]:
-    """Carry out the steps in order, each announced before, and return what became of each."""
+    """Execute the steps in order, call `on_step` before each, and return their results."""
     results: list[Result] = []
     for step in steps:
         blocker = next((result for result in results if not result.is_done and _depends(step, result.step)), None)
@@ -62,14 +62,14 @@ def act(api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop) -> tu
 
 
 def _depends(step: Step, failed: Step) -> bool:
-    """What all share comes before the groups, and within a group each object before the next; the finalizer is last."""
+    """Shared objects come before the groups, objects of a group in their order, and the finalizer last."""
     if step.operation == "patch":
         return True
     if step.operation == "delete" and step.key.kind == "PersistentVolumeClaim":
-        # Data go last, and not from under a workload that has to stay.
+        # PVCs are deleted last, and only if their workload was deleted.
         return failed.key.kind in WORKLOADS
     if step.removes_group or failed.group is None:
-        # What a group that is gone has left serves until what may be to replace it has been written.
+        # Objects of a removed group stay until the groups that may replace it are written.
         return not failed.removes_group
     return failed.group == step.group
 
@@ -105,7 +105,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
 
 
 def _recreate(api: KubernetesApi, step: Step) -> Manifest:
-    """Make the object again: for a moment a quota still counts the one that is gone."""
+    """Recreate the object; retry while a quota still counts the deleted one."""
     for _attempt in range(DELETION_ATTEMPTS):
         try:
             return send(api, step, with_precondition(step))
@@ -117,7 +117,7 @@ def _recreate(api: KubernetesApi, step: Step) -> Manifest:
 
 
 def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manifest | None:
-    """Return the object, or None when it was to go and is gone: then somebody else has done it."""
+    """Return the object, or None if it was terminating and is deleted."""
     (kind, name), metadata = step.key, step.manifest["metadata"]
     try:
         return api.json_patch(kind, metadata["namespace"], name, operations)
@@ -128,7 +128,7 @@ def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manife
 
 
 def _remove(api: KubernetesApi, live: Manifest) -> None:
-    """Delete the object, leave its pods, and wait until it is gone: an apply before that would still meet it."""
+    """Delete the object, orphan its pods, and wait for the deletion: an apply before would update the old one."""
     (kind, name), metadata = key_of(live), live["metadata"]
     if not is_terminating(live):
         propagation = "Orphan" if kind in WORKLOADS else "Background"
@@ -140,8 +140,8 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
         api.sleep(DELETION_PAUSE_SECONDS)
     holders = ", ".join(metadata.get("finalizers") or ()) or "its dependents"
     raise DeletionTimeout(
-        f"{kind} {name} has to be recreated, but is still being deleted after "
-        f"{DELETION_ATTEMPTS * DELETION_PAUSE_SECONDS:.0f} s, held by {holders}. It is recreated in a later run."
+        f"{kind} {name} must be recreated, but is still being deleted after "
+        f"{DELETION_ATTEMPTS * DELETION_PAUSE_SECONDS:.0f} s, blocked by {holders}. A later reconcile recreates it."
     )
 
 
@@ -152,9 +152,9 @@ def _settle_ownership(
     former: Manifest | None = None,
     pauses: Sequence[float] = OWNERSHIP_PAUSES_SECONDS,
 ) -> Manifest:
-    """Return the object once its fields are owned as the manifest needs it; values stay as they are.
+    """Return the object with the field ownership that the manifest needs; values do not change.
 
-    `former` is the object whose place this one has taken, if it has. It is tried again after each pause.
+    `former` is the object that this one replaced, if any. A conflict is retried after each pause.
     """
     managed_fields = required_managed_fields(live, manifest, former)
     if managed_fields is None:
@@ -169,7 +169,7 @@ def _settle_ownership(
 
 
 def _reread(api: KubernetesApi, live: Manifest, pause: float) -> Manifest | None:
-    """Return the object as it is after the pause; None if it is gone, or another one has its name."""
+    """Return the live object after the pause; None if it is deleted or replaced."""
     api.sleep(pause)
     metadata = live["metadata"]
     found = api.get(live["kind"], metadata["namespace"], metadata["name"])
@@ -187,4 +187,4 @@ def _write_managed_fields(api: KubernetesApi, live: Manifest, managed_fields: li
 
 def _skipped(step: Step, blocker: Result) -> Result:
     done = "deleted" if step.operation == "delete" else "written"
-    return Result(step, step.live, f"{step.key} was not {done} since {blocker.step.key} failed.", was_tried=False)
+    return Result(step, step.live, f"{step.key} was not {done} because {blocker.step.key} failed.", was_tried=False)

@@ -4,8 +4,8 @@
 
 """The hash of a ConfigMap as the Go operator computes it.
 
-Every pod carries it in its environment. The same hash for the same text is what lets a running cluster change hands
-without a restart, so this is byte for byte the JSON that Go writes for the ConfigMap before it has an owner.
+Every pod has it in its environment. An equal hash allows the takeover of a running cluster without a restart, so this
+is byte for byte the JSON that Go writes for the ConfigMap before it has an owner.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Go's encoder makes JSON safe inside of HTML and JavaScript.
+# Go's encoder escapes these for HTML and JavaScript.
 _ESCAPED_BY_GO = str.maketrans(
     {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"}
 )
@@ -25,7 +25,7 @@ _LONG_ESCAPES = {r"\b": r"\u0008", r"\f": r"\u000c"}
 
 
 def config_map_hashes(name: str, namespace: str, labels: Mapping[str, str], data: Mapping[str, str]) -> tuple[str, str]:
-    """Return the hashes as an operator built with Go 1.22 or newer computes it, and as one built with an older Go."""
+    """Return the hash of an operator built with Go 1.22 or newer, and that of one built with an older Go."""
     text = _go_json(_config_map(name, namespace, labels, data))
     return _digest(text), _digest(_with_long_escapes(text))
 
@@ -46,10 +46,10 @@ def _go_json(value: dict[str, Any]) -> str:
 
 
 def _with_long_escapes(text: str) -> str:
-    # Matching every escape keeps an escaped backslash before a letter b or f what it is.
+    # The pattern matches every escape, so that an escaped backslash before b or f stays.
     return re.sub(r"\\.", lambda escape: _LONG_ESCAPES.get(escape.group(), escape.group()), text)
 
 
 def _digest(text: str) -> str:
-    # A lone surrogate cannot come from the API server, but a file that is only planned must not end in a traceback.
+    # A file that is only planned can contain a lone surrogate; the API server cannot.
     return base64.b64encode(hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest()).decode("ascii")

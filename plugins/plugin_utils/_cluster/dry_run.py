@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The judge of a step is the API server itself: a dry run says what would be there, or why it is refused."""
+"""Dry runs: the API server itself returns the object that a step would write, or rejects it."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-# How often an object may change its status while it is judged.
+# Attempts of a dry run while controllers update the object.
 _ATTEMPTS = 4
-# The version of no object at all: an apply that states it makes an object, and is refused where there is one.
+# No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
 _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
-# The server has not judged: it is busy or broken, or somebody else was faster.
+# Not a verdict on the object: the server is busy or broken, or the object was modified concurrently.
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
 def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
-    """Return the steps that would write something, each with its result, and a finding for each that is refused.
+    """Return the steps that would write something, each with its result, and a finding for each rejected one.
 
-    Without the namespace all would be refused for one reason, which is found once.
+    A missing namespace is one finding for all steps.
     """
     confirmed, findings = [], []
     for candidate in steps:
@@ -61,7 +61,7 @@ def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...]
 
 
 def _without_room(api: KubernetesApi, steps: Collection[Step]) -> tuple[Finding, ...]:
-    """Return a finding for each group whose objects fit into the quotas one by one, but not together."""
+    """Return a finding for each group whose objects together exceed a quota that each of them meets."""
     if not quota_sum.have_sums(steps):
         return ()
     namespace = next(iter(steps)).manifest["metadata"]["namespace"]
@@ -70,12 +70,12 @@ def _without_room(api: KubernetesApi, steps: Collection[Step]) -> tuple[Finding,
     except ApiError as error:
         if error.status != FORBIDDEN:
             raise
-        api.warnings.append(f"Whether quotas have room for a group as a whole cannot be foretold: {error}")
+        api.warnings.append(f"Cannot check whether each group as a whole fits into the quotas: {error}")
         return ()
 
 
 def _dry_run_latest(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
-    """Return the step, brought to the version that is there now, and its result."""
+    """Return the step, updated to the latest version of the object, and its result."""
     for _attempt in range(_ATTEMPTS):
         try:
             return step, _dry_run(api, step)
@@ -88,7 +88,7 @@ def _dry_run_latest(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
 
 
 def _for_later_version(api: KubernetesApi, step: Step) -> Step | None:
-    """Return the step for the version that is there now, if controllers alone have written it: they always do."""
+    """Return the step for the latest version of the object, if only controllers changed it."""
     live = api.get(step.key.kind, step.live["metadata"]["namespace"], step.key.name) if step.live is not None else None
     if live is None or step.live is None or not same_object(step.live, live):
         return None
@@ -101,9 +101,9 @@ def _differs(step: Step, after: Manifest) -> bool:
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:
-    """Let the object be judged under its own name, and see under one that is free what would be there.
+    """Validate the object under its own name, and get the result under an unused name.
 
-    Its own name is taken until the old one is gone; the server finds that out last, after all that it has to object.
+    Its own name exists until the old object is deleted; the server checks that last, after the validation.
     """
     manifest = with_precondition(step)
     name = manifest["metadata"]["name"]
@@ -131,19 +131,19 @@ def _dry_run(api: KubernetesApi, step: Step) -> Manifest:
         return _dry_run_recreation(api, step)
     if step.managed_fields is None or step.after is None:
         return send(api, step, with_precondition(step), dry_run=True)
-    # An apply would be judged with the ownership of today: let the result itself be judged.
+    # An apply would be evaluated with the current field ownership: so validate the result itself.
     return api.replace(step.after, dry_run=True)
 
 
 def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
-    """Return the object after the manifest has been sent in the way that the step needs."""
+    """Return the object after an apply of the manifest, or a create if it has duplicate keys."""
     if step.has_duplicate_keys:
         return api.create(manifest, dry_run, VERBATIM_MANAGER)
     return api.apply(manifest, dry_run, FIELD_MANAGER if step.initial is None else INITIAL_MANAGER)
 
 
 def with_precondition(step: Step) -> Manifest:
-    """Return the manifest bound to the very object that the step was decided on, or to there being none."""
+    """Return the manifest with the precondition of the step: the uid of the live object, or that there is none."""
     if step.initial is not None and step.has_duplicate_keys:
         return step.initial
     if step.live is None or step.operation == "recreate":
@@ -156,12 +156,10 @@ def _with_metadata(manifest: Manifest, **more: str) -> Manifest:
 
 
 def explain(step: Step, error: ApiError) -> str:
-    """Say why nothing was written, and so when somebody else was faster."""
+    """Return why nothing was written."""
     if not error.is_conflict:
         return str(error)
-    return (
-        f"{step.key} was changed by somebody else meanwhile, so nothing was written to it. Run again. ({error.message})"
-    )
+    return f"{step.key} was modified concurrently, so nothing was written to it. Retry. ({error.message})"
 
 
 def _finding(step: Step, error: ApiError) -> Finding:
@@ -173,6 +171,6 @@ def _finding(step: Step, error: ApiError) -> Finding:
 
 
 def _remedies(error: ApiError) -> Iterator[str]:
-    """Yield what to do about a field that the server names as it is in a pod, not as it is in the resource."""
-    if any(_VOLUME_MOUNT.search(path) and words.startswith("Not found") for path, words in error.causes):
+    """Yield remedies for fields that the server names by their path in the pod, not in the resource."""
+    if any(_VOLUME_MOUNT.search(path) and text.startswith("Not found") for path, text in error.causes):
         yield "Add a volume of that name to the volumes of spec or of the group, or remove the volume mount."

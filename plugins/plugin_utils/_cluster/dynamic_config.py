@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keep what the resource states about Druid itself: asked when Kubernetes is as it should be, changed if it differs."""
+"""Reconcile the dynamic configurations in Druid, after the objects in Kubernetes."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-# What is wanted of each kind of dynamic configuration.
+# The desired configuration by kind.
 Configs = Mapping[str, Mapping[str, Any]]
 
 
 def configure(
     api: KubernetesApi, done: Reconciled, configs: Configs, options: Options, *, read_only: bool
 ) -> Reconciled:
-    """Return the pass with what has been changed in Druid (or would be), and with what is in the way of that.
+    """Return the reconcile with completed (or planned) changes in Druid, and with findings.
 
-    Nothing that is wrong with Druid is an error of the pass: what there is to do in Kubernetes has been done.
+    A problem with Druid is a finding, not an error: the writes in Kubernetes are done already.
     """
     refusal = disallowed_secret(secrets_of(done.cluster), done.cluster.namespace, options.allowed_reference_namespaces)
     if refusal is not None:
@@ -86,7 +86,7 @@ def _normalized_before(done: Reconciled) -> Mapping[str, str]:
 
 
 def _with_secrets(api: KubernetesApi, done: Reconciled) -> Reconciled:
-    """Return the pass with the Secret read that the resource names: also so that nothing of it is said anywhere."""
+    """Return the reconcile with the Secrets that the resource references, also to mask their values in messages."""
     keys = [ReferenceKey("Secret", key.namespace, key.name) for key in secrets_of(done.cluster)]
     read = {key: api.get(key.kind, key.namespace, key.name) for key in keys}
     return replace(done, observed=replace(done.observed, references={**done.observed.references, **read}))
@@ -104,7 +104,7 @@ def _router(done: Reconciled) -> str:
             done.resource,
             done.observed.of_kind("Service"),
             prefers_tls="caSecretRef" in done.cluster.endpoint,
-            remedy="state where Druid is found from here (spec.endpoint.url, or the option url of this task)",
+            remedy="set the address of Druid (spec.endpoint.url, or the option url of this task)",
         )
     except router.RouterNotFound as error:
         raise ConnectionUnavailable(reasons.ROUTER_NOT_FOUND, f"spec.dynamicConfig: {error}") from error

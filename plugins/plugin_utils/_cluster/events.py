@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the events about a pass say: the Go operator's reasons, with what was changed."""
+"""The events of a reconcile: the Go operator's reasons, and the changed fields."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _REASONS = {
 
 
 def done_texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
-    """Return one event per write that has succeeded; the finalizer's coming and going is no news."""
+    """Return one event per successful write, except those of the finalizer."""
     return tuple(_done(result.step, masker) for result in results if result.is_done and result.step.patch is None)
 
 
 def in_druid_texts(steps: Iterable[Converge], masker: Masker) -> tuple[EventText, ...]:
-    """Return one event per thing that has been changed in Druid."""
+    """Return one event per change in Druid."""
     return tuple(_done_in_druid(step, masker) for step in steps)
 
 
-def trouble_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
-    """Return a warning for each write that has failed, and for each problem besides: what followed from those fails."""
+def problem_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
+    """Return a warning for each failed write and each other problem, except skipped writes."""
     failed = (result for result in results if result.error and result.was_tried and result.step.patch is None)
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
@@ -52,20 +52,20 @@ def trouble_texts(results: Iterable[Result], findings: Iterable[Finding], masker
 
 
 def warning_texts(warnings: Iterable[str], masker: Masker) -> tuple[EventText, ...]:
-    """Return what there is to say of a cluster that has gone: what of it was kept."""
+    """Return a warning for each message about retained PVCs of a deleted cluster."""
     return tuple(EventText("Warning", reasons.PVCS_RETAINED, masker.text(text)) for text in warnings)
 
 
 def _done(step: Step, masker: Masker) -> EventText:
     kind, name = step.key
     namespace = step.manifest["metadata"]["namespace"]
-    words = {
+    messages = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",
         "update": f"Updated [{name}:*v1.{kind}].{_changes(step)}",
         "recreate": f"Recreated [{name}:*v1.{kind}], leaving its pods.{_changes(step)}",
         "delete": f"Successfully deleted object [{name}:*v1.{kind}] in namespace [{namespace}]",
     }
-    return EventText("Normal", _REASONS[step.operation][0], masker.text(words[step.operation]))
+    return EventText("Normal", _REASONS[step.operation][0], masker.text(messages[step.operation]))
 
 
 def _done_in_druid(step: Converge, masker: Masker) -> EventText:
@@ -84,7 +84,7 @@ def _listed(found: list[tuple[str, str, str]]) -> str:
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (path, old value, new value) of each leaf that differs, secrets masked, the server's own left out."""
+    """Return (path, old value, new value) of each leaf that differs, without server-side fields; secrets are masked."""
     return list(_differences(*masked_pair(before, after), ""))
 
 
@@ -108,21 +108,21 @@ def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterato
 
 
 def _by_name(elements: list[Any]) -> dict[Any, Any]:
-    """Return the elements by their names where each has one of its own, otherwise by position."""
+    """Return the elements by name if names are unique, otherwise by position."""
     mappings = [element for element in elements if isinstance(element, Mapping)]
     named = {each["name"]: each for each in mappings if isinstance(each.get("name"), str)}
     return named if len(named) == len(elements) else dict(enumerate(elements))
 
 
 def _shown_pair(before: Any, after: Any) -> tuple[str, str]:
-    """Return both as words; of two texts with many lines only the lines that differ."""
+    """Return both as text; of multi-line strings only the lines that differ."""
     if not (isinstance(before, str) and isinstance(after, str)):
         return _shown(before), _shown(after)
     old, new = before.splitlines(), after.splitlines()
-    gone, come = [line for line in old if line not in new], [line for line in new if line not in old]
-    if not (gone or come) or len(old) == len(new) == 1:
+    removed, added = [line for line in old if line not in new], [line for line in new if line not in old]
+    if not (removed or added) or len(old) == len(new) == 1:
         return _shown(before), _shown(after)
-    return _shown("\n".join(gone) or None), _shown("\n".join(come) or None)
+    return _shown("\n".join(removed) or None), _shown("\n".join(added) or None)
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Autoscalers that are not part of the resource, made by hand or by KEDA: their decisions stand all the same."""
+"""Autoscalers that are not part of the resource, created by hand or by KEDA: their decisions are respected."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ KIND = "HorizontalPodAutoscaler"
 
 
 def with_foreign_autoscalers(api: KubernetesApi, cluster: Cluster, observed: Observed) -> Cluster:
-    """Return the cluster, knowing which of its groups somebody else's autoscaler scales.
+    """Return the cluster with the external autoscalers of its groups.
 
-    Who has scaled cannot be told from the record of owners, which names whole programs: so autoscalers are looked for
-    (one LIST), but only when replicas are not ours. They are ours until somebody changes them.
+    managedFields do not identify an autoscaler, only the controller manager. So autoscalers are listed (one LIST), but
+    only if we do not own the field replicas.
     """
     undecided = {(group.kind, group.unique_name) for group in cluster.groups if _is_undecided(group, observed)}
     if not undecided:

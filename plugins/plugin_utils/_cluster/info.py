@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `cluster_info` tells of Druid resources."""
+"""The result of `cluster_info`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLUSTER_INFO: Mapping[str, Any] = {"name": {"type": "str"}, "namespace": {"type"
 
 
 def clusters(api: KubernetesApi, namespace: str, name: str | None) -> list[dict[str, Any]]:
-    """Return the description of one resource, or of all in the namespace; nothing when there is none."""
+    """Return the description of one resource, or of all in the namespace; empty if there is none."""
     if name is None:
         return [describe(resource) for resource in api.list_objects(names.KIND, namespace)]
     resource = api.get(names.KIND, namespace, name)
@@ -27,7 +27,7 @@ def clusters(api: KubernetesApi, namespace: str, name: str | None) -> list[dict[
 
 
 def describe(resource: Manifest) -> dict[str, Any]:
-    """Return names and conditions of a resource, without the text of its specification."""
+    """Return names and conditions of a resource, without its spec."""
     status = resource.get("status") or {}
     conditions = status.get("conditions") or []
     is_current = status.get("observedGeneration") == resource["metadata"]["generation"]
@@ -43,5 +43,5 @@ def describe(resource: Manifest) -> dict[str, Any]:
 
 
 def _groups(resource: Manifest) -> list[str]:
-    """Return the groups in the order of the rollout; none of a specification that cannot be read."""
+    """Return the groups in rollout order; empty if the spec is invalid."""
     return [] if schema_errors(resource) else [group.key for group in Cluster.from_resource(resource).groups]

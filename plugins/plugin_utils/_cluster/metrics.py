@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetr
 
 
 def is_as_desired(conditions: Conditions) -> bool:
-    """Return whether nobody waits for the cluster: it is ready, stopped or paused."""
+    """Return whether the cluster is in the desired state: ready, stopped or paused."""
     return is_settled(conditions.values()) or is_true(conditions, "Paused")
 
 
@@ -27,7 +27,7 @@ APPLIED = ("create", "update", "recreate")
 
 
 def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> definitions.Run:
-    """Return what there is to tell of a task that could be carried out, be it in part."""
+    """Return the metrics of a task that ran, even in part."""
     operations = [step.operation for step in outcome.plan.steps]
     return definitions.Run(
         seconds=seconds,

@@ -35,10 +35,10 @@ APP_LABEL = "app"
 CLUSTER_LABEL = "druid_cr"
 GROUP_LABEL = "nodeSpecUniqueStr"
 COMPONENT_LABEL = "component"
-# A cluster with a longer name has no objects: none could carry its label.
+# A cluster with a longer name has no objects: the name is not a valid label value.
 MAX_LABEL_CHARACTERS = 63
 
-# What only the server keeps of an object's metadata: no news to a person.
+# Metadata fields that only the server sets; they are not shown.
 BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
 
 
@@ -63,12 +63,12 @@ def service_name(template: str | None, unique: str) -> str:
 
 
 def cluster_labels(cr: str) -> dict[str, str]:
-    """Return the labels that all objects of the cluster carry."""
+    """Return the labels of all objects of the cluster."""
     return {APP_LABEL: "druid", CLUSTER_LABEL: cr}
 
 
 def fixed_labels(group: Group) -> dict[str, str]:
-    """Return the four labels that tell a group's pods from all others; what a new workload selects by."""
+    """Return the four labels that identify a group's pods; the selector of a new workload."""
     return {
         **cluster_labels(group.cluster.name),
         GROUP_LABEL: group.unique_name,
@@ -77,7 +77,7 @@ def fixed_labels(group: Group) -> dict[str, str]:
 
 
 def group_labels(group: Group) -> dict[str, str]:
-    """Return the labels of a group's objects: the user's podLabels below the four fixed ones."""
+    """Return the labels of a group's objects: the user's podLabels, overridden by the four fixed ones."""
     return {**group.merged("podLabels"), **fixed_labels(group)}
 
 

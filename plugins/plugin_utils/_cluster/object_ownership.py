@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose is a live object? What is not this cluster's is never written and never deleted."""
+"""Ownership of live objects: objects that do not belong to the cluster are never written and never deleted."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _GROUP = names.API_VERSION.partition("/")[0] + "/"
 
 
 def is_ours(live: Manifest, cluster: Cluster) -> bool:
-    """True for an object that this cluster made.
+    """True for an object that belongs to this cluster.
 
-    By resource: its controller is the Druid resource of this name (an earlier one with another uid, too: it is gone).
-    By variable, and for what a deleted resource has left without an owner: it carries the cluster's label, and our
-    field manager or the Go operator has written it.
+    With a resource: its controller is the Druid resource of this name (also a deleted one with another uid).
+    Without a resource, and for orphans of a deleted one: it has the cluster's label, and our field manager or the Go
+    operator wrote it.
     """
     if controller(live) is not None:
         return cluster.uid is not None and is_of_resource(live, cluster)
@@ -46,20 +46,20 @@ def controller(live: Manifest) -> Mapping[str, Any] | None:
 
 
 def describe_owner(live: Manifest) -> str:
-    """Say in a few words whose the object seems to be."""
+    """Return a short description of the owner of the object."""
     owner = controller(live)
     if owner is not None:
         return f"it belongs to {owner['kind']} {owner['name']}"
     cluster = (live["metadata"].get("labels") or {}).get(names.CLUSTER_LABEL)
     return (
-        f"it carries the label {names.CLUSTER_LABEL}={cluster}" if cluster else "it has no owner and was not made by us"
+        f"it has the label {names.CLUSTER_LABEL}={cluster}" if cluster else "it has no owner and was not created by us"
     )
 
 
 def is_claim_of(claim: Manifest, cluster: Cluster) -> bool:
-    """True for a claim that holds this cluster's data: one of a group's claim templates, or one that we made.
+    """True for a PVC of this cluster: of a volume claim template of a group, or created by us.
 
-    The label alone proves nothing: names of two clusters can meet (``a-b`` and ``c``, ``a`` and ``b-c``).
+    The label alone is not sufficient: names of two clusters can collide (``a-b`` and ``c``, ``a`` and ``b-c``).
     """
     if controller(claim) is not None:
         return is_ours(claim, cluster) or _controller_is_group(claim, cluster)
@@ -73,10 +73,10 @@ def is_claim_of(claim: Manifest, cluster: Cluster) -> bool:
 
 
 def is_pod_of(live: Manifest, cluster: Cluster) -> bool:
-    """True for a pod or ReplicaSet of one of this cluster's groups, also of one that is gone.
+    """True for a pod or ReplicaSet of one of this cluster's groups, including removed ones.
 
-    It carries all four labels and the group's name, and the group's workload controls it, or nobody: its workload was
-    deleted to be recreated, and has not been yet.
+    It has all four labels and the group's name, and the group's workload controls it; or it has no controller, while
+    the workload is being recreated.
     """
     labels = live["metadata"].get("labels") or {}
     group = labels.get(names.GROUP_LABEL, "")
@@ -87,12 +87,12 @@ def is_pod_of(live: Manifest, cluster: Cluster) -> bool:
 
 
 def foreign_workloads(cluster: Cluster, workloads: Iterable[Manifest]) -> dict[str, Manifest]:
-    """Return by name the workloads that are not this cluster's: what bears their name in its labels may be theirs."""
+    """Return, by name, the workloads of other owners: objects with their name in the labels may belong to them."""
     return {live["metadata"]["name"]: live for live in workloads if not is_ours(live, cluster)}
 
 
 def group_of(live: Manifest) -> str:
-    """Return the name of the workload whose group an object says to be of, or nothing."""
+    """Return the name of the workload of the object's group per its labels, or an empty string."""
     group: str = (live["metadata"].get("labels") or {}).get(names.GROUP_LABEL, "")
     return group
 

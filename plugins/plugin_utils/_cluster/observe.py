@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is there: everything that a pass decides on, read once."""
+"""The live state: everything that a reconcile depends on, read once."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class ObjectKey(NamedTuple):
 
 
 def key_of(manifest: Manifest) -> ObjectKey:
-    """Return how a manifest or a live object is addressed."""
+    """Return kind and name of a manifest or live object."""
     return ObjectKey(manifest["kind"], manifest["metadata"]["name"])
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The live objects with the cluster's label, and what the resource refers to (None: not there)."""
+    """The live objects with the cluster's label, and the referenced objects (None: not found)."""
 
     objects: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
     references: Mapping[ReferenceKey, Manifest | None] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Observed:
         return self.objects.get(ObjectKey(group.kind, group.unique_name))
 
     def preserved(self, cluster: Cluster) -> dict[str, Preserved]:
-        """Return what each running group hands down to its next rendering."""
+        """Return what the next rendering of each running group must preserve."""
         found = ((group.key, self._preserved(group)) for group in cluster.groups)
         return {key: kept for key, kept in found if kept is not None}
 
@@ -72,7 +72,7 @@ class Observed:
         workload = self.workload(group)
         if workload is not None:
             return Preserved.from_workload(workload)
-        # Pods without a workload: a recreation was cut short.
+        # Pods without a workload: a recreation was interrupted.
         orphan = next(self.pods_of(group), None)
         return from_pod(orphan, group.unique_name) if orphan else None
 
@@ -81,7 +81,7 @@ class Observed:
         return self._pods(group.unique_name)
 
     def orphans_of(self, unique_name: str) -> list[Manifest]:
-        """Return the pods that run without the workload of that name: it was deleted to be recreated."""
+        """Return the pods of a workload that was deleted to be recreated."""
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
         return [pod for pod in self._pods(unique_name) if not is_terminating(pod)]
@@ -93,9 +93,9 @@ class Observed:
         """Return the same with these objects added or replaced."""
         return replace(self, objects={**self.objects, **{key_of(live): live for live in found}})
 
-    def without(self, gone: Iterable[ObjectKey]) -> Observed:
+    def without(self, removed: Iterable[ObjectKey]) -> Observed:
         """Return the same without these objects."""
-        missing = set(gone)
+        missing = set(removed)
         return replace(self, objects={key: live for key, live in self.objects.items() if key not in missing})
 
 
@@ -112,11 +112,11 @@ def observe(api: KubernetesApi, cluster: Cluster, references: Iterable[Reference
 
 
 def replica_sets(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
-    """Return the ReplicaSets with the cluster's label. Only a group that is gone can have left one to us."""
+    """Return the ReplicaSets with the cluster's label. Only removed groups can have orphaned ones."""
     return api.list_objects("ReplicaSet", cluster.namespace, f"{names.CLUSTER_LABEL}={cluster.name}")
 
 
 def get_existing(api: KubernetesApi, namespace: str, keys: Iterable[ObjectKey]) -> list[Manifest]:
-    """Return those objects that exist: what no LIST shows may have lost its label or be somebody else's."""
+    """Return the existing objects of these names, which may lack the label or have another owner."""
     found = (api.get(key.kind, namespace, key.name) for key in keys)
     return [live for live in found if live is not None]

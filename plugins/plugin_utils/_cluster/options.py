@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a pass is made."""
+"""Options of a reconcile."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.timers import PhaseTimer
 
-# A pass keeps whole clusters waiting, so that Druid is not waited for as long as by a module on its API.
+# Shorter than in the modules: a reconcile that waits for Druid delays other clusters.
 TIMEOUTS = Timeouts(read_timeout=10, retry_timeout=5)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a pass is made: `check_mode` stops before the first write; references lead to these namespaces, too.
+    """Options of a reconcile: `check_mode` stops before the first write.
 
-    With `keep_finalizer` the finalizer stays whatever becomes of the claims. `url` is where Druid is found from here,
-    in place of the cluster's own Service; credentials go there. `meter` takes the time, and counts the requests.
-    `on_step` is told of each step that is about to be carried out.
+    `allowed_reference_namespaces` are other namespaces that references may use. With `keep_finalizer` the resource
+    always has the finalizer. `url` is the address of Druid instead of the cluster's own Service; credentials are sent
+    there. `meter` measures time, and counts requests. `on_step` is called before each step.
     """
 
     check_mode: bool = False

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of a request."""
+"""The outcome of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 @dataclass(frozen=True)
 class Outcome(wait.Outcome[Report]):
-    """What came of a request: the plan has the steps of all passes."""
+    """The outcome of a request; the plan has the steps of all reconciles."""
 
     plan: Plan = field(default_factory=Plan)
     changed: bool = False

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a pass would do, as a value: steps in order, and what stands in the way."""
+"""The plan of a reconcile: steps in order, and findings."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Operation = Literal["create", "update", "recreate", "delete", "patch"]
 
 @dataclass(frozen=True)
 class Step:
-    """One write. `group` is the key of the group it belongs to, None for what all groups share.
+    """One write. `group` is the key of its group, None for shared objects.
 
-    `live` is what it was decided on (None: the object is to be made), `after` what will be there (None: nothing);
-    `managed_fields` the field ownership that has to be established before, `patch` a JSON patch in place of an apply.
-    `initial` is what an object is made from when that is more than the lasting manifest: the first replicas of a
-    workload that an autoscaler governs, what others had added to the object that is recreated.
+    `live` is the object before (None: it is created), `after` the object afterwards (None: it is deleted);
+    `managed_fields` the field ownership that must be set before, `patch` a JSON patch instead of an apply.
+    `initial` is the manifest of the creation, if it has more fields than the applied one: initial replicas of an
+    autoscaled workload, or fields of other managers in a recreated object.
     """
 
     operation: Operation
@@ -45,12 +45,12 @@ class Step:
 
     @property
     def has_duplicate_keys(self) -> bool:
-        """True when an object is made with a pod template that says something twice: an apply would be refused."""
+        """True when an object is created with duplicate keys in its pod template: the server rejects an apply."""
         return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
 
     @property
     def removes_group(self) -> bool:
-        """True for the removal of what belonged to a group that the specification has no longer."""
+        """True for the deletion of an object of a group that was removed from the spec."""
         return self.operation == "delete" and self.group is None
 
     @property
@@ -61,19 +61,19 @@ class Step:
         return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
 
 
-# Is told of a step that is about to be carried out.
+# Called before the execution of a step.
 OnStep = Callable[[Step], None]
 
 
 def noop(step: Step) -> None:
-    """Tell nobody of a step."""
+    """Do nothing before a step."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All writes of a pass in their order, what is in the way of others, and remarks for the user.
+    """All writes of a reconcile in order, findings about blocked ones, and warnings.
 
-    `in_druid` are those that come after all of Kubernetes: what the resource states about Druid itself.
+    `in_druid` are the changes in Druid, which follow the writes in Kubernetes.
     """
 
     steps: tuple[Step, ...] = ()
@@ -87,5 +87,5 @@ class Plan:
 
     @property
     def restarting_steps(self) -> tuple[Step, ...]:
-        """The steps that restart pods, in the order in which they will be carried out."""
+        """The steps that restart pods, in the order of execution."""
         return tuple(step for step in self.steps if step.restarts_pods)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan for people: one before/after per object, one line per step, and what would restart."""
+"""A plan as text: one diff per object, one line per step, and the restarts."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
 
 _VERBS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
-_REMARKS = {"patch": " (finalizer)", "recreate": " (a field that cannot be changed; pods keep running)"}
+_REMARKS = {"patch": " (finalizer)", "recreate": " (immutable field; pods keep running)"}
 
 
 def lines(plan: Plan) -> list[str]:
-    """Return the plan in words: each step, what restarts in which order, what changes in Druid, what is held back."""
+    """Return the plan as lines: each step, the restarts in order, the changes in Druid, the problems."""
     steps = [f"{_VERBS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}" for step in plan.steps]
-    findings = [f"held back: {finding.message}" for finding in plan.findings if finding.is_problem]
+    findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
     return [*steps, *restart_lines(plan.steps), *in_druid, *findings]
 
 
 def restart_lines(steps: Iterable[Step]) -> list[str]:
-    """Return a numbered line per workload whose pods will be replaced, in the order of the rollout.
+    """Return a numbered line per workload whose pods will be replaced, in rollout order.
 
-    Then a line per workload whose pods are replaced only when somebody deletes them.
+    Then a line per workload whose pods are replaced only when they are deleted (OnDelete).
     """
     replaced = [step for step in steps if step.restarts_pods and _pods(step)]
     by_themselves = [step for step in replaced if not _waits_for_deletion(step)]
     by_hand = [step for step in replaced if _waits_for_deletion(step)]
     return [
         *(f"restart {number}: {_restart(step)}" for number, step in enumerate(by_themselves, 1)),
-        *(f"no restart before its pods are deleted (OnDelete): {_restart(step)}" for step in by_hand),
+        *(f"no restart until the pods are deleted (OnDelete): {_restart(step)}" for step in by_hand),
     ]
 
 
@@ -50,7 +50,7 @@ def _restart(step: Step) -> str:
 
 
 def _pods(step: Step) -> int:
-    """Return how many pods there are before and after, without those that a partition keeps as they are."""
+    """Return the number of pods that are replaced, without those that a partition excludes."""
     before, after = ((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after))
     partition = (_strategy(step).get("rollingUpdate") or {}).get("partition", 0)
     return int(max(0, min(before, after) - partition))
@@ -65,7 +65,7 @@ def _strategy(step: Step) -> Mapping[str, Any]:
 
 
 def diff(plan: Plan) -> list[dict[str, str]]:
-    """Return the diff as Ansible's callbacks print it: per object, then what restarts, then per thing in Druid."""
+    """Return the diff for Ansible's callbacks: per object, then the restarts, then per change in Druid."""
     replaced = restart_lines(plan.steps)
     prepared = [{"prepared": "\n".join(replaced) + "\n"}] if replaced else []
     return [*map(_entry, plan.steps), *prepared, *map(_entry_in_druid, plan.in_druid)]
@@ -88,16 +88,16 @@ def _entry_in_druid(step: Converge) -> dict[str, str]:
 
 
 def _after(step: Step) -> Manifest | None:
-    """Return what will be there; for a new object what we state, without all that the server fills in."""
+    """Return the object afterwards; for a new object the manifest, without the server's defaults."""
     if step.operation == "delete":
         return None
     return step.manifest if step.live is None else step.after
 
 
 def _essence(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return what a person has written or would write: no status, no bookkeeping of the server.
+    """Return the manifest without status and server-side metadata.
 
-    Of a Druid resource that is too deep to be understood (its finalizer is kept all the same) the upper levels.
+    Of a Druid resource that is nested too deeply, return the upper levels.
     """
     if manifest is None:
         return None
@@ -120,7 +120,7 @@ def _yaml(manifest: Any) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    """False for what would act on a terminal, or turn the reading direction, instead of being seen."""
+    """False for control characters and those that change the writing direction."""
     return character.isprintable() or character in "\n\t"
 
 
@@ -130,15 +130,15 @@ def _escape(character: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes text of several lines as such, so that a diff shows the line that differs; and no aliases."""
+    """Writes multi-line strings as literal blocks, so that a diff shows the changed lines; no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def analyze_scalar(self, scalar: str) -> Any:
-        """Let lines with tabs or blanks at their end stand as they are: this is for people to read.
+        """Allow literal blocks for lines with tabs or trailing blanks.
 
-        What cannot be seen stands between double quotes, where it can be escaped.
+        Strings with invisible characters are double-quoted, so that these are escaped.
         """
         analysis = super().analyze_scalar(scalar)
         if not all(map(_is_visible, scalar)):
@@ -153,7 +153,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _is_readable(text: str) -> bool:
-    """True for a text of several lines that a terminal can show as it is."""
+    """True for a multi-line string that a terminal can print unchanged."""
     return "\n" in text and all(map(_is_visible, text))
 
 

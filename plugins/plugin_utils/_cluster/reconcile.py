@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One reconcile: observe, desire, decide, act, report."""
+"""One reconcile: observe, render, decide, act, report."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status i
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report:
-    """Make one pass for a Druid resource: as read from the API, or (without a uid) made of variables.
+    """Reconcile a Druid resource: from the API, or (without a uid) built from a spec.
 
-    KubernetesError when the cluster cannot be read, and the conditions say so; what cannot be written is in the report.
+    KubernetesError if the cluster cannot be read; the conditions report it. Failed writes are in the report.
     """
-    go_through = _finalize if is_terminating(resource) else _reconcile
+    reconcile_once = _finalize if is_terminating(resource) else _reconcile
     try:
-        done = go_through(api, resource, options)
+        done = reconcile_once(api, resource, options)
     except KubernetesError as error:
         if not options.check_mode:
             report_observe_failure(api, resource, error, now)
@@ -74,7 +74,7 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
 
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    """Let the resource go. Its specification may be anything: nobody may have to mend it first."""
+    """Finalize a terminating resource. Its spec is ignored, since it may be invalid."""
     cluster = Cluster.from_resource({**resource, "spec": {}})
     with options.phases("observe"):
         steps, observed, warnings = finalize(api, resource, cluster, options.check_mode)
@@ -110,10 +110,10 @@ def _act(api: KubernetesApi, steps: Iterable[Step], options: Options) -> tuple[R
 def _observe(api: KubernetesApi, resource: Manifest, options: Options) -> tuple[Cluster, Observed]:
     cluster = Cluster.from_resource(resource)
     if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
-        # No object can carry its label; what is wrong is said by the validation.
+        # The name is not a valid label value; the validation reports it.
         return cluster, Observed()
-    refused = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
-    followed = [key for key in cluster_references(resource) if key not in refused]
+    not_permitted = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
+    followed = [key for key in cluster_references(resource) if key not in not_permitted]
     with options.phases("observe"):
         observed = observe(api, cluster, followed)
         cluster = Cluster.from_resource(resource, observed.references)
@@ -123,14 +123,14 @@ def _observe(api: KubernetesApi, resource: Manifest, options: Options) -> tuple[
 def _decide(
     api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, options: Options
 ) -> tuple[Plan, Observed]:
-    """Return what is to be done, and what is there including what only a look by name has found."""
+    """Return the plan, and the live state including objects that were only found by name."""
     contested = go_operator_conflict(cluster, observed)
     if contested is not None:
         return Plan(findings=(contested,)), observed
     kept = finalizer.keep_finalizer(resource, options.keep_finalizer) if cluster.uid else ()
-    obstacles = _obstacles(resource, cluster, options)
-    if obstacles:
-        return Plan(kept, obstacles), observed
+    blockers = _blockers(resource, cluster, options)
+    if blockers:
+        return Plan(kept, blockers), observed
     desired = _render(cluster, observed)
     plan, observed = _decide_objects(api, cluster, desired, observed)
     return Plan((*kept, *plan.steps), plan.findings, desired.warnings), observed
@@ -144,10 +144,10 @@ def _render(cluster: Cluster, observed: Observed) -> Desired:
     return keep_duplicates(desired, render(cluster, preserved, desired.deduplicated), observed)
 
 
-def _obstacles(resource: Manifest, cluster: Cluster, options: Options) -> tuple[Finding, ...]:
-    refused = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
-    if refused:
-        return preconditions.disallowed(refused, cluster.namespace)
+def _blockers(resource: Manifest, cluster: Cluster, options: Options) -> tuple[Finding, ...]:
+    not_permitted = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
+    if not_permitted:
+        return preconditions.disallowed(not_permitted, cluster.namespace)
     return preconditions.invalid(cluster) or preconditions.not_found(cluster)
 
 
@@ -163,8 +163,8 @@ def _decide_objects(
     steps = drop_blocked(changes.changed_objects(cluster, desired, observed), findings)
     findings = (*findings, *immutable.not_adoptable_pods(cluster, steps, observed))
     steps = drop_blocked(steps, findings)
-    confirmed, refusals = dry_run(api, steps)
-    findings = (*findings, *refusals)
+    confirmed, rejections = dry_run(api, steps)
+    findings = (*findings, *rejections)
     if prune.may_leave_replica_sets(cluster, desired, observed):
         observed = observed.with_objects(replica_sets(api, cluster))
     removals = prune.removed_objects(cluster, desired, observed)
@@ -173,7 +173,7 @@ def _decide_objects(
 
 
 def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, read_only: bool) -> Reconciled:
-    """Keep what is stated about Druid itself, as far as the whole cluster is not held back, and Druid is there."""
+    """Reconcile the dynamic configurations, unless the whole cluster is blocked or stopped."""
     is_blocked = any(finding.is_problem and finding.group is None for finding in done.plan.findings)
     if is_blocked or done.cluster.stopped:
         return done
@@ -182,15 +182,15 @@ def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, r
     done = replace(done, plan=replace(done.plan, findings=findings, warnings=warnings))
     if not due.configs:
         return done
-    # What speaks HTTP with Druid takes a while to import: most clusters state nothing about it.
+    # The import of the HTTP client is slow, and most clusters have no dynamicConfig.
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import configure
 
     return configure(api, done, due.configs, options, read_only=read_only)
 
 
 def _with_written(done: Reconciled) -> Reconciled:
-    """Return the pass with what is there now, as far as the answers to the writes say."""
+    """Return the reconcile with the live state updated from the results of the writes."""
     carried_out = [result for result in done.results if result.is_done]
     written = [result.live for result in carried_out if result.live and result.live["kind"] != names.KIND]
-    gone = [result.step.key for result in carried_out if result.step.operation == "delete"]
-    return replace(done, observed=done.observed.with_objects(written).without(gone))
+    deleted = [result.step.key for result in carried_out if result.step.operation == "delete"]
+    return replace(done, observed=done.observed.with_objects(written).without(deleted))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell what a pass found and did: one patch of the status when it differs, events, and a report for the caller."""
+"""Report a reconcile: one patch of the status if it differs, events, and a report for the caller."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status i
 
 @dataclass(frozen=True)
 class Report:
-    """What a pass has done (the steps that failed left out) or would do. All texts are masked.
+    """Completed steps of a reconcile, or planned ones in check mode. All texts are masked.
 
-    `troubles` say what of it could not be told to others; with `is_gone` the resource has none to tell any more.
+    `reporting_errors` are errors of writes of status and events; with `is_gone` the resource was deleted.
     """
 
     plan: Plan
@@ -58,20 +58,20 @@ class Report:
 
     @property
     def is_final(self) -> bool:
-        """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
+        """True when there is nothing to wait for: the desired state is reached, or a lasting problem blocks it."""
         return self.is_settled or any(problem.reason not in reasons.TRANSIENT_OF_DRUID for problem in self.problems)
 
     @property
     def progress(self) -> str:
         ready = next(each for each in self.status["conditions"] if each["type"] == "Ready")
-        return f"{self.status.get('nodes', '')} nodes ready. {ready['message']}"
+        return f"{self.status.get('nodes', '')} pods ready. {ready['message']}"
 
 
 @dataclass(frozen=True)
 class Reconciled:
-    """What a pass has read, decided and (not in check mode) done.
+    """State, plan and (not in check mode) results of a reconcile.
 
-    `normalized_in_druid` is what Druid has made of dynamic configurations, None where nothing was written.
+    `normalized_in_druid` are digests of normalized dynamic configurations, None if nothing was written.
     """
 
     resource: Manifest
@@ -106,14 +106,14 @@ def report(api: KubernetesApi, done: Reconciled, check_mode: bool, now: datetime
 
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
-    """Return what would be there after the steps: what the dry runs have answered, unseen by any controller."""
+    """Return the predicted state after the steps, from the results of the dry runs."""
     planned = [step for step in steps if step.key.kind != names.KIND]
     created = [step.after for step in planned if step.after is not None]
     return observed.with_objects(created).without(step.key for step in planned if step.operation == "delete")
 
 
 def _masker(done: Reconciled) -> Masker:
-    """Return what masks the secrets of all that was read, that which the resource refers to and Druid's included."""
+    """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
     in_druid = (state for step in done.plan.in_druid for state in (step.change.before, step.change.after))
     read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
     return masker_of([searched(done.resource), *(each for each in read if each)])
@@ -128,7 +128,7 @@ def _masked(finding: Finding, masker: Masker) -> Finding:
 
 
 def _is_gone(results: Iterable[Result]) -> bool:
-    """True when the finalizer of a resource that is being deleted has been removed: there is no status any more."""
+    """True when the finalizer of a terminating resource was removed, so that it is deleted."""
     patches = [result for result in results if result.step.patch is not None and result.is_done]
     return any(is_terminating(result.step.manifest) for result in patches)
 
@@ -136,12 +136,12 @@ def _is_gone(results: Iterable[Result]) -> bool:
 def _publish(
     api: KubernetesApi, done: Reconciled, document: dict[str, Any], masker: Masker, now: datetime
 ) -> tuple[str, ...]:
-    """Write what others see; return what went wrong with that, which is no reason to fail."""
+    """Write status and events; return the errors, which do not fail the reconcile."""
     previous = done.resource.get("status") or {}
     news = (*events.done_texts(done.results, masker), *events.in_druid_texts(done.plan.in_druid, masker))
-    # While it lasts it is in the conditions.
+    # An unchanged problem is in the conditions only.
     if degraded(previous) != degraded(document):
-        news = (*news, *events.trouble_texts(done.results, done.plan.findings, masker))
+        news = (*news, *events.problem_texts(done.results, done.plan.findings, masker))
     try:
         if document != previous:
             write_status(api, done.resource, document)
@@ -151,7 +151,7 @@ def _publish(
 
 
 def _send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> tuple[str, ...]:
-    """Write the events; return what went wrong with that."""
+    """Write the events; return the errors."""
     try:
         send(api, resource, news, now)
     except KubernetesError as error:

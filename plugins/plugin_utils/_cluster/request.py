@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What one task asks for."""
+"""The request of one task."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_o
 
 @dataclass(frozen=True)
 class Request(BaseRequest):
-    """A cluster, and what to do with it in which way."""
+    """A cluster, and what to do with it."""
 
     options: Options = field(default_factory=Options)
 
@@ -41,7 +41,7 @@ CLUSTER_ARGUMENTS: Mapping[str, Any] = {
 def to_request(
     arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], meter: Meter
 ) -> Request:
-    """Return what the task asks for; InvalidResource when the resource given is none."""
+    """Return the request of the task; InvalidResource if `resource` is not a resource."""
     task = parse_options(names.KIND, arguments, find_file)
     without_resource = task["without_resource"] or (arguments["without_resource"] and task["resource"] is None)
     options = Options(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When to look at a cluster again."""
+"""When to reconcile a cluster again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_
 
 
 def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime) -> int | None:
-    """Return the seconds until the next look; None for a cluster that is as wanted: the regular period will do."""
+    """Return the seconds until the next reconcile; None (the regular period) if the cluster is settled."""
     by_type = {each["type"]: each for each in conditions}
     if is_settled(by_type.values()) or by_type["Paused"]["status"] == "True":
         return None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the router of a Druid resource is: scheme and port from its group, the name from a Service of the cluster."""
+"""Address of the router of a Druid resource: scheme and port from its group, name from its Service."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PLAINTEXT_PORT, TLS_PORT = 8888, 9088
 
 
 class RouterNotFound(Exception):
-    """Nothing leads to a router of the cluster; the text says why, and what to do."""
+    """No Service leads to a router of the cluster; the message has cause and remedy."""
 
 
 def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool, remedy: str) -> str:
     """Return the URL of a Service of a router group.
 
-    A Service counts only if the Druid resource is its controller: one that merely carries the labels gets no
-    credentials. What can be done instead of giving the cluster such a Service is said by `otherwise`.
+    A Service counts only if the Druid resource is its controller: one that merely has the labels must not get
+    credentials. `remedy` is the alternative to such a Service, for the error message.
     """
     cluster = Cluster.from_resource(resource)
     groups = [group for group in cluster.groups if group.node_type == ROUTER]
@@ -37,10 +37,10 @@ def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool,
     found = (url for group in groups for url in _urls(group, owned, prefers_tls))
     url = next(found, None)
     if url is None:
-        expected = ", ".join(name for group in groups for name in service_names(group)) or "none is described"
+        expected = ", ".join(name for group in groups for name in service_names(group)) or "none is specified"
         raise RouterNotFound(
-            f"Druid {cluster.name} has no Service that leads to the port of its router (looked for: {expected}). Wait "
-            f"until the cluster is made, give its router group a Service, or {remedy}."
+            f"Druid {cluster.name} has no Service that leads to the port of its router (expected: {expected}). Wait "
+            f"until the cluster is created, add a Service to its router group, or {remedy}."
         )
     return url
 
@@ -54,7 +54,7 @@ def _urls(group: Group, owned: Mapping[str, Manifest], prefers_tls: bool) -> Ite
 
 
 def listener(group: Group, prefers_tls: bool) -> tuple[str, int]:
-    """Return the scheme and the port that the group listens on; TLS where there is nothing else, or it is preferred."""
+    """Return the scheme and the port that the group listens on; TLS if it is preferred, or the only one."""
     texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
     specified = {name: value for text in texts for name, value in properties(text or "").items()}
     is_plain = specified.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
@@ -75,7 +75,7 @@ def _port(service: Manifest, target: int) -> int | None:
 
 
 def _leads_to(port: Mapping[str, Any], target: int) -> bool:
-    """True when it leads there; of a port with a name, which only the pods can tell, when it has the number itself."""
+    """True when the port targets this number; a named target port counts by the Service's port number."""
     leads = port.get("targetPort", port["port"])
     return bool((leads if isinstance(leads, int) else port["port"]) == target)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ways to do what one task asks for, told apart by how it names the cluster."""
+"""Run the request of a task, by resource, by name, or without a resource."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait imp
 
 
 def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
-    """Do what the request asks for. DruidopsError when it cannot even be begun."""
+    """Run the request. DruidopsError if it cannot start."""
     if request.absent:
         delete = delete_without_resource if request.without_resource else delete_resource
         return delete(api, request, progress, clock)
@@ -37,7 +37,7 @@ def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) 
         return _without_resource(api, request, progress, clock)
     if request.resource is None:
         return reconcile_until_final(api, request, Outcome(), progress, clock)
-    # In check mode by dry run: what that returns is what is planned for.
+    # In check mode this is a dry run, and its result is the resource to plan for.
     submitted = submit(api, request.resource, request.options.check_mode)
     plan = Plan(_steps(request.resource, submitted))
     return reconcile_until_final(
@@ -46,7 +46,7 @@ def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) 
 
 
 def _steps(resource: Manifest, submitted: Submitted) -> tuple[Step, ...]:
-    """Return what was done to the resource itself."""
+    """Return the write of the resource itself."""
     if submitted.operation is None:
         return ()
     return (Step(submitted.operation, resource, live=submitted.live, after=submitted.stored),)
@@ -66,9 +66,9 @@ def reconcile_until_final(
     clock: Clock,
     first: Manifest | None = None,
 ) -> Outcome:
-    """Make one pass, and with `wait` more of them until the cluster is as wanted or something lasting is in the way.
+    """Reconcile once, and with `wait` repeatedly until a final state.
 
-    `outcome` is what has been done before; `first` is the resource as it has just been read.
+    `outcome` has the steps done before; `first` is the resource that was just read.
     """
     outcome = _reconcile_once(api, request, outcome, clock, first)
     if not request.wait or request.options.check_mode:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Druid resource as the rest of the collection reads it: a cluster and its groups."""
+"""Typed access to a Druid resource: a cluster and its groups."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 
-# The order in which Druid's documentation wants servers updated.
+# The order of a rolling update in Druid's documentation.
 ROLLOUT_ORDER = ("historical", "middleManager", "indexer", "broker", "router", "overlord", "coordinator")
 
-# What the API server fills in; a spec given by variable or planned from a file may come without.
+# Defaults of the API server, for a spec that was not read from it.
 _DEFAULTS: Mapping[str, Any] = {
     "commonConfigMountPath": "/opt/druid/conf/druid/cluster/_common",
     "defaultProbes": True,
@@ -26,7 +26,7 @@ _DEFAULTS: Mapping[str, Any] = {
 
 
 class ReferenceKey(NamedTuple):
-    """An object outside of the cluster's own that its specification refers to."""
+    """An object that the spec of a cluster references."""
 
     kind: str
     namespace: str
@@ -35,10 +35,9 @@ class ReferenceKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Cluster:
-    """One Druid resource; `uid` is None when it is described by variables only.
+    """One Druid resource; `uid` is None for a cluster without a resource.
 
-    `autoscalers` are the names of autoscalers that are not part of the resource, by the name of the group that they
-    scale.
+    `autoscalers` are the names of autoscalers that are not part of the resource, by the name of their group.
     """
 
     name: str
@@ -49,7 +48,7 @@ class Cluster:
     spec: Mapping[str, Any]
     references: Mapping[ReferenceKey, Mapping[str, Any] | None] = field(default_factory=dict)
     autoscalers: Mapping[str, str] = field(default_factory=dict)
-    # What all groups share and is costly to work out, by a name for it: pure functions of the cluster keep it here.
+    # A cache for expensive values that all groups share, by name.
     shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -58,7 +57,7 @@ class Cluster:
         resource: Mapping[str, Any],
         references: Mapping[ReferenceKey, Mapping[str, Any] | None] | None = None,
     ) -> Cluster:
-        """Return the cluster that a resource describes, with the objects that it refers to."""
+        """Return the cluster of a resource, with the objects that it references."""
         metadata = resource["metadata"]
         return cls(
             name=metadata["name"],
@@ -72,23 +71,23 @@ class Cluster:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The groups in the order in which they are rolled out; within a node type by key."""
+        """The groups in rollout order; within a node type by key."""
         nodes = self.spec.get("nodes") or {}
         return tuple(sorted((Group(key, node, self) for key, node in nodes.items()), key=_rollout_position))
 
     @property
     def stopped(self) -> bool:
-        """Whether the user wants no pods of the whole cluster."""
+        """Whether the user stopped the whole cluster."""
         return bool(self.spec.get("stopped"))
 
     @property
     def auth(self) -> Mapping[str, Any]:
-        """How Druid's API is authenticated to."""
+        """How to authenticate to Druid's API."""
         return self.spec.get("auth") or {}
 
     @property
     def endpoint(self) -> Mapping[str, Any]:
-        """Where Druid's API is found, if not at the cluster's own router, and how TLS connections are secured."""
+        """The address of Druid's API, if not the cluster's own router, and its TLS settings."""
         return self.spec.get("endpoint") or {}
 
     @property
@@ -98,18 +97,18 @@ class Cluster:
 
     @property
     def secret_references(self) -> tuple[ReferenceKey, ...]:
-        """The Secrets whose files lie beside the common configuration."""
+        """The Secrets whose files are mounted beside the common configuration."""
         return tuple(key for key in _references(self.namespace, self.spec) if key.kind == "Secret")
 
     def get(self, name: str) -> Any:
-        """Return a field of the cluster level, or what the API server would have filled in."""
+        """Return a field of the cluster level, or its default."""
         value = self.spec.get(name)
         return _DEFAULTS.get(name) if value is None else value
 
 
 @dataclass(frozen=True)
 class Group:
-    """One entry of `spec.nodes`, read together with the cluster level that it falls back to."""
+    """One entry of `spec.nodes`, with fallback to the cluster level."""
 
     key: str
     node: Mapping[str, Any]
@@ -142,37 +141,37 @@ class Group:
 
     @property
     def stopped(self) -> bool:
-        """Whether the user wants no pods of this group for now."""
+        """Whether the user stopped this group."""
         return self.cluster.stopped or bool(self.node.get("stopped"))
 
     @property
     def autoscaled(self) -> bool:
-        """Whether an autoscaler decides on the number of replicas."""
+        """Whether an autoscaler sets the number of replicas."""
         return not self.stopped and (self.node.get("hpAutoscaler") is not None or self.foreign_autoscaler is not None)
 
     @property
     def foreign_autoscaler(self) -> str | None:
-        """The name of the autoscaler that governs the group without being part of the resource."""
+        """The name of the external autoscaler of the group."""
         return self.cluster.autoscalers.get(self.unique_name)
 
     @property
     def replicas(self) -> int:
-        """The number of pods that the specification asks for."""
+        """The number of pods in the spec."""
         return 0 if self.stopped else int(self.node.get("replicas") or 0)
 
     @property
     def first_replicas(self) -> int:
-        """The number of pods that an autoscaled group starts with."""
+        """The initial number of pods of an autoscaled group."""
         autoscaler = self.node.get("hpAutoscaler") or {}
         return max(self.replicas, int(autoscaler.get("minReplicas") or 1))
 
     def first_present(self, name: str) -> Any:
-        """Return the group's value when it states one, also an empty one; else the cluster's (FNN)."""
+        """Return the group's value if it is set, even to an empty one; else the cluster's (FNN)."""
         value = self.node.get(name)
         return self.cluster.get(name) if value is None else value
 
     def first_non_empty(self, name: str, cluster_name: str | None = None) -> str:
-        """Return the group's text; when that is empty, the cluster's (FNE)."""
+        """Return the group's string; if it is empty, the cluster's (FNE)."""
         return self.node.get(name) or self.cluster.get(cluster_name or name) or ""
 
     def concatenated(self, name: str) -> list[Any]:
@@ -185,12 +184,12 @@ class Group:
 
 
 def cluster_references(resource: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:
-    """Return the ConfigMaps and Secrets that a resource's extraCommonConfig names, in its order."""
+    """Return the ConfigMaps and Secrets that a resource's extraCommonConfig references, in order."""
     return _references(resource["metadata"]["namespace"], resource.get("spec") or {})
 
 
 def missing_references(cluster: Cluster) -> tuple[ReferenceKey, ...]:
-    """Return what the cluster refers to but was not found."""
+    """Return the references to objects that do not exist."""
     desired = dict.fromkeys(_references(cluster.namespace, cluster.spec))
     return tuple(key for key in desired if cluster.references.get(key) is None)
 
@@ -201,7 +200,7 @@ def _references(namespace: str, spec: Mapping[str, Any]) -> tuple[ReferenceKey, 
 
 
 def _reference(namespace: str, entry: Mapping[str, Any]) -> ReferenceKey:
-    # The Go operator never looked at the kind: everything that is not called a Secret is a ConfigMap.
+    # The Go operator ignores the kind: every reference that is not to a Secret is to a ConfigMap.
     kind = "Secret" if entry.get("kind") == "Secret" else "ConfigMap"
     return ReferenceKey(kind, entry.get("namespace") or namespace, entry.get("name") or "")
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The status of a Druid resource: standard conditions, and the Go operator's fields kept true beside them."""
+"""The status of a Druid resource: standard conditions, and the fields of the Go operator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
-# Not Ready, and yet as the user wants it: there is nothing to wait for.
+# Not Ready, but requested by the user: there is nothing to wait for.
 _USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
 # Field of the Go operator's status -> the kind whose names it lists.
 _NAME_LISTS = {
@@ -46,9 +46,9 @@ def status(
     findings: Sequence[Finding],
     previous: Mapping[str, Any],
     now: datetime,
-    made_in_druid: Mapping[str, str] | None = None,
+    normalized_in_druid: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the whole status: what others keep there stays, what we keep is made anew."""
+    """Return the whole status: fields of others stay, ours are computed."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
     conditions = with_transition_times(
         _conditions(cluster, states, _changing_groups(cluster, observed, states, findings), findings),
@@ -62,7 +62,7 @@ def status(
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.desired for state in states)}",
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
-        **({} if made_in_druid is None else {"dynamicConfig": dict(made_in_druid) or None}),
+        **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
@@ -70,7 +70,7 @@ def status(
 
 
 def is_settled(conditions: Iterable[Mapping[str, Any]]) -> bool:
-    """True when the cluster is as the user wants it: ready, stopped, or paused with changes that wait."""
+    """True when the cluster is in the requested state: ready, stopped, or paused with pending changes."""
     return any(
         each["type"] == "Ready" and (each["status"] == "True" or each.get("reason") in _USER_REQUESTED)
         for each in conditions
@@ -80,7 +80,7 @@ def is_settled(conditions: Iterable[Mapping[str, Any]]) -> bool:
 def _changing_groups(
     cluster: Cluster, observed: Observed, states: Sequence[GroupState], findings: Sequence[Finding]
 ) -> list[str]:
-    """Return the groups whose pods are being changed: of one that is held back, by an earlier pass alone."""
+    """Return the groups whose pods are being changed; in a blocked group only an earlier reconcile can be the cause."""
     blocked = {finding.group for finding in findings if finding.is_problem}
     as_they_are = group_states(cluster, observed, as_it_is=True)
     current = (
@@ -116,9 +116,9 @@ def _ready(
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
     if cluster.groups and all(group.stopped for group in cluster.groups):
-        return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): no pods are wanted.")
-    nodes = sum(state.desired for state in states)
-    return condition("Ready", True, reasons.ALL_PODS_READY, f"All {nodes} nodes are ready and up to date.")
+        return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
+    pods = sum(state.desired for state in states)
+    return condition("Ready", True, reasons.ALL_PODS_READY, f"All pods are ready and up to date ({pods}/{pods}).")
 
 
 def _waiting_message(waiting: Sequence[GroupState]) -> str:
@@ -135,13 +135,13 @@ def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems:
         message = f"Pods are being changed in {join_limited(changing)}.{more}"
         return condition("Progressing", True, reasons.ROLLING_OUT, message)
     if blocking is not None:
-        message = "No pods are being changed, and not all need be as the specification wants them."
+        message = "No pods are being changed. Some may not be up to date."
         return condition("Progressing", False, blocking.reason, message)
     if deleting is not None:
         return condition("Progressing", True, deleting.reason, deleting.message)
     if awaited is not None:
         return condition("Progressing", False, awaited.reason, awaited.message)
-    return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are as the specification wants them.")
+    return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are up to date.")
 
 
 def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Condition:
@@ -150,7 +150,7 @@ def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Cond
     failures = [text for state in states for text in state.failures]
     if failures:
         return condition("Degraded", True, reasons.PODS_FAILING, join_limited(failures, " | "))
-    return condition("Degraded", False, reasons.AS_EXPECTED, "Nothing is in the way.")
+    return condition("Degraded", False, reasons.AS_EXPECTED, "No problems.")
 
 
 def _paused(findings: Sequence[Finding]) -> Condition:
@@ -160,8 +160,8 @@ def _paused(findings: Sequence[Finding]) -> Condition:
     return condition("Paused", True, pause.reason, pause.message)
 
 
-def _first(findings: Iterable[Finding], *reasons_wanted: str) -> Finding | None:
-    return next((finding for finding in findings if finding.reason in reasons_wanted), None)
+def _first(findings: Iterable[Finding], *expected: str) -> Finding | None:
+    return next((finding for finding in findings if finding.reason in expected), None)
 
 
 def _joined(problems: Iterable[Finding]) -> str:
@@ -174,21 +174,21 @@ def _reason(conditions: Iterable[Condition]) -> str | None:
 
 
 def _versions(cluster: Cluster, observed: Observed) -> str:
-    """Return what the workloads run, which is not always what the specification says."""
+    """Return the versions of the running workloads, which can differ from the spec."""
     workloads = (observed.workload(group) for group in cluster.groups)
     images = (_image(workload) for workload in workloads if workload is not None)
     return ", ".join(sorted({_tag(image) for image in images if image}))
 
 
 def _image(workload: Manifest) -> str:
-    """Return the image of the main container, which is called like its workload."""
+    """Return the image of the main container, which has the name of its workload."""
     containers = workload["spec"]["template"]["spec"]["containers"]
     named = (each for each in containers if each["name"] == workload["metadata"]["name"])
     return str(next(named, containers[0]).get("image") or "")
 
 
 def _tag(image: str) -> str:
-    """Return what follows the image's name: the tag, or else the beginning of the digest."""
+    """Return the tag of the image, or else the beginning of the digest."""
     name, _at, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return tag or digest.partition(":")[2][:12] or "latest"
@@ -201,14 +201,14 @@ def _go_fields(
     findings: Sequence[Finding],
     previous: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the fields that the Go operator keeps; while it does so itself, they stay as it wrote them."""
+    """Return the fields of the Go operator; they stay unchanged while it writes them itself."""
     if _first(findings, reasons.CONFLICTING_OPERATOR) is not None:
         return {field: previous[field] for field in ("druidNodeStatus", *_NAME_LISTS) if field in previous}
     return {"druidNodeStatus": _go_status(observed, states, conditions), **_name_lists(observed)}
 
 
 def _go_status(observed: Observed, states: Sequence[GroupState], conditions: Sequence[Condition]) -> dict[str, str]:
-    """Return the one condition that the Go operator knows: without pods it is fine; else it is about a pod."""
+    """Return the Go operator's single condition: ready if all groups are; else it names a pod."""
     ready, degraded = (next(each for each in conditions if each["type"] == kind) for kind in ("Ready", "Degraded"))
     if degraded["status"] == "True":
         kind = "DruidNodeErrorState"

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lay a part of a pod template over a pod template, by the rules that Kubernetes merges with.
+"""Merge a partial pod template into a pod template, by Kubernetes' strategic merge.
 
-Mappings merge deeply, lists of named things by their key, other lists are replaced. What is stated of a volume replaces
-its source. Null states nothing: the API server stores none in a resource.
+Mappings merge deeply, lists with a merge key by that key, other lists are replaced. A volume's source is replaced. Null
+is ignored: the API server stores none in a resource.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
     "volumeMounts": ("mountPath",),
     "volumes": ("name",),
 }
-# The lists whose items keep only the fields that the change states, too (patch strategy retainKeys): an item can have
-# one of several, as a volume has one source.
+# Lists with the patch strategy retainKeys: an item keeps only the fields that the change specifies, since these exclude
+# each other, such as the sources of a volume.
 RETAIN_KEYS = frozenset({"resourceClaims", "volumes"})
 _KEY_DEFAULTS = {"protocol": "TCP"}
 
@@ -38,7 +38,7 @@ MergeKey = tuple[Any, ...]
 
 
 def strategic_merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `base` with everything that `change` states; neither of them is altered."""
+    """Return `base` merged with `change`; neither of them is modified."""
     merged = dict(base)
     for field, value in change.items():
         if value is not None:
@@ -47,7 +47,7 @@ def strategic_merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[
 
 
 def merge_key(field: str, item: Any) -> MergeKey | None:
-    """Return what tells an item of a keyed list from the others; None when it cannot be told."""
+    """Return the merge key of an item of a keyed list; None if it has none."""
     if field not in MERGE_KEYS or not isinstance(item, Mapping):
         return None
     key = tuple(item.get(name, _KEY_DEFAULTS.get(name)) for name in MERGE_KEYS[field])
@@ -74,7 +74,7 @@ def _keyed_list(field: str, base: list[Any], change: list[Any]) -> list[Any]:
 
 
 def _retained(field: str, base: Mapping[str, Any], change: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what stays of an item; all of it, when the change states nothing but its key."""
+    """Return the retained fields of an item: all, if the change specifies only its key."""
     specified = {name for name, value in change.items() if value is not None}
     if field not in RETAIN_KEYS or specified <= {*MERGE_KEYS[field]}:
         return base
@@ -82,6 +82,6 @@ def _retained(field: str, base: Mapping[str, Any], change: Mapping[str, Any]) ->
 
 
 def _last_position(field: str, items: list[Any], key: MergeKey | None) -> int | None:
-    # Of several items with one key Kubernetes lets the last one win.
+    # If several items have the same key, Kubernetes uses the last one.
     positions = [position for position, item in enumerate(items) if merge_key(field, item) == key]
     return positions[-1] if positions else None

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with a cluster that neither the schema nor a cheap rule in the CRD can tell.
+"""Validation of a cluster beyond the schema and the rules of the CRD.
 
-Everything that runs today stays valid: only what Kubernetes would refuse, or what could never work, is a problem.
+A running cluster stays valid: only what Kubernetes would reject, or what can never work, is a problem.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-# Container names, label values and the names of Services end here.
+# The limit of container names, label values and Service names.
 _LONGEST_NAME = names.MAX_LABEL_CHARACTERS
-# A StatefulSet's pods carry the label controller-revision-hash: its name, a hyphen and up to ten characters. With a
-# longer name the pods are refused. (A Deployment's pods are named within their limit by Kubernetes.)
+# A StatefulSet's pods have the label controller-revision-hash: its name, a hyphen and up to ten characters. With a
+# longer name the pods are rejected. (Kubernetes shortens the names of a Deployment's pods.)
 _LONGEST_STATEFUL_SET_NAME = _LONGEST_NAME - 11
 _LARGEST_CONFIG_MAP = 1024 * 1024
 
@@ -52,7 +52,7 @@ _EXTENSIONS = ("zookeeper", "metadataStore", "deepStorage")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where, what, why, and what to do about it."""
+    """One problem: field, value, message and remedy."""
 
     field: str
     value: Any
@@ -65,10 +65,10 @@ class Problem:
 
 
 def validate(cluster: Cluster) -> tuple[Problem, ...]:
-    """Return everything that is wrong with the cluster; nothing when it can be rendered and applied."""
+    """Return all problems of the cluster; empty if it can be rendered and applied."""
     problems = [problem for rule in _CLUSTER_RULES for problem in rule(cluster)]
     problems += [problem for group in cluster.groups for rule in _GROUP_RULES for problem in rule(group)]
-    # What is wrong at the cluster's level is found once for each group that inherits it.
+    # A problem of the cluster level is found once per group that inherits it.
     return tuple(problem for position, problem in enumerate(problems) if problem not in problems[:position])
 
 
@@ -82,7 +82,7 @@ def _extensions(cluster: Cluster) -> Iterator[Problem]:
     for field in _EXTENSIONS:
         extension = cluster.get(field)
         if extension is not None and extension.get("type") != "default":
-            message = "is not a type that is known here"
+            message = "is not a supported type"
             yield Problem(f"spec.{field}.type", extension.get("type"), message, 'use "default"')
 
 
@@ -93,9 +93,9 @@ def _secret_namespaces(cluster: Cluster) -> Iterator[Problem]:
 
 
 def secret_elsewhere(key: ReferenceKey, own_namespace: str) -> Problem:
-    """Return what is wrong with a Secret that no pod of the cluster can mount, whatever anybody allows."""
-    message = "is not the namespace of the cluster, and pods mount only Secrets of their own namespace"
-    remedy = f"copy Secret {key.name} to namespace {own_namespace}, and refer to it there"
+    """Return the problem of a Secret in another namespace, which no pod of the cluster can mount."""
+    message = "is not the namespace of the cluster, and pods can only mount Secrets of their own namespace"
+    remedy = f"copy Secret {key.name} to namespace {own_namespace}, and reference it there"
     return Problem("spec.extraCommonConfig", key.namespace, message, remedy)
 
 
@@ -127,14 +127,14 @@ def _identities(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
 
 def _collision(kind: str, name: str, keys: list[str]) -> Problem:
     owners = " and ".join(dict.fromkeys(f"group {key}" if key else "the cluster itself" for key in keys))
-    message = f"is the name of {len(keys)} objects of kind {kind}, wanted by {owners}"
+    message = f"is the name of {len(keys)} objects of kind {kind}, defined by {owners}"
     return Problem(f"spec.nodes[{keys[-1]}]", name, message, "name one of them differently")
 
 
 def _images(cluster: Cluster) -> Iterator[Problem]:
     without = [group.key for group in cluster.groups if not group.first_non_empty("image")]
     if without:
-        message = f"no image is named here, nor for {_groups(without)}"
+        message = f"no image is set here or in {_groups(without)}"
         yield Problem("spec.image", None, message, "set it, or image in each of them")
 
 
@@ -145,7 +145,7 @@ def _groups(keys: Sequence[str]) -> str:
 def _node_type(group: Group) -> Iterator[Problem]:
     if group.node_type not in ROLLOUT_ORDER:
         remedy = "use one of " + ", ".join(sorted(ROLLOUT_ORDER))
-        yield Problem(_path(group, "nodeType"), group.node_type, "is not a service of Druid", remedy)
+        yield Problem(_path(group, "nodeType"), group.node_type, "is not a Druid service", remedy)
 
 
 def _unique_name(group: Group) -> Iterator[Problem]:
@@ -155,7 +155,7 @@ def _unique_name(group: Group) -> Iterator[Problem]:
         message = "cannot be the name of a container: only lower case letters, digits and hyphens are allowed"
         yield Problem(f"spec.nodes[{group.key}]", name, message, "choose another key or another name for the cluster")
     if len(name) > limit:
-        message = f"is {len(name)} characters long, and a {group.kind} here can have {limit}"
+        message = f"is {len(name)} characters long, and the name of a {group.kind} can have {limit}"
         yield Problem(f"spec.nodes[{group.key}]", name, message, "choose a shorter key or name for the cluster")
 
 
@@ -171,7 +171,7 @@ def _overlay_labels(group: Group) -> Iterator[Problem]:
     yield from _labels(field, specified)
     for key, value in names.fixed_labels(group).items():
         if specified.get(key, value) != value:
-            yield Problem(f"{field}[{key}]", labels[key], f"has to be {value}: pods are found by it", "leave it out")
+            yield Problem(f"{field}[{key}]", labels[key], f"must be {value}: the selector uses it", "remove it")
 
 
 def _overlay_containers(group: Group) -> Iterator[Problem]:
@@ -181,7 +181,7 @@ def _overlay_containers(group: Group) -> Iterator[Problem]:
             if not container.get("name"):
                 path = _path(group, f"podTemplate.spec.{field}[{position}].name")
                 remedy = f"name the container; Druid's own is {group.unique_name}"
-                yield Problem(path, None, "a container without a name cannot be laid over another", remedy)
+                yield Problem(path, None, "a container without a name cannot be merged", remedy)
 
 
 def _container_names(group: Group) -> Iterator[Problem]:
@@ -210,7 +210,7 @@ def _service_names(group: Group) -> Iterator[Problem]:
 
 def _service_name(group: Group, path: str, template: str | None) -> Iterator[Problem]:
     if template and template.count("%s") != 1:
-        message = "does not contain %s exactly once, which stands for the name of the group"
+        message = "must contain %s, the placeholder for the name of the group, exactly once"
         yield Problem(path, template, message, "write for example %s-api")
         return
     name = names.service_name(template, group.unique_name)

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Druid itself, as seen from a resource: with what it is spoken to, and what is in the way when it does not answer."""
+"""The connection from a resource to Druid's API, changes in Druid, and findings from its errors."""

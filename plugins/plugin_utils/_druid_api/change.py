@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_maski
 
 @dataclass(frozen=True)
 class Converge:
-    """Make, change or remove a thing in Druid; `what` names it, such as ``supervisor pages``."""
+    """Create, update or remove an object in Druid; `what` names it, such as ``supervisor pages``."""
 
     what: str
     resource: Resource
@@ -28,5 +28,5 @@ class Converge:
 
     @property
     def masked(self) -> tuple[Any, Any]:
-        """Before and after without secrets, so that a changed secret can still be seen to have changed."""
+        """Before and after with masked secrets; a changed secret is still visible as a change."""
         return masked_pair(self.change.before, self.change.after)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""With what Druid is spoken to: credentials and certificates from the Secrets that a resource names."""
+"""How to connect to Druid: credentials and certificates from the Secrets that a resource references."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ BASIC = "basic-auth"
 
 
 class DruidTarget(Protocol):
-    """A resource that states how Druid is spoken to, in the shape of the CRD; `{}` where it states nothing."""
+    """A resource that specifies how to connect to Druid, in the shape of the CRD; `{}` if it does not."""
 
     @property
     def namespace(self) -> str:
-        """The namespace of the Secrets that are named without one."""
+        """The namespace of Secrets that are referenced without one."""
 
     @property
     def auth(self) -> Mapping[str, Any]:
-        """The kind of the credentials, and the Secret that they are in."""
+        """The type of the credentials, and their Secret."""
 
     @property
     def endpoint(self) -> Mapping[str, Any]:
-        """The Secrets with the authorities that are trusted, and with a certificate to show."""
+        """The Secrets with the trusted CA certificates, and with a client certificate."""
 
 
 class SecretKey(NamedTuple):
-    """A Secret that a resource names, and the field that does so."""
+    """A Secret that a resource references, and the field that does so."""
 
     namespace: str
     name: str
@@ -58,7 +58,7 @@ class SecretKey(NamedTuple):
 
 
 class ConnectionUnavailable(Exception):
-    """What is needed to speak to Druid is not there."""
+    """Something that the connection to Druid needs does not exist."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -67,7 +67,7 @@ class ConnectionUnavailable(Exception):
 
 @dataclass(frozen=True)
 class ConnectionDetails:
-    """An address, and what is shown there. The certificates and the key are PEM texts."""
+    """An address and its credentials. The certificates and the key are in PEM format."""
 
     url: str
     username: str | None = None
@@ -77,14 +77,14 @@ class ConnectionDetails:
     key: str | None = field(default=None, repr=False)
 
 
-def secrets_of(speaker: DruidTarget) -> tuple[SecretKey, ...]:
-    """Return the Secrets that the resource names."""
-    own = speaker.namespace
+def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:
+    """Return the Secrets that the resource references."""
+    own = target.namespace
     named = (
-        (_part(speaker.auth, "secretRef"), "spec.auth.secretRef"),
-        ({**_part(speaker.endpoint, "caSecretRef"), "namespace": own}, "spec.endpoint.caSecretRef"),
+        (_part(target.auth, "secretRef"), "spec.auth.secretRef"),
+        ({**_part(target.endpoint, "caSecretRef"), "namespace": own}, "spec.endpoint.caSecretRef"),
         (
-            {**_part(speaker.endpoint, "clientCertificateSecretRef"), "namespace": own},
+            {**_part(target.endpoint, "clientCertificateSecretRef"), "namespace": own},
             "spec.endpoint.clientCertificateSecretRef",
         ),
     )
@@ -96,33 +96,33 @@ def secrets_of(speaker: DruidTarget) -> tuple[SecretKey, ...]:
 
 
 def _part(specified: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a mapping in it; of a resource that is being deleted nobody has looked at its shape."""
+    """Return a mapping in it; the spec of a terminating resource is not validated."""
     found = specified.get(name)
     return found if isinstance(found, Mapping) else {}
 
 
 def disallowed_secret(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> Finding | None:
-    """Return why a Secret is not read."""
+    """Return a finding if a reference to a Secret is not permitted."""
     foreign = next((key for key in keys if not is_allowed(key.namespace, own, allowed)), None)
     return foreign and not_permitted(foreign.field, "Secret", foreign.name, foreign.namespace)
 
 
 def connection_details(
-    speaker: DruidTarget, url: str, secrets: Mapping[SecretKey, Manifest | None]
+    target: DruidTarget, url: str, secrets: Mapping[SecretKey, Manifest | None]
 ) -> ConnectionDetails:
     """Return how to connect to Druid; ConnectionUnavailable names the Secret, or the key in it, that is missing."""
     contents = {key.field: _content(key, secret) for key, secret in secrets.items()}
-    kind = speaker.auth.get("type")
+    kind = target.auth.get("type")
     if kind not in (None, BASIC):
-        raise ConnectionUnavailable(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): {BASIC} is what there is.")
+        raise ConnectionUnavailable(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): must be {BASIC}.")
     auth = contents.get("spec.auth.secretRef")
     trust = contents.get("spec.endpoint.caSecretRef")
     own = contents.get("spec.endpoint.clientCertificateSecretRef")
     return ConnectionDetails(
         url=url,
-        username=auth.value(str(speaker.auth.get("usernameKey") or USER_NAME)) if auth else None,
-        password=auth.value(str(speaker.auth.get("passwordKey") or PASSWORD)) if auth else None,
-        authorities=trust.value(str(speaker.endpoint["caSecretRef"].get("key"))) if trust else None,
+        username=auth.value(str(target.auth.get("usernameKey") or USER_NAME)) if auth else None,
+        password=auth.value(str(target.auth.get("passwordKey") or PASSWORD)) if auth else None,
+        authorities=trust.value(str(target.endpoint["caSecretRef"].get("key"))) if trust else None,
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
     )
@@ -141,7 +141,7 @@ class _Content:
             return base64.b64decode(self.data[name], validate=True).decode("utf-8")
         except (binascii.Error, UnicodeDecodeError):
             raise ConnectionUnavailable(
-                reasons.SECRET_NOT_FOUND, f"{where}: the key {name} is no text in UTF-8. Mend it."
+                reasons.SECRET_NOT_FOUND, f"{where}: the value of the key {name} is not valid UTF-8. Fix it."
             ) from None
 
 
@@ -154,9 +154,9 @@ def _content(key: SecretKey, secret: Manifest | None) -> _Content:
 
 @contextmanager
 def connect(found: ConnectionDetails, timeouts: Timeouts, meter: Meter) -> Iterator[DruidClient]:
-    """Speak to Druid; ConnectionUnavailable when a certificate cannot be used. Nothing is sent by this alone."""
+    """Yield a client for Druid; ConnectionUnavailable if a certificate cannot be used. This sends no request."""
     if MISSING is not None:
-        needed = f"The Python library requests is needed where the playbook runs ({sys.executable}): {MISSING}."
+        needed = f"The Python library requests is not installed where the playbook runs ({sys.executable}): {MISSING}."
         raise DruidopsError(needed)
     with ExitStack() as stack:
         directory = Path(stack.enter_context(TemporaryDirectory(prefix="druidops-")))
@@ -184,13 +184,13 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
 
 def _message(error: InvalidInput) -> str:
     if error.name in ("ca_path", "client_cert", "client_key"):
-        # its own words name the file, which has another name in every pass
+        # its message names a temporary file, which differs in every reconcile
         return f"{error_findings.resource_field(error.name)}: {error.remedy}"
     return error_findings.error_finding(error).message
 
 
 def _file(path: Path, content: str | None) -> str | None:
-    """Write a file that nobody else can read; the library that checks certificates takes files only."""
+    """Write a file with mode 0600; the TLS library reads certificates from files only."""
     if content is None:
         return None
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read the dynamic configurations that are stated, and write those that differ (Druid 33: see ``_spec``'s kinds)."""
+"""Read the specified dynamic configurations, and write those that differ (Druid 33: see ``_spec``'s kinds)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True)
 class Configure(Converge):
-    """Change a dynamic configuration; `kind` is the field that states it."""
+    """Change a dynamic configuration; `kind` is the field that specifies it."""
 
     resource: DynamicConfig
     kind: str
@@ -47,9 +47,9 @@ class Configure(Converge):
 
 @dataclass(frozen=True)
 class DynamicConfigChanges:
-    """What would be changed, or has been; what is in the way of others; remarks for the user.
+    """Planned or completed changes, findings about the others, and warnings.
 
-    `normalized` is, by kind, a digest of what Druid has made of what it was given, empty where that is what was wanted.
+    `normalized` is, by kind, a digest of the configuration as Druid normalized it; empty if Druid did not.
     """
 
     steps: tuple[Configure, ...] = ()
@@ -61,11 +61,11 @@ class DynamicConfigChanges:
 def find_changes(
     client: DruidClient, desired: Mapping[str, Mapping[str, Any]], normalized: Mapping[str, str]
 ) -> DynamicConfigChanges:
-    """Return what has to be changed so that each of these kinds is as wanted. Only GETs are sent.
+    """Return the changes that lead to the desired configuration of each kind. Only GETs are sent.
 
-    What Druid has made of the same before is left so, with a warning: giving it again would come to the same.
+    A difference that only comes from Druid's normalization of the same configuration is a warning, not a change.
 
-    What is wrong with one kind is in the way of that alone; a Druid that does not answer is not asked again.
+    An error of one kind blocks that kind only. After a connection error no further request is sent.
     """
     found = DynamicConfigChanges()
     for name, config in desired.items():
@@ -89,7 +89,7 @@ def find_changes(
 
 
 def write_changes(steps: Iterable[Configure]) -> DynamicConfigChanges:
-    """Carry out the steps; return those that have been, as they have come out, and what was in the way of others."""
+    """Write the changes; return the completed ones with their result, and findings about the others."""
     found = DynamicConfigChanges()
     for step in steps:
         try:
@@ -100,8 +100,8 @@ def write_changes(steps: Iterable[Configure]) -> DynamicConfigChanges:
                 return found
             continue
         done = replace(step, change=Change(step.change.before, after))
-        is_as_wanted = are_same(step.resource.merge(after), after)
-        normalized = {**found.normalized, step.kind: "" if is_as_wanted else _normalized(step.resource, after)}
+        is_as_desired = are_same(step.resource.merge(after), after)
+        normalized = {**found.normalized, step.kind: "" if is_as_desired else _normalized(step.resource, after)}
         warnings = (*found.warnings, *step.resource.warnings)
         found = replace(found, steps=(*found.steps, done), warnings=warnings, normalized=normalized)
     return found

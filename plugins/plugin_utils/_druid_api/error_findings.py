@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is in the way when Druid does not do what it is asked for, as a finding. Pure."""
+"""Findings from errors of Druid's API. Pure."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _REASONS: tuple[tuple[type[DruidError], str], ...] = (
     (ServerError, reasons.DRUID_UNREACHABLE),
 )
 _CREDENTIALS = (
-    "The user and its password are those of the Secret in spec.auth.secretRef; grant it what is missing in Druid, or "
-    "name another one."
+    "The user and its password are in the Secret of spec.auth.secretRef. Grant the permission in Druid, or reference "
+    "another Secret."
 )
-# What the options of modules, which errors name, are in a resource.
+# Errors name module options: the field of the resource for each.
 _FIELDS: Mapping[str, str] = {
     "url": (
-        "the option url of the task (in the roles: druid_cluster_url, druid_ingestion_url) where that is set, else "
-        "spec.endpoint.url, else the Service of the cluster's router, whose name is known inside of Kubernetes only"
+        "the option url of the task (in the roles: druid_cluster_url, druid_ingestion_url) if set, else "
+        "spec.endpoint.url, else the Service of the cluster's router, whose name resolves only inside Kubernetes"
     ),
     "ca_path": "spec.endpoint.caSecretRef",
     "client_cert": "spec.endpoint.clientCertificateSecretRef",
@@ -45,21 +45,21 @@ _FIELDS: Mapping[str, str] = {
 
 
 def resource_field(option: str) -> str:
-    """Return what an option of a module is in a resource; the option itself where nothing else is called so."""
+    """Return the field of the resource for a module option; the option itself if there is none."""
     return _FIELDS.get(option, option)
 
 
 def error_finding(error: DruidError) -> Finding:
-    """Return the reason by the kind of the error, in its own words."""
+    """Return a finding with the reason for the type of the error, and its message."""
     root = _root_error(error)
     reason = next((reason for kind, reason in _REASONS if isinstance(root, kind)), reasons.REJECTED_BY_DRUID)
     return Finding(reason, " ".join((str(error), *_remarks(reason, str(error)))))
 
 
 def _root_error(error: DruidError) -> DruidError:
-    """Return the error behind one that tells what was read back: when no answer of Druid came, it is that.
+    """Return the cause of an error, if Druid did not respond; else the error itself.
 
-    A Router that has lost its Overlord answers 500 or 502.
+    A Router without an Overlord responds with 500 or 502.
     """
     return error.__cause__ if isinstance(error.__cause__, Unreachable | ServerError) else error
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long Druid is waited for."""
+"""Timeouts of requests to Druid."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long Druid is waited for, in seconds: for the whole of an answer, and with what may be repeated.
+    """Timeouts of requests to Druid, in seconds: of one response, and of all retries of a request.
 
-    `write_timeout` is that of a request that may change something: it takes a supervisor up to 80 to stop. None: as for
-    one that only reads, which a Druid that hangs would otherwise keep waiting as long.
+    `write_timeout` is that of a request that may change state: a supervisor takes up to 80 s to stop. None: the read
+    timeout applies, so that a Druid that hangs does not block longer.
     """
 
     read_timeout: float = 120

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A DruidIngestion: something that Druid ingests, kept as its resource describes it."""
+"""Reconcile of a DruidIngestion: a supervisor or a batch task in Druid."""

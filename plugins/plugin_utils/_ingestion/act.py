@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Carry out a plan, step by step: what fails stops what comes after it."""
+"""Execute a plan step by step: a failed step stops the ones after it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 @dataclass(frozen=True)
 class ActResult:
-    """The steps that were carried out, and what was in the way of the next one. `live` is the resource afterwards."""
+    """The completed steps, and the finding of the failed one. `live` is the resource afterwards."""
 
     done: tuple[Step, ...]
     live: Manifest
@@ -48,24 +48,24 @@ class ActResult:
 
     @property
     def record(self) -> LastApplied | None:
-        """What was put down last, None if nothing was."""
+        """The record that was saved last, None if none was."""
         records = [step.record for step in self.done if isinstance(step, SaveLastApplied)]
         return records[-1] if records else None
 
     @property
     def applied(self) -> tuple[Converge, ...]:
-        """What Druid was given, with the warnings that there are by now."""
+        """The completed changes in Druid, with their warnings."""
         return tuple(step for step in self.done if isinstance(step, Converge))
 
     def plan(self, planned: Plan) -> Plan:
-        """Return the plan as far as it was carried out."""
+        """Return the plan with the completed steps only."""
         return replace(
             planned, steps=self.done, findings=(*planned.findings, *([self.finding] if self.finding else []))
         )
 
 
 def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: tuple[Step, ...]) -> ActResult:
-    """Carry out the steps in their order. `client` may be None where none of them is about Druid."""
+    """Execute the steps in order. `client` can be None if no step is a change in Druid."""
     done: list[Step] = []
     for step in steps:
         try:
@@ -73,7 +73,7 @@ def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: t
         except KubernetesError as error:
             return ActResult(tuple(done), live, step, Finding(reasons.APPLY_FAILED, str(error)))
         except NotConnected as error:
-            # not for Druid to mend, nor for a person: it is over when the stream is back
+            # transient: it ends when the stream is available again
             return ActResult(tuple(done), live, step, Finding(reasons.SUPERVISOR_UNHEALTHY, str(error)))
         except DruidError as error:
             return ActResult(tuple(done), live, step, error_findings.error_finding(error))
@@ -82,7 +82,7 @@ def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: t
 
 
 def _carry_out(api: KubernetesApi, client: DruidClient | None, live: Manifest, step: Step) -> Manifest:
-    """Return the resource, which only the finalizer changes."""
+    """Return the resource; only the finalizer step changes it."""
     if isinstance(step, Finalizer):
         return _set_finalizer(api, live, step.is_set)
     if isinstance(step, SaveLastApplied):
@@ -104,7 +104,7 @@ def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | Terminat
 
 
 def _terminate(client: DruidClient, step: Terminate) -> None:
-    """Terminate or shut down; what is not there needs no more."""
+    """Terminate or shut down; a missing supervisor or task is not an error."""
     try:
         if step.kind == "task":
             shut_down(client, step.id)
@@ -124,7 +124,7 @@ def _save_last_applied(api: KubernetesApi, ingestion: Ingestion, step: SaveLastA
 
 
 def _set_finalizer(api: KubernetesApi, live: Manifest, is_set: bool) -> Manifest:
-    """Return the resource with the finalizer, or without it; it may be gone then, and that is as good."""
+    """Return the resource with or without the finalizer; without it, the resource may be deleted already."""
     metadata = live["metadata"]
     others = [each for each in metadata.get("finalizers") or [] if each != names.FINALIZER]
     operations: list[dict[str, Any]] = [

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A batch: a task that runs once for each specification. Which attempt is on, and what is to be done now. Pure."""
+"""A batch: a task that runs once per spec. The current attempt, and the next action. Pure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _DIGITS = 16
 
 @dataclass(frozen=True)
 class Attempt:
-    """The attempt that is on, and what is to be done about it.
+    """The current attempt, and the next action.
 
-    `submit`: hand it to Druid, having put it down. `note`: put down what is known now. `none`: wait, or it is over.
-    `lost`: Druid has taken it, does not know it any more, and nobody has seen how it ended. `taken`: Druid has a task
-    of the id that is stated, and that may be about anything.
+    `submit`: record it and submit it to Druid. `note`: record its new status. `none`: wait, or it has ended.
+    `lost`: Druid accepted it but no longer reports it, and its final status is unknown. `taken`: Druid has another task
+    with the specified id.
     """
 
     task: SubmittedTask
@@ -34,7 +34,7 @@ class Attempt:
 
 
 def job(ingestion: Ingestion) -> Job:
-    """Return the job; its id is that of this resource and specification alone. InvalidInput if it cannot be one."""
+    """Return the job; its id is unique to this resource and spec. InvalidInput if the spec is invalid."""
     document = ingestion.document
     if ingestion.type != SQL:
         return native_job(document, document.get("id") or _id(ingestion))
@@ -49,7 +49,7 @@ def _id(ingestion: Ingestion) -> str:
 
 
 def current(ingestion: Ingestion, record: LastApplied) -> SubmittedTask | None:
-    """Return the attempt that was put down for this specification, None if it has not come to that."""
+    """Return the recorded attempt for this spec, None if there is none."""
     is_same = record.specified.get("type") == ingestion.type and record.specified.get("spec") == ingestion.document
     return record.task if is_same else None
 
@@ -57,12 +57,12 @@ def current(ingestion: Ingestion, record: LastApplied) -> SubmittedTask | None:
 def attempt(
     ingestion: Ingestion, desired: Job, known: SubmittedTask | None, status: Mapping[str, Any] | None
 ) -> Attempt:
-    """Return what to do, given what was put down and what Druid says of that task (None: it knows of none)."""
+    """Return the next action, given the recorded attempt and Druid's status of the task (None: unknown to Druid)."""
     if known is None:
         first = SubmittedTask(desired.task_id(1), 1, "submitting", "", ingestion.retry)
         if status is None:
             return Attempt(first, "submit")
-        # an id that we have made is that of this resource and this specification: the record of it was lost
+        # a generated id belongs to this resource and spec: its record was lost
         return (
             _with_status(ingestion, desired, first, status) if desired.id == _id(ingestion) else Attempt(first, "taken")
         )
@@ -86,7 +86,7 @@ def _with_status(ingestion: Ingestion, desired: Job, known: SubmittedTask, statu
 
 
 def _ended(ingestion: Ingestion, desired: Job, task: SubmittedTask) -> Attempt:
-    """A failed attempt is followed by another one while the resource asks for that."""
+    """A failed attempt is followed by another one while the resource allows a retry."""
     may_retry = task.attempt <= ingestion.retries or _asks_for_retry(ingestion, task)
     if task.phase == "ended" and task.status == FAILED and may_retry:
         return _next(ingestion, desired, task)

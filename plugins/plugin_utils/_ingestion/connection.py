@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How Druid is reached for an ingestion: its address from the cluster or the endpoint, credentials from Secrets."""
+"""The connection to Druid for an ingestion: address from the cluster or the endpoint, credentials from Secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 
 
 def druid_connection(ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
-    """Return how Druid is spoken to; ConnectionUnavailable says what is missing for that."""
+    """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
     return connection_details(ingestion, options.url or _url(ingestion, found), found.secrets)
 
 
@@ -28,14 +28,14 @@ def _url(ingestion: Ingestion, found: Observed) -> str:
         return _endpoint_url(ingestion)
     if found.cluster is None:
         where = f"namespace {ingestion.namespace}"
-        message = f"spec.druidCluster: there is no Druid {ingestion.cluster} in {where}. Create it, or mend the name."
+        message = f"spec.druidCluster: there is no Druid {ingestion.cluster} in {where}. Create it, or fix the name."
         raise ConnectionUnavailable(reasons.CLUSTER_NOT_FOUND, message)
     try:
         return router.address(
             found.cluster,
             found.services,
             prefers_tls="caSecretRef" in ingestion.endpoint,
-            remedy="state endpoint.url in its place",
+            remedy="set endpoint.url instead of druidCluster",
         )
     except router.RouterNotFound as error:
         raise ConnectionUnavailable(reasons.ROUTER_NOT_FOUND, f"spec.druidCluster: {error}") from error
@@ -44,8 +44,6 @@ def _url(ingestion: Ingestion, found: Observed) -> str:
 def _endpoint_url(ingestion: Ingestion) -> str:
     url: str | None = ingestion.endpoint.get("url")
     if url is None:
-        # of one that is being deleted nobody has looked whether it is valid
-        raise ConnectionUnavailable(
-            reasons.INVALID_SPEC, "spec.druidCluster: neither it nor endpoint.url names a Druid."
-        )
+        # the spec of a terminating resource is not validated
+        raise ConnectionUnavailable(reasons.INVALID_SPEC, "spec.druidCluster: set druidCluster or endpoint.url.")
     return url

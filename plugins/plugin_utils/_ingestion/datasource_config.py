@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is kept about the datasource besides its ingestion: compaction and retention rules."""
+"""Compaction and retention rules of the datasource."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
 def datasource_changes(
     client: DruidClient, ingestion: Ingestion, record: LastApplied
 ) -> tuple[DatasourceConfigChange, ...]:
-    """Return what is stated of it, and what was stated before and is not any more, with what is to be changed."""
+    """Return the changes of the specified configuration, and the removal of the previously specified one."""
     found = (*_compaction(client, ingestion, record), *_rules(client, ingestion, record))
     return tuple(
         DatasourceConfigChange(what, resource, converge(resource, check_mode=True)) for what, resource in found
@@ -44,10 +44,10 @@ def _rules(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> It
     if ingestion.rules and now:
         yield f"retention rules of {now}", RetentionRules(client, now, ingestion.rules)
     if record.specified.get("rules") and before and not (ingestion.rules and now == before):
-        # without rules of its own it has those of all datasources again
+        # without its own rules, the default rules apply
         yield f"retention rules of {before}", RetentionRules(client, before, [])
 
 
 def _former(record: LastApplied) -> str | None:
-    """Return the datasource that was described last."""
+    """Return the datasource of the last applied spec."""
     return datasource_of(record.specified.get("spec") or {})

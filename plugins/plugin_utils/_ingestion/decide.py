@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is to be done, given what is described, what was put down, and what Druid says. Pure."""
+"""The plan, given the spec, the last applied record, and Druid's state. Pure."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def decide(
     is_recorded: bool,
     others: Collection[str] = (),
 ) -> Plan:
-    """Return the plan. `extras` is what is kept about the datasource, `is_recorded` whether the record is there.
+    """Return the plan. `extras` are changes of the datasource's configuration, `is_recorded` whether the record exists.
 
-    `others` are the supervisors that other resources describe: they are not ended, whatever was described here before.
+    `others` are the supervisors of other resources: they are never terminated.
     """
     former = _former(ingestion, record, druid_state, others)
     is_unchanged = record.specified == ingestion.specified
@@ -61,10 +61,10 @@ def decide(
         findings = (*findings, *_drift(step for step in changes if isinstance(step, Converge)))
         changes = kept
     ended = tuple(Terminate("supervisor", each) for each in former)
-    # one supervisor is followed by another without a gap; what a batch puts down leaves no trace of a supervisor
+    # a new supervisor starts before the old one is terminated; the record of a batch does not contain a supervisor
     changes = (*ended, *changes) if isinstance(druid_state, TaskState) else (*changes, *ended)
-    is_remembered = record == after and (is_recorded or not after.id)
-    final = () if is_remembered else (SaveLastApplied(after, is_new=not is_recorded),)
+    is_saved = record == after and (is_recorded or not after.id)
+    final = () if is_saved else (SaveLastApplied(after, is_new=not is_recorded),)
     return Plan((*changes, *_once(changes, final)), findings)
 
 
@@ -74,7 +74,7 @@ def finalizer(finalizers: list[str]) -> tuple[Step, ...]:
 
 
 def without_steps(plan: Plan, pause: Finding) -> Plan:
-    """Return the plan without its steps: what it would change waits."""
+    """Return the plan without its steps: they become pending changes."""
     waiting = _pending(plan)
     return Plan((), (pause, *waiting, *(replace(each, is_problem=False) for each in plan.findings)), plan.warnings)
 
@@ -82,7 +82,8 @@ def without_steps(plan: Plan, pause: Finding) -> Plan:
 def _pending(plan: Plan) -> tuple[Finding, ...]:
     if not plan.steps:
         return ()
-    message = f"Paused. What waits: {join_limited([step.title for step in plan.steps])}."
+    titles = join_limited([step.title for step in plan.steps])
+    message = f"Paused. {len(plan.steps)} pending change{'' if len(plan.steps) == 1 else 's'}: {titles}."
     return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),)
 
 
@@ -92,12 +93,11 @@ def _of_supervisor(
     after = LastApplied(ingestion.specified, druid_state.id, druid=target(ingestion))
     change = Converge(f"supervisor {druid_state.id}", druid_state.resource, druid_state.change)
     before = replace(after, specified=record.specified, former=former)
-    # put down before anything is done: a supervisor that a crash has left behind is ended with its resource, be it the
-    # one that is made or the one that is to be ended
+    # saved before any change: after a crash, the new and the old supervisor are still terminated with the resource
     saving = () if before == record else (SaveLastApplied(before, is_new=not (record.id or record.druid)),)
     changes = (change,) if druid_state.change.changed else ()
-    # while it is still suspended: a task that has just begun is not told of a reset, and would undo it. There it may be
-    # repeated, too, by whoever comes after a crash.
+    # reset while it is suspended: a new task would not receive the reset, and would revert it. After a crash the next
+    # reconcile can repeat it.
     is_asked_for = (
         ingestion.resets_on_resume and was_suspended(record.specified) and not was_suspended(ingestion.specified)
     )
@@ -110,10 +110,10 @@ def _of_batch(
 ) -> tuple[tuple[Step, ...], LastApplied]:
     attempt = druid_state.attempt
     if record.supervisors:
-        # ended by now, or left to themselves
+        # terminated already, or left running
         record = replace(record, id=record.id if record.task else "", former=())
     if attempt.action == "submit" and ingestion.suspend:
-        # nothing of it is put down, either: it has not begun
+        # nothing is recorded, since it has not started
         return (), record
     if attempt.action == "taken":
         return (), record
@@ -126,7 +126,7 @@ def _of_batch(
 
 
 def _once(changes: tuple[Step, ...], final: tuple[SaveLastApplied, ...]) -> tuple[SaveLastApplied, ...]:
-    """The record is made once: what comes after that is an update of it."""
+    """The record is created once: later saves are updates."""
     is_made = any(isinstance(step, SaveLastApplied) for step in changes)
     return tuple(replace(step, is_new=step.is_new and not is_made) for step in final)
 
@@ -134,7 +134,7 @@ def _once(changes: tuple[Step, ...], final: tuple[SaveLastApplied, ...]) -> tupl
 def _former(
     ingestion: Ingestion, record: LastApplied, druid_state: DruidState, others: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the supervisors to end: those that were described before, and are described nowhere now."""
+    """Return the supervisors to terminate: those of the last record that no resource specifies now."""
     if ingestion.retains:
         return ()
     described = {*others, *([druid_state.id] if isinstance(druid_state, SupervisorState) else ())}
@@ -146,24 +146,24 @@ def _findings(state: DruidState) -> tuple[Finding, ...]:
         return (
             Finding(
                 reasons.TASK_STATUS_UNKNOWN,
-                f"Druid has taken task {state.id}, and does not know it any more; whether it ended well was not seen. "
-                f"It is not submitted again unless the annotation {names.RETRY_ANNOTATION} gets a new value.",
+                f"Druid accepted task {state.id} but no longer reports it: its final status is unknown. To submit it "
+                f"again, set the annotation {names.RETRY_ANNOTATION} to a new value.",
             ),
         )
     if isinstance(state, TaskState) and state.has_failed:
         return (
             Finding(
                 reasons.TASK_FAILED,
-                f"Task {state.id} failed: {state.failure or 'Druid does not tell any more why'}. Change the spec, or "
-                f"give the annotation {names.RETRY_ANNOTATION} a new value to have it submitted again.",
+                f"Task {state.id} failed: {state.failure or 'Druid no longer reports the cause'}. Change the spec, or "
+                f"set the annotation {names.RETRY_ANNOTATION} to a new value to submit it again.",
             ),
         )
     if isinstance(state, TaskState) and state.attempt.action == "taken":
         return (
             Finding(
                 reasons.TASK_ID_CONFLICT,
-                f"Druid has a task {state.id} already, and it is not known to be one for this spec: nothing is "
-                "submitted. State another id, or none: then each spec has one of its own.",
+                f"Druid already has a task {state.id}, which may belong to another spec: nothing is submitted. Set "
+                "another id, or omit it to generate a unique one per spec.",
             ),
         )
     return ()
@@ -173,13 +173,13 @@ def _drift(steps: Iterator[Converge]) -> Iterator[Finding]:
     for step in steps:
         before, after = step.change.before, step.change.after
         what = (
-            "it is not there" if before is None else f"it differs in {join_limited(_differing_fields(before, after))}"
+            "it does not exist" if before is None else f"it differs in {join_limited(_differing_fields(before, after))}"
         )
-        message = f"Somebody has changed {step.what} in Druid: {what}. driftPolicy Report leaves it so."
+        message = f"Drift of {step.what} in Druid: {what}. It is not corrected (driftPolicy Report)."
         yield Finding(reasons.DRIFT_DETECTED, message)
 
 
 def _differing_fields(before: Any, after: Any) -> list[str]:
-    """Return the fields that differ, those included that are on one side only."""
+    """Return the fields that differ, including those on one side only."""
     on_one_side = {*before} ^ {*after} if isinstance(before, Mapping) and isinstance(after, Mapping) else set()
     return sorted({*differing_fields(before, after), *on_one_side})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An ingestion that was described by variables, and is to be absent: what was put down tells what there is to end."""
+"""Deletion of an ingestion without a resource: the record names what to terminate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait imp
 
 
 def delete_without_resource(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
-    """End what the ConfigMap names, and remove that; nothing to do where there is none."""
+    """Terminate what the ConfigMap names, and delete the ConfigMap; do nothing if there is none."""
     resource = _resource(request)
     found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
     owner = resource_of(found) if found else None
@@ -45,8 +45,8 @@ def delete_without_resource(api: KubernetesApi, request: Request, clock: Clock) 
 
 def _refused(resource: Manifest, owner: str) -> Reconciled:
     message = (
-        f"DruidIngestion {owner} in namespace {resource['metadata']['namespace']} is a resource, and keeps what it "
-        "describes. To end that delete the resource: state: absent with name, and without spec."
+        f"DruidIngestion {owner} in namespace {resource['metadata']['namespace']} exists as a resource, and nothing "
+        "was deleted. To delete it, use state: absent with name and without spec."
     )
     return Reconciled(resource, Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid has said of the supervisor or the task: values that are decided on."""
+"""The state of the supervisor or the task in Druid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch im
 
 @dataclass(frozen=True)
 class SupervisorState:
-    """A supervisor: what is wanted of it, what would change, and its status (``payload`` of Druid's answer)."""
+    """A supervisor: desired spec, change, and status (``payload`` of Druid's response)."""
 
     desired: DesiredSupervisor
     resource: Resource
@@ -32,18 +32,18 @@ class SupervisorState:
 
     @property
     def is_suspended(self) -> bool:
-        """True when it is suspended now, whatever is wanted."""
+        """True when it is suspended now, whatever the spec says."""
         return bool((self.change.before or {}).get("suspended"))
 
     @property
     def is_resumed(self) -> bool:
-        """True when it is suspended and shall not be any more."""
+        """True when it is suspended and should be resumed."""
         return self.is_suspended and not (self.change.after or {}).get("suspended")
 
 
 @dataclass(frozen=True)
 class TaskState:
-    """A batch: its job, the attempt that is on, Druid's status of it, and why it has failed if it has."""
+    """A batch: its job, the current attempt, Druid's status of it, and the cause of a failure."""
 
     job: Job
     attempt: Attempt
@@ -56,7 +56,7 @@ class TaskState:
 
     @property
     def has_failed(self) -> bool:
-        """True when it has ended so, and no other attempt is made; Druid may have forgotten the task by now."""
+        """True when the last attempt failed and there is no other one; Druid may have deleted the task since."""
         return self.attempt.task.status == FAILED and self.attempt.action != "submit"
 
 

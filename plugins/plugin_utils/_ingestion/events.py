@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the events about a pass say."""
+"""The events of a reconcile."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TERMINATIONS = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TA
 
 
 def of_steps(steps: Iterable[Step]) -> list[EventText]:
-    """Return one event per thing that was done in Druid; our own bookkeeping is no news."""
+    """Return one event per change in Druid, without the record and the finalizer."""
     done = (step for step in steps if not isinstance(step, Finalizer | SaveLastApplied))
     return [EventText("Normal", _reason(step), f"Done: {step.title}.") for step in done]
 
@@ -44,18 +44,18 @@ def _reason(step: Step) -> str:
 
 
 def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, Any]) -> list[EventText]:
-    """Return a warning for each problem, once it has become one."""
+    """Return a warning for each problem when the condition Degraded changed."""
     if degraded(previous) == degraded(document):
         return []
     return [EventText("Warning", each.reason, each.message) for each in plan.problems]
 
 
 def of_warnings(warnings: Iterable[str], *, is_gone: bool) -> list[EventText]:
-    """Return what the author of the resource should know; of one that goes, what of it may run on."""
+    """Return the warnings for the user; of a deleted resource those about what may still run."""
     reason = reasons.TASKS_ORPHANED if is_gone else reasons.SPEC_WARNING
     return [EventText("Warning", reason, text) for text in warnings]
 
 
 def are_news(steps: Iterable[Step], previous: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """True when warnings have not been told yet: the specification is new, or something was done just now."""
+    """True when the warnings are new: the spec changed, or a step was executed."""
     return any(steps) or previous.get("observedGeneration") != document.get("observedGeneration")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A resource that is being deleted: what it describes is ended first, and nothing is waited for in vain."""
+"""Finalization of a terminating resource: terminate its supervisor or task, without waiting indefinitely."""
 
 from __future__ import annotations
 
@@ -54,22 +54,20 @@ _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dic
 
 
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    """End what the resource describes, and let it go. Its spec may be anything: nobody has to mend it first."""
+    """Terminate the supervisor or task, and remove the finalizer. The spec may be invalid."""
     if names.FINALIZER not in (resource["metadata"].get("finalizers") or ()):
         return Reconciled(resource, Plan(findings=(_DELETING,)))
     resource = _readable(resource)
     ingestion = Ingestion.from_resource(resource)
     if ingestion.retains:
-        return _remove_finalizer(
-            api, resource, options, f"deletionPolicy Retain: {_what(ingestion)} is left to itself."
-        )
+        return _remove_finalizer(api, resource, options, f"deletionPolicy Retain: {_what(ingestion)} is left running.")
     keys = secrets_of(ingestion)
     refusal = disallowed_secret(keys, ingestion.namespace, options.allowed_reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
     record = read_last_applied(found.record, resource)
     record = record if record.id or record.druid else of_status(resource)
     if is_elsewhere(record, ingestion):
-        why = f"{_what(ingestion)} was given to another Druid ({record.druid}) than is stated, and is left to itself."
+        why = f"{_what(ingestion)} runs in another Druid ({record.druid}) than the spec names, and is left running."
         return _remove_finalizer(api, resource, options, f"{why[0].upper()}{why[1:]}")
     if not record.id:
         return _remove_finalizer(api, resource, options)
@@ -82,22 +80,22 @@ def _terminate(
     api: KubernetesApi, resource: Manifest, found: Observed, record: LastApplied, options: Options
 ) -> Reconciled:
     ingestion = Ingestion.from_resource(resource)
-    own, staying = _own(resource, found, record)
+    own, retained = _own(resource, found, record)
     if record.task is None and not own:
-        return _remove_finalizer(api, resource, options, *staying)
+        return _remove_finalizer(api, resource, options, *retained)
     try:
         with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
-            _let_start(api, client, own, options)
-            heard = {each: orphaned_tasks.fetch_contacted(client, each) for each in own}
+            _wait_until_started(api, client, own, options)
+            contacted = {each: orphaned_tasks.fetch_contacted(client, each) for each in own}
             plan = Plan((*_terminations(client, record, own), *_REMOVE_FINALIZER), (_DELETING,))
-            done = _carried_out(api, client, Reconciled(resource, plan, None, found, staying), options)
+            done = _carried_out(api, client, Reconciled(resource, plan, None, found, retained), options)
             if done.is_gone:
-                left = chain.from_iterable(orphaned_tasks.warnings(client, *each) for each in heard.items())
-                done = replace(done, warnings=(*staying, *left))
+                left = chain.from_iterable(orphaned_tasks.warnings(client, *each) for each in contacted.items())
+                done = replace(done, warnings=(*retained, *left))
     except ConnectionUnavailable as error:
-        if _is_for_good(error.finding, found):
-            why = f"{error} So {_what(ingestion)} was not ended: {record.id} may run on."
-            return _remove_finalizer(api, resource, options, *staying, why)
+        if _is_permanent(error.finding, found):
+            why = f"{error} So {_what(ingestion)} was not terminated: {record.id} may still run."
+            return _remove_finalizer(api, resource, options, *retained, why)
         done = _blocked(resource, error.finding, found)
     except DruidError as error:
         done = _blocked(resource, error_findings.error_finding(error), found)
@@ -105,8 +103,8 @@ def _terminate(
     return done if is_done else _retry_or_release(api, done, record, options)
 
 
-def _let_start(api: KubernetesApi, client: DruidClient, supervisors: Iterable[str], options: Options) -> None:
-    """Have the supervisors know their tasks before they are ended: those that they do not know are left behind."""
+def _wait_until_started(api: KubernetesApi, client: DruidClient, supervisors: Iterable[str], options: Options) -> None:
+    """Wait until the supervisors know their tasks: a termination orphans the others."""
     if options.check_mode:
         return
     require_live_api(api)
@@ -118,19 +116,19 @@ def _blocked(resource: Manifest, problem: Finding, found: Observed) -> Reconcile
     return Reconciled(resource, Plan(findings=(problem, _DELETING)), observed=found)
 
 
-def _is_for_good(problem: Finding, found: Observed) -> bool:
-    """True when what leads to Druid is gone; what is only wrong, or is just being recreated, can be waited for."""
+def _is_permanent(problem: Finding, found: Observed) -> bool:
+    """True when the address or Secret of Druid is deleted; a wrong one may be fixed, so it is retried."""
     if problem.reason == reasons.SECRET_NOT_FOUND:
         return None in found.secrets.values()
     return problem.reason == reasons.CLUSTER_NOT_FOUND
 
 
 def _own(resource: Manifest, found: Observed, record: LastApplied) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the supervisors that nobody else describes, and what there is to say of the others."""
+    """Return the supervisors that no other resource specifies, and a message for each of the others."""
     owners = {each: other_owner(resource, found.siblings, each) for each in record.supervisors}
     own = tuple(each for each, owner in owners.items() if owner is None)
     texts = (
-        f"DruidIngestion {owner} describes supervisor {each}, too: it stays."
+        f"DruidIngestion {owner} also specifies supervisor {each}: it is not terminated."
         for each, owner in owners.items()
         if owner is not None
     )
@@ -138,7 +136,7 @@ def _own(resource: Manifest, found: Observed, record: LastApplied) -> tuple[tupl
 
 
 def _terminations(client: DruidClient, record: LastApplied, supervisors: Iterable[str]) -> Iterator[Step]:
-    """Yield what is to be ended: the supervisors, or the task while it runs."""
+    """Yield the terminations: of the supervisors, or of the task while it runs."""
     yield from (Terminate("supervisor", each) for each in supervisors)
     if record.task is not None and (status_of(client, record.task.id) or {}).get("statusCode") == batch.RUNNING:
         yield Terminate("task", record.task.id)
@@ -159,35 +157,33 @@ def _remove_finalizer(api: KubernetesApi, resource: Manifest, options: Options, 
 
 
 def _retry_or_release(api: KubernetesApi, done: Reconciled, record: LastApplied, options: Options) -> Reconciled:
-    """It could not be ended: it is tried again, unless the cluster or the namespace goes, too."""
+    """Retry a failed termination, unless the cluster or the namespace is also terminating."""
     require_live_api(api)
     parent = _terminating_parent(api, done.resource, done.observed)
     if parent is None:
-        return replace(done, plan=_with_way_out(done.plan))
+        return replace(done, plan=_with_remedy(done.plan))
     texts = " ".join(problem.message for problem in done.plan.problems)
-    why = f"{texts} Its {parent} is being deleted, too: {record.id} was not ended and may run on."
+    why = f"{texts} The {parent} is also being deleted: {record.id} was not terminated and may still run."
     return _remove_finalizer(api, done.resource, options, why)
 
 
 def _terminating_parent(api: KubernetesApi, resource: Manifest, found: Observed) -> str | None:
-    """Return what goes together with the resource, and would wait for it."""
+    """Return the parent that is also terminating, if any."""
     if found.cluster is not None and is_terminating(found.cluster):
         return "cluster"
     return "namespace" if namespace.is_namespace_terminating(api, resource["metadata"]["namespace"]) else None
 
 
-def _with_way_out(plan: Plan) -> Plan:
-    """Say how to have the resource go although Druid does not answer."""
-    way_out = (
-        "It is tried again. To let the resource go and leave to itself what it describes, set deletionPolicy Retain."
-    )
-    problems = tuple(Finding(each.reason, f"{each.message} {way_out}") for each in plan.problems)
+def _with_remedy(plan: Plan) -> Plan:
+    """Add the remedy for a deletion while Druid does not respond."""
+    remedy = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
+    problems = tuple(Finding(each.reason, f"{each.message} {remedy}") for each in plan.problems)
     others = tuple(each for each in plan.findings if not each.is_problem)
     return Plan(plan.steps, (*problems, *others))
 
 
 def _readable(resource: Manifest) -> Manifest:
-    """Return the resource with what can be read of its spec: it may be stored under the schema of another day."""
+    """Return the resource with the readable fields of its spec: it may be stored under an older schema."""
     spec = resource.get("spec")
     fields = spec.items() if isinstance(spec, dict) else ()
     return {**resource, "spec": {name: value for name, value in fields if _is_readable(name, value)}}
@@ -204,35 +200,33 @@ def _what(ingestion: Ingestion) -> str:
 
 
 def finalize_without_resource(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    """End what the record names and remove that; without the record nobody would know of it any more."""
+    """Terminate what the record names, then delete the record: it is the only reference to it."""
     ingestion = Ingestion.from_resource(resource)
     keys = secrets_of(ingestion)
     refusal = disallowed_secret(keys, ingestion.namespace, options.allowed_reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
-    record, forget_last_applied = read_last_applied(found.record, resource), SaveLastApplied(None)
+    record, delete_last_applied = read_last_applied(found.record, resource), SaveLastApplied(None)
     if ingestion.retains:
-        return _carried_out(api, None, Reconciled(resource, Plan((forget_last_applied,)), None, found), options)
+        return _carried_out(api, None, Reconciled(resource, Plan((delete_last_applied,)), None, found), options)
     if refusal is not None:
         return Reconciled(resource, Plan(findings=(refusal,)), observed=found)
     if is_elsewhere(record, ingestion):
         return Reconciled(resource, Plan(findings=(_elsewhere(record),)), observed=found)
-    own, staying = _own(resource, found, record)
+    own, retained = _own(resource, found, record)
     try:
         with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
-            steps = (*_terminations(client, record, own), forget_last_applied)
-            done = _carried_out(api, client, Reconciled(resource, Plan(steps), None, found, staying), options)
-            return replace(done, plan=_with_way_out(done.plan)) if isinstance(done.failed_step, Terminate) else done
+            steps = (*_terminations(client, record, own), delete_last_applied)
+            done = _carried_out(api, client, Reconciled(resource, Plan(steps), None, found, retained), options)
+            return replace(done, plan=_with_remedy(done.plan)) if isinstance(done.failed_step, Terminate) else done
     except ConnectionUnavailable as error:
-        return Reconciled(resource, _with_way_out(Plan(findings=(error.finding,))), observed=found)
+        return Reconciled(resource, _with_remedy(Plan(findings=(error.finding,))), observed=found)
     except DruidError as error:
-        return Reconciled(
-            resource, _with_way_out(Plan(findings=(error_findings.error_finding(error),))), observed=found
-        )
+        return Reconciled(resource, _with_remedy(Plan(findings=(error_findings.error_finding(error),))), observed=found)
 
 
 def _elsewhere(record: LastApplied) -> Finding:
     return Finding(
         reasons.INVALID_SPEC,
-        f"spec: what is to be ended was given to another Druid ({record.druid}). State that one, or deletionPolicy "
-        "Retain to leave it to itself.",
+        f"spec: the ingestion runs in another Druid ({record.druid}). Specify that one, or set deletionPolicy Retain "
+        "to leave it running.",
     )

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid was given last, in a ConfigMap: what is dropped from a specification is noticed by it.
+"""The last applied spec, recorded in a ConfigMap, to detect fields that were removed from the spec.
 
-For a batch it is also the memory that keeps a task from being submitted twice: what is going to be submitted is put
-down before, so that whoever finds it knows the id to ask Druid for.
+For a batch the record also prevents a second submission of a task: it is saved before the submission, so that the next
+reconcile knows the id.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Phase = Literal["submitting", "submitted", "ended"]
 
 @dataclass(frozen=True)
 class SubmittedTask:
-    """An attempt of a batch: its id in Druid, its number, how far it is known to be, and how it has ended.
+    """An attempt of a batch: its id in Druid, number, phase, and final status.
 
-    `retry` is the annotation's value at that time.
+    `retry` is the value of the annotation at that time.
     """
 
     id: str
@@ -41,21 +41,21 @@ class SubmittedTask:
 
 @dataclass(frozen=True)
 class LastApplied:
-    """`specified` is all that was given, `id` the supervisor or the first attempt.
+    """`specified` is everything that was applied, `id` the supervisor or the first attempt.
 
-    `former` are the supervisors that were described before, and may not be ended yet; `druid` is where all this is.
+    `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them.
     """
 
     specified: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
     task: SubmittedTask | None = None
     former: tuple[str, ...] = ()
-    # what was given is the same wherever it is
+    # the applied spec is the same in any Druid
     druid: str = field(default="", compare=False)
 
     @property
     def supervisors(self) -> tuple[str, ...]:
-        """The ids of all supervisors that there may be, the one that was given last at the end."""
+        """The ids of all supervisors that may exist, the last applied one at the end."""
         return self.former if self.task or not self.id else (*self.former, self.id)
 
     @property
@@ -64,7 +64,7 @@ class LastApplied:
 
 
 def read_last_applied(config_map: Manifest | None, resource: Mapping[str, Any]) -> LastApplied:
-    """Return what the ConfigMap says, or else what the Go operator has put into the status of the resource."""
+    """Return the record in the ConfigMap, or else the Go operator's record in the status of the resource."""
     if config_map is None or not is_own(config_map, Ingestion.from_resource(resource)):
         return _of_go_operator(resource)
     data = config_map.get("data") or {}
@@ -74,13 +74,13 @@ def read_last_applied(config_map: Manifest | None, resource: Mapping[str, Any]) 
         former, druid = tuple(map(str, state.get("former") or ())), str(state.get("druid") or "")
         return _of_this_druid(LastApplied(dict(specified), str(state["id"]), task, former, druid), resource)
     except (AttributeError, KeyError, TypeError, ValueError):
-        # somebody has edited it: as if it were not there
+        # the ConfigMap was edited: treat it as missing
         return LastApplied()
 
 
 def _of_this_druid(record: LastApplied, resource: Mapping[str, Any]) -> LastApplied:
-    """Return what counts of a record where the resource is about another Druid by now: nothing is ended or taken away
-    there that was given to the former one. A batch that has run is not run again.
+    """Return the valid part of a record if the resource now names another Druid: what runs in the former one is neither
+    terminated nor removed. A completed batch does not run again.
     """
     if not is_elsewhere(record, Ingestion.from_resource(resource)):
         return record
@@ -91,15 +91,15 @@ def _of_this_druid(record: LastApplied, resource: Mapping[str, Any]) -> LastAppl
 
 
 def is_elsewhere(record: LastApplied, ingestion: Ingestion) -> bool:
-    """True when it was given to another Druid than the ingestion is about now."""
+    """True when the record belongs to another Druid than the spec names now."""
     here = target(ingestion)
     return bool(here and record.druid) and record.druid != here
 
 
 def of_status(resource: Mapping[str, Any]) -> LastApplied:
-    """Return what the status tells of the record: it may be gone before the resource, which waits for Druid.
+    """Return the record from the status: the ConfigMap may be deleted before the resource, which waits for Druid.
 
-    That is how a namespace goes, and a deletion in the foreground. Without ``appliedHash`` Druid was given nothing.
+    This happens in a foreground deletion, and with a namespace. Without ``appliedHash`` nothing was applied.
     """
     status = resource.get("status") or {}
     identity = str(status.get("taskId") or "")
@@ -135,9 +135,9 @@ def with_task(record: LastApplied, **changes: Any) -> LastApplied:
 
 
 def is_ours(config_map: Manifest, ingestion: Ingestion) -> bool:
-    """True when the ConfigMap of that name is the record of this ingestion, or of one of its name before.
+    """True when the ConfigMap is the record of this ingestion, or of a previous one of the same name.
 
-    One that is described by variables has no part in the record of a resource, although the name is the same.
+    The record of a resource does not belong to an ingestion without a resource of the same name.
     """
     owners = _owners(config_map)
     if any(owner.get("kind") == names.KIND and owner.get("name") == ingestion.name for owner in owners):
@@ -147,14 +147,14 @@ def is_ours(config_map: Manifest, ingestion: Ingestion) -> bool:
 
 
 def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
-    """True when it is the record of this very ingestion: one that was recreated has done nothing yet."""
+    """True when it is the record of this ingestion, not of a deleted one of the same name."""
     owners = _owners(config_map)
     is_same = not owners or any(owner.get("uid") == ingestion.uid for owner in owners)
     return is_same and is_ours(config_map, ingestion)
 
 
 def resource_of(config_map: Manifest) -> str | None:
-    """Return the name of the resource that the record belongs to, None when it was written by variables."""
+    """Return the name of the resource that owns the record, None without a resource."""
     owners = (owner for owner in _owners(config_map) if owner.get("kind") == names.KIND)
     return next((str(owner["name"]) for owner in owners), None)
 
@@ -175,7 +175,7 @@ def _owner(ingestion: Ingestion, uid: str) -> dict[str, Any]:
 
 
 def _of_go_operator(resource: Mapping[str, Any]) -> LastApplied:
-    """Return what its status says, which it writes once Druid has answered (apache/druid-operator 5824d64)."""
+    """Return the record in its status, which it writes after Druid's response (apache/druid-operator 5824d64)."""
     status, kind = resource.get("status") or {}, Ingestion.from_resource(resource).type
     task, text = status.get("taskId"), status.get("currentIngestionSpec.json")
     if not (task and text):

@@ -23,17 +23,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definition
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
 
-# A batch may take as long as it takes, and what is paused is not awaited.
+# A batch can run for any time, and a paused ingestion is in the desired state.
 _NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
 
 
 def is_as_desired(conditions: Conditions) -> bool:
-    """Return whether nobody waits for the ingestion: it is ready, suspended or paused, or its batch runs."""
+    """Return whether the ingestion is in the desired state: ready, suspended or paused, or a running batch."""
     return is_settled(conditions.values()) or conditions["Ready"].get("reason") in _NOT_AWAITED
 
 
 def highest_lag(statuses: Iterable[Status]) -> float:
-    """Return the most records that a supervisor is behind, as Druid has said last; 0 where none is, or none says."""
+    """Return the highest lag of a supervisor in records, as Druid last reported it; 0 if there is none."""
     lags = (status.get("lag") for status in statuses)
     return float(max((lag for lag in lags if isinstance(lag, int)), default=0))
 
@@ -48,16 +48,16 @@ KIND_METRICS = KindMetrics(
 
 
 def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> Run:
-    """Return what there is to tell of a task that could be carried out, be it in part."""
+    """Return the metrics of a task that ran, even in part."""
     plan = outcome.report.plan if outcome.report else None
     problems = [each.reason for each in plan.problems] if plan else []
     steps = plan.steps if plan else ()
-    ended = [
+    removed = [
         step
         for step in steps
         if isinstance(step, Terminate) or (isinstance(step, SaveLastApplied) and step.record is None)
     ]
-    applied = [step for step in steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in ended]
+    applied = [step for step in steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in removed]
     return Run(
         seconds=seconds,
         outcome="blocked" if problems else "changed" if outcome.done else "unchanged",
@@ -65,7 +65,7 @@ def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> Run:
         errors={"act": problems.count(reasons.APPLY_FAILED)},
         requests=meter.requests,
         applied=len(applied),
-        removed=len(ended),
+        removed=len(removed),
     )
 
 

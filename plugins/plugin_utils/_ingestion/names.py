@@ -13,7 +13,7 @@ KIND = "DruidIngestion"
 
 # The Go operator's, so that either can take over from the other.
 FINALIZER = "druidingestion.datainfra.io/finalizer"
-# Any new value asks for one more attempt of a batch that has failed.
+# A new value requests one more attempt of a failed batch.
 RETRY_ANNOTATION = "druid.apache.org/retry"
 
 RECORD_SUFFIX = "-ingestion"
@@ -22,7 +22,7 @@ _DIGITS = 10
 
 
 def record_name(ingestion: str) -> str:
-    """Return the name of the ConfigMap with what Druid was given last."""
+    """Return the name of the ConfigMap with the last applied spec."""
     if len(ingestion + RECORD_SUFFIX) <= _MOST_CHARACTERS:
         return ingestion + RECORD_SUFFIX
     digest = hashlib.sha256(ingestion.encode()).hexdigest()[:_DIGITS]
@@ -31,5 +31,5 @@ def record_name(ingestion: str) -> str:
 
 
 def labels() -> dict[str, str]:
-    """Return the labels of what is kept for an ingestion."""
+    """Return the labels of the objects of an ingestion."""
     return {"app.kubernetes.io/name": "druid-ingestion", "app.kubernetes.io/managed-by": "druidops"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What of Kubernetes an ingestion depends on, read before anything is decided."""
+"""The objects in Kubernetes that an ingestion depends on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 @dataclass(frozen=True)
 class Observed:
-    """The record of what Druid was given, the Druid resource with its Services, the Secrets, the other ingestions."""
+    """The last applied record, the Druid resource with its Services, the Secrets, the other ingestions."""
 
     record: Manifest | None = None
     cluster: Manifest | None = None
@@ -31,7 +31,7 @@ class Observed:
 
 
 def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
-    """Read it all; `secrets` are those that may be read."""
+    """Read all of them; `secrets` are those with permission."""
     namespace = ingestion.namespace
     cluster = api.get(cluster_names.KIND, namespace, ingestion.cluster) if ingestion.cluster else None
     return Observed(
@@ -44,14 +44,14 @@ def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, 
 
 
 def _services(api: KubernetesApi, namespace: str, cluster: str) -> list[Manifest]:
-    """Return what carries the label of the cluster, which one of a longer name cannot have."""
+    """Return the Services with the label of the cluster; none if the name is too long for a label."""
     if len(cluster) > cluster_names.MAX_LABEL_CHARACTERS:
         return []
     return api.list_objects("Service", namespace, f"{cluster_names.CLUSTER_LABEL}={cluster}")
 
 
 def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
-    """Return the other resources of the namespace; there are none where the CRD is not."""
+    """Return the other resources of the namespace; none without the CRD."""
     try:
         listed = api.list_objects(names.KIND, ingestion.namespace)
     except TooDeep:
@@ -64,9 +64,9 @@ def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
 
 
 def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
-    """Return the resources that can be read: one that cannot is no reason to stop all others of its namespace.
+    """Return the readable resources: an unreadable one must not block all others of its namespace.
 
-    It describes no supervisor, like any that is invalid; its own pass says what is wrong with it.
+    It specifies no supervisor, like any invalid one; its own reconcile reports the problem.
     """
     found: list[Manifest | None] = []
     for name in api.list_names(names.KIND, namespace):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ask Druid how the supervisor or the task is. Only GETs are sent."""
+"""Read the state of the supervisor or the task from Druid. Only GETs are sent."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
+from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import status_of as how_it_is
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure
@@ -32,13 +32,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 
 def has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Manifest] = ()) -> bool:
-    """Return whether supervisors have ids of their own; asked only where the answer matters to one of them."""
+    """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
     matters = supervisor.specifies_id(ingestion) or specify_ids(siblings)
     return matters and client.supports(*OWN_IDS)
 
 
 def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, normalized: Normalized) -> DruidState:
-    """Ask Druid. DruidError when it does not answer, or when the specification cannot be one."""
+    """Read Druid's state. DruidError if it does not respond, or if the spec is invalid."""
     if ingestion.is_supervisor:
         return fetch_supervisor(client, ingestion, record, normalized)
     return fetch_task(client, ingestion, record)
@@ -47,17 +47,17 @@ def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, 
 def fetch_supervisor(
     client: DruidClient, ingestion: Ingestion, record: LastApplied, normalized: Normalized
 ) -> SupervisorState:
-    """Read the supervisor, and how it is."""
+    """Read the supervisor and its status."""
     desired = supervisor.desired_supervisor(ingestion, record, has_own_ids=has_own_ids(client, ingestion))
     resource = Supervisor(client, desired)
     step = Converge(f"supervisor {desired.id}", resource, converge(resource, check_mode=True))
     change = skip_normalized(step, normalized).change
-    payload = how_it_is(client, desired.id).get("payload") if change.before is not None else None
+    payload = supervisor_status.status_of(client, desired.id).get("payload") if change.before is not None else None
     return SupervisorState(desired, resource, change, payload or {}, tuple(resource.warnings))
 
 
 def fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> TaskState:
-    """Read the status of the attempt that is on."""
+    """Read the status of the current attempt."""
     job = batch.job(ingestion)
     known = batch.current(ingestion, record)
     if known is not None and known.status == batch.SUCCESS:

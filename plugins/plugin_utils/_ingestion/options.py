@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a pass is made, and what it has come to."""
+"""Options and intermediate result of a reconcile."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector 
 
 @dataclass(frozen=True)
 class Options:
-    """How a pass is made: `check_mode` stops before the first write; Secrets of these namespaces are read, too.
+    """Options of a reconcile: `check_mode` stops before the first write.
 
-    `url` is where Druid is found from here, in place of what the resource says; credentials go there. `meter` takes the
-    time, and counts the requests.
+    `allowed_reference_namespaces` are other namespaces whose Secrets may be read. `url` is the address of Druid instead
+    of the one in the resource; credentials are sent there. `meter` measures time, and counts requests.
     """
 
     check_mode: bool = False
@@ -33,9 +33,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Reconciled:
-    """What a pass has read, decided and (not in check mode) done; `failed_step` is the step that could not be done.
+    """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
-    `is_gone`: the finalizer has been taken off, so that there is no status any more.
+    `is_gone`: the finalizer was removed, so that the resource is deleted.
     """
 
     resource: Manifest

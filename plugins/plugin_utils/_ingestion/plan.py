@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a pass would do, as a value: writes in order, and what stands in the way."""
+"""The plan of a reconcile: steps in order, and findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DatasourceConfigChange(Converge):
 
 @dataclass(frozen=True)
 class Reset:
-    """Forget the offsets of a supervisor."""
+    """Reset the offsets of a supervisor."""
 
     id: str
 
@@ -59,9 +59,9 @@ class Terminate:
 
 @dataclass(frozen=True)
 class SaveLastApplied:
-    """Put down in the ConfigMap what Druid was given, or is about to be given; None: remove it.
+    """Save the applied spec, or the one about to be applied, in the ConfigMap; None: delete the ConfigMap.
 
-    `normalized`: what Druid has made of that, where it is something else.
+    `normalized` are digests of what Druid normalized.
     """
 
     record: LastApplied | None
@@ -76,7 +76,7 @@ class SaveLastApplied:
 
 @dataclass(frozen=True)
 class Finalizer:
-    """Set the finalizer, or take it off."""
+    """Set or remove the finalizer."""
 
     is_set: bool
 
@@ -90,7 +90,7 @@ Step = Converge | Reset | Submit | Terminate | SaveLastApplied | Finalizer
 
 @dataclass(frozen=True)
 class Plan:
-    """All writes of a pass in their order, what is in the way, and remarks for the user."""
+    """All writes of a reconcile in order, findings, and warnings."""
 
     steps: tuple[Step, ...] = ()
     findings: tuple[Finding, ...] = ()

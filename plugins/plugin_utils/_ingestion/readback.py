@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is looked at once something was done: how it is now, and what Druid has made of what it was given."""
+"""Read back Druid's state after changes, and detect normalization."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 
 
 def read_back(api: KubernetesApi, client: DruidClient, done: Reconciled, record: LastApplied) -> Reconciled:
-    """Return the reconcile with how it is now. What Druid has normalized is saved: see ``normalization``."""
+    """Return the reconcile with Druid's current state, and save what Druid normalized: see ``normalization``."""
     ingestion = Ingestion.from_resource(done.resource)
     applied = [step.what for step in done.plan.steps if isinstance(step, Converge)]
     try:
@@ -36,12 +36,12 @@ def read_back(api: KubernetesApi, client: DruidClient, done: Reconciled, record:
         current = _current(client, ingestion, record, druid_state) if applied else iter(())
         news = find_normalized(applied, current)
     except DruidError:
-        # what is not found out now is found out in the next pass, which gives it once more
+        # the next reconcile detects it, and applies the spec once more
         return done
     done = replace(done, druid_state=druid_state)
     if not news:
         return done
-    return _remember(api, done, record, {**read_normalized(done.observed.record, ingestion), **news})
+    return _save_normalized(api, done, record, {**read_normalized(done.observed.record, ingestion), **news})
 
 
 def _current(
@@ -52,7 +52,7 @@ def _current(
     yield from datasource_changes(client, ingestion, record)
 
 
-def _remember(api: KubernetesApi, done: Reconciled, record: LastApplied, news: Normalized) -> Reconciled:
+def _save_normalized(api: KubernetesApi, done: Reconciled, record: LastApplied, news: Normalized) -> Reconciled:
     acted = act(api, None, done.resource, (SaveLastApplied(record, normalized=news),))
     plan = acted.plan(done.plan)
     return replace(done, plan=replace(plan, steps=(*done.plan.steps, *plan.steps)), failed_step=acted.failed)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One reconcile of an ingestion: observe, ask Druid, decide, act, report."""
+"""One reconcile of an ingestion: observe, read Druid's state, decide, act, report."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status i
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report:
-    """Make one pass for a resource: as read from the API, or (without a uid) made of variables.
+    """Reconcile a DruidIngestion: from the API, or (without a uid) built from a spec.
 
-    KubernetesError when the API cannot be read, and the conditions say so; all else is in the report.
+    KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
     """
-    go_through = finalize if is_terminating(resource) else _reconcile
+    reconcile_once = finalize if is_terminating(resource) else _reconcile
     try:
-        done = go_through(api, resource, options)
+        done = reconcile_once(api, resource, options)
     except KubernetesError as error:
         if not options.check_mode:
             report_observe_failure(api, resource, error, now)
@@ -75,9 +75,9 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
 
 def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    obstacles = _obstacles(resource, options)
-    if obstacles:
-        return Reconciled(resource, Plan(findings=obstacles))
+    blockers = _blockers(resource, options)
+    if blockers:
+        return Reconciled(resource, Plan(findings=blockers))
     ingestion = Ingestion.from_resource(resource)
     keys = secrets_of(ingestion)
     with options.meter.phases("observe"):
@@ -116,7 +116,7 @@ def _with_druid(
 def _carried_out(
     api: KubernetesApi, client: DruidClient, planned: Reconciled, record: LastApplied, options: Options
 ) -> Reconciled:
-    """Do what is planned, and look how it is afterwards."""
+    """Execute the plan, and read back Druid's state."""
     if options.check_mode or not planned.plan.steps:
         return planned
     require_live_api(api)
@@ -151,8 +151,8 @@ def _warnings(ingestion: Ingestion, druid_state: DruidState | None) -> tuple[str
     return (*validate.warnings(ingestion), *of_druid)
 
 
-def _obstacles(resource: Manifest, options: Options) -> tuple[Finding, ...]:
-    """Return what is wrong with the resource itself; of one that has another shape no field is read."""
+def _blockers(resource: Manifest, options: Options) -> tuple[Finding, ...]:
+    """Return problems of the resource itself; after a schema error no field is read."""
     errors = _schema_errors(resource)
     if errors:
         return errors
@@ -163,7 +163,7 @@ def _obstacles(resource: Manifest, options: Options) -> tuple[Finding, ...]:
 
 def _schema_errors(resource: Manifest) -> tuple[Finding, ...]:
     problems = schema.schema_errors(schema.spec_of(names.KIND), resource.get("spec"))
-    remedy = "Such a value is stored, and cannot be read as this version does. Change the field."
+    remedy = "The value was stored under another version of the CRD. Change the field."
     return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
 
 
@@ -171,13 +171,13 @@ def _collision(ingestion: Ingestion) -> Finding:
     name = names.record_name(ingestion.name)
     return Finding(
         reasons.NAME_CONFLICT,
-        f"ConfigMap {name} in namespace {ingestion.namespace} is not this resource's, and that is where it would keep "
-        "what Druid was given. Remove it if it is nobody's, or give this ingestion another name.",
+        f"ConfigMap {name} in namespace {ingestion.namespace} does not belong to this resource, which needs that name "
+        "for its last applied spec. Delete the ConfigMap if it is unused, or rename this ingestion.",
     )
 
 
 def _duplicate(druid_state: DruidState, owner: str) -> Finding:
     return Finding(
         reasons.DUPLICATE_SUPERVISOR,
-        f"Supervisor {druid_state.id} is described by DruidIngestion {owner}, which is older and keeps it. Remove one.",
+        f"DruidIngestion {owner}, which is older, also specifies supervisor {druid_state.id}. Delete one of them.",
     )

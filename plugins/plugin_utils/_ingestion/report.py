@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tell what a pass found and did: one patch of the status when it differs, events, and a report for the caller."""
+"""Report a reconcile: one patch of the status if it differs, events, and a report for the caller."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status i
 
 @dataclass(frozen=True)
 class Report:
-    """What a pass has done (steps that failed left out) or would do. All texts are masked."""
+    """Completed steps of a reconcile, or planned ones in check mode. All texts are masked."""
 
     plan: Plan
     status: dict[str, Any]
@@ -69,7 +69,7 @@ class Report:
 
     @property
     def is_final(self) -> bool:
-        """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
+        """True when there is nothing to wait for: the desired state is reached, or a lasting problem blocks it."""
         return status.is_settled(self.status["conditions"]) or any(
             problem.reason not in reasons.TRANSIENT_OF_INGESTION for problem in self.problems
         )
@@ -89,7 +89,7 @@ def report(api: KubernetesApi, done: Reconciled, check_mode: bool, now: datetime
 
 
 def _masker(done: Reconciled) -> status.Masked:
-    """Return what masks the secrets of the specification, of the Secrets that were read, and of what Druid has."""
+    """Return a masker for the secrets in the spec, in the Secrets that were read, and in Druid's spec."""
     change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else Change(None, None)
     of_specs = spec_masking.masker_of([*_documents(done.resource), change.before, change.after])
     of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
@@ -101,7 +101,7 @@ def _masker(done: Reconciled) -> status.Masked:
 
 
 def _documents(resource: Manifest) -> tuple[Any, ...]:
-    """Return the resource, and the specification in it that may be a text."""
+    """Return the resource, and its parsed spec if that is a string."""
     specified = searched(resource)
     try:
         return specified, Ingestion.from_resource(resource).document
@@ -123,19 +123,19 @@ def _document(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, mas
 
 
 def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied | None:
-    """Return the record that is there after the pass, None if none is."""
+    """Return the record after the reconcile, None if there is none."""
     saved = [] if check_mode else [step.record for step in plan.steps if isinstance(step, SaveLastApplied)]
     if saved:
         return saved[-1]
     found = done.observed.record
-    is_there = found is not None and is_own(found, Ingestion.from_resource(done.resource))
-    return read_last_applied(found, done.resource) if is_there else None
+    exists = found is not None and is_own(found, Ingestion.from_resource(done.resource))
+    return read_last_applied(found, done.resource) if exists else None
 
 
 def _publish(
     api: KubernetesApi, done: Reconciled, plan: Plan, document: dict[str, Any], warnings: Iterable[str], now: datetime
 ) -> tuple[str, ...]:
-    """Write what others see; return what went wrong with that, which is no reason to fail."""
+    """Write status and events; return the errors, which do not fail the reconcile."""
     previous = done.resource.get("status") or {}
     news = [*events.of_steps(plan.steps), *events.of_problems(plan, previous, document)]
     if done.is_gone or events.are_news(plan.steps, previous, document):
@@ -150,7 +150,7 @@ def _publish(
 
 
 def _diffs(steps: Iterable[Step]) -> Iterable[dict[str, Any]]:
-    """Yield before and after of each thing in Druid, without secrets."""
+    """Yield before and after of each change in Druid, without secrets."""
     for step in steps:
         if isinstance(step, Converge):
             before, after = step.masked

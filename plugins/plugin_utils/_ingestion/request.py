@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What one task asks for, and what came of it."""
+"""The request of one task, and its outcome."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_o
 
 @dataclass(frozen=True)
 class Request(BaseRequest):
-    """An ingestion, and what to do with it in which way."""
+    """An ingestion, and what to do with it."""
 
     options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True)
 class Outcome(wait.Outcome[Report]):
-    """What came of a request. `done` are the titles of the steps of all passes, `diff` what they changed in Druid."""
+    """The outcome of a request. `done` are the titles of the steps of all reconciles, `diff` their changes in Druid."""
 
     done: tuple[str, ...] = ()
     diff: tuple[dict[str, Any], ...] = ()
@@ -50,7 +50,7 @@ INGESTION_ARGUMENTS: Mapping[str, Any] = {
 def to_request(
     arguments: Mapping[str, Any], check_mode: bool, find_file: Callable[[str], str], meter: Meter
 ) -> Request:
-    """Return what the task asks for; InvalidResource when the resource given is none."""
+    """Return the request of the task; InvalidResource if `resource` is not a resource."""
     options = Options(
         check_mode,
         tuple(arguments["allowed_reference_namespaces"]),

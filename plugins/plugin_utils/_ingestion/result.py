@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a task returns: names and words, and specifications without their secrets in the diff."""
+"""The result of a task; the diff has specs with masked secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 
 
 def of_outcome(outcome: Outcome, request: Request, fail_when_blocked: bool) -> dict[str, Any]:
-    """Return the result of a task that could be carried out, be it in part."""
+    """Return the result of a task that ran, even in part."""
     details = {
         "changed": bool(outcome.done),
         "plan": list(outcome.done),

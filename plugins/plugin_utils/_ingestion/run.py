@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ways to do what one task asks for, told apart by how it names the ingestion."""
+"""Run the request of a task, by resource, by name, or without a resource."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait imp
 
 
 def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
-    """Do what the request asks for. DruidopsError when it cannot even be begun."""
+    """Run the request. DruidopsError if it cannot start."""
     if request.absent:
         return _absent(api, request, clock)
     if request.without_resource:
@@ -32,7 +32,7 @@ def run(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) 
         return _reconcile_until_final(api, request, Outcome(warnings=warnings), progress, clock, resource)
     if request.resource is None:
         return _reconcile_until_final(api, request, Outcome(), progress, clock)
-    # In check mode by dry run: what that returns is what is planned for.
+    # In check mode this is a dry run, and its result is the resource to plan for.
     submitted = submit(api, request.resource, request.options.check_mode)
     done = (f"{submitted.operation} {names.KIND} {request.name}",) if submitted.operation else ()
     would_be = submitted.stored if request.options.check_mode else None
@@ -47,9 +47,9 @@ def _reconcile_until_final(
     clock: Clock,
     resource: Manifest | None = None,
 ) -> Outcome:
-    """Make one pass, and with `wait` more of them until it is as wanted or something lasting is in the way.
+    """Reconcile once, and with `wait` repeatedly until a final state.
 
-    `resource` is the one that every pass is made for; without it, it is read anew for each.
+    `resource` is used for every reconcile; if it is None, the resource is read for each.
     """
 
     def again(last: Outcome) -> Outcome:
@@ -72,7 +72,7 @@ def _added(outcome: Outcome, report: Report) -> Outcome:
 
 
 def _absent(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
-    """Delete the resource and carry out its finalizer, as the operator would; with `wait` until it is gone."""
+    """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
     if request.without_resource:
         return delete_without_resource(api, request, clock)
     resource = api.get(names.KIND, request.namespace, request.name)

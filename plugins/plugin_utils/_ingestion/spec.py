@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A DruidIngestion resource as the rest of the collection reads it."""
+"""Typed access to a DruidIngestion resource."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import TOO_DEEP, is_too_deep
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 
-# The type of a resource, and that of the specification in Druid's API.
+# The type in the resource, and the type of the spec in Druid's API.
 SUPERVISORS: Mapping[str, str] = {
     "kafka": "kafka",
     "kinesis": "kinesis",
@@ -29,9 +29,9 @@ TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
 
 @dataclass(frozen=True)
 class Ingestion:
-    """One DruidIngestion; `uid` is None when it is described by variables only. Its spec has the CRD's shape.
+    """One DruidIngestion; `uid` is None without a resource. Its spec has the CRD's shape.
 
-    It may have been stored under the schema of another day: a part that is no mapping is as good as not stated.
+    It may have been stored under an older schema: a part that is not a mapping counts as not set.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Ingestion:
 
     @classmethod
     def from_resource(cls, resource: Mapping[str, Any]) -> Ingestion:
-        """Return the ingestion that a resource describes."""
+        """Return the ingestion of a resource."""
         metadata = resource["metadata"]
         return cls(
             name=metadata["name"],
@@ -65,23 +65,23 @@ class Ingestion:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The specification of the supervisor or the task; ValueError when it is not a mapping, or JSON of one."""
+        """The spec of the supervisor or the task; ValueError if it is not a mapping, or JSON of one."""
         native = self._ingestion.get("nativeSpec")
         document = native or _loaded(self._ingestion.get("spec") or "")
         if not isinstance(document, dict):
-            raise ValueError("it is no mapping")
+            raise ValueError("it is not a mapping")
         if is_too_deep(document):
             raise ValueError(TOO_DEEP)
         return document
 
     @property
     def is_specified_twice(self) -> bool:
-        """True when there is a text besides the mapping, which is what counts."""
+        """True when both the JSON string and the mapping are set; the mapping takes precedence."""
         return bool(self._ingestion.get("nativeSpec") and self._ingestion.get("spec"))
 
     @property
     def compaction(self) -> dict[str, Any] | None:
-        """What is stated; ``{}`` asks for a configuration with Druid's defaults."""
+        """The specified configuration; ``{}`` means Druid's defaults."""
         compaction: dict[str, Any] | None = self._ingestion.get("compaction")
         return compaction
 
@@ -91,7 +91,7 @@ class Ingestion:
 
     @property
     def suspend(self) -> bool | None:
-        """Whether the supervisor shall be suspended; None leaves it as it is."""
+        """Whether the supervisor should be suspended; None leaves it unchanged."""
         return self.spec.get("suspend")
 
     @property
@@ -100,7 +100,7 @@ class Ingestion:
 
     @property
     def retains(self) -> bool:
-        """Whether the supervisor, or a task that runs, survives the resource."""
+        """Whether the supervisor or a running task outlives the resource."""
         return bool(self.spec.get("deletionPolicy") == "Retain")
 
     @property
@@ -109,12 +109,12 @@ class Ingestion:
 
     @property
     def retries(self) -> int:
-        """How often a batch that has failed is submitted again."""
+        """How often a failed batch is submitted again."""
         return int(self._ingestion.get("retries") or 0)
 
     @property
     def retry(self) -> str:
-        """The value of the annotation that asks for one more attempt."""
+        """The value of the annotation that requests one more attempt."""
         return self.annotations.get(names.RETRY_ANNOTATION, "")
 
     @property
@@ -136,7 +136,7 @@ class Ingestion:
 
     @property
     def specified(self) -> dict[str, Any]:
-        """All that Druid is to be given, as the record keeps it."""
+        """Everything to apply in Druid, as the record stores it."""
         specified = {
             "type": self.type,
             "spec": self.document,
@@ -152,14 +152,14 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def was_suspended(specified: Mapping[str, Any]) -> bool:
-    """Return whether it was described as suspended, by the resource or in the specification of the supervisor."""
+    """Return whether it was specified as suspended, in the resource or in the supervisor's spec."""
     described = specified.get("suspend")
     return bool((specified.get("spec") or {}).get("suspended") if described is None else described)
 
 
 def _loaded(text: Any) -> Any:
     if not isinstance(text, str):
-        raise ValueError("it is no text")
+        raise ValueError("it is not a string")
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:

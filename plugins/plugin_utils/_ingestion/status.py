@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status of a DruidIngestion: standard conditions, what Druid says, and the Go operator's fields kept true."""
+"""The status of a DruidIngestion: standard conditions, Druid's state, and the fields of the Go operator."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import backoff_since
 
-# The Go operator's words for what was done last.
+# The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
-# What is Druid's to say: what it does not say when it is asked is over.
+# Fields with Druid's state: they are removed if Druid does not report them any more.
 _OF_DRUID = frozenset({"taskId", "state", "detailedState", "suspended", "lag", "recentErrors"})
 # Not healthy, whatever `healthy` says of it (Druid 31 to 39, SupervisorStateManager and CompactionSupervisor).
 _BAD = frozenset({"INVALID_SPEC", "SCHEDULER_STOPPED"})
 _GOOD = frozenset({"RUNNING", "IDLE"})
-# The whole spec with all that is in it does not belong here.
+# The Go operator's copy of the whole spec, which may have secrets.
 _DROPPED = "currentIngestionSpec.json"
 
 Masked = Callable[[str], str]
@@ -52,7 +52,7 @@ def conditions(ingestion: Ingestion, druid_state: DruidState | None, findings: S
     degraded = (
         condition("Degraded", True, causes[0].reason, _joined(problems) or causes[0].message)
         if causes
-        else condition("Degraded", False, reasons.AS_EXPECTED, "Nothing is in the way.")
+        else condition("Degraded", False, reasons.AS_EXPECTED, "No problems.")
     )
     return [ready, progressing, _suspended(ingestion, druid_state), degraded]
 
@@ -66,9 +66,9 @@ def status(
     masked: Masked,
     record: LastApplied | None = None,
 ) -> dict[str, Any]:
-    """Return the whole status but for what was done in this pass; what others keep there stays.
+    """Return the whole status except the last update; fields of others stay.
 
-    `record` is what is put down of what Druid was given, None when nothing is.
+    `record` is the last applied record, None if there is none.
     """
     before = previous.get("conditions") or ()
     current = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, druid_state, findings)]
@@ -91,17 +91,17 @@ def status(
 
 
 def _go_memory(previous: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the Go operator has left, with the id that belongs to it: it stays until a record says the same.
+    """Return the Go operator's record with its id: it stays until our own record exists.
 
-    Where nothing else tells of its task, that would be submitted again.
+    Without any record the task would be submitted again.
     """
     return {name: previous[name] for name in ("taskId", _DROPPED) if name in previous and previous.get(_DROPPED)}
 
 
 def _applied(record: LastApplied) -> dict[str, Any]:
-    """Return what tells what Druid was given, for when the record goes before the resource does.
+    """Return the essential fields of the record, in case the record is deleted before the resource.
 
-    What was looked at in Druid may be of another id by then, and of somebody else.
+    The state that was read from Druid may belong to another id.
     """
     identity = record.task.id if record.task else record.id
     if not (record.hash and identity):
@@ -110,21 +110,21 @@ def _applied(record: LastApplied) -> dict[str, Any]:
 
 
 def with_last_update(document: dict[str, Any], ingestion: Ingestion, is_created: bool, now: datetime) -> dict[str, Any]:
-    """Return the status after Druid was given something: what, and when."""
+    """Return the status after a change in Druid: its type, and the time."""
     rules = {"rules": ingestion.rules} if ingestion.rules else {}
     kept = {name: value for name, value in document.items() if name != "rules"}
     return {**kept, **rules, "lastUpdateTime": timestamp(now), "type": CREATED if is_created else UPDATED}
 
 
 def is_settled(found: Iterable[Mapping[str, Any]]) -> bool:
-    """True when Druid does what is described, or what is described is that nothing be done."""
+    """True when Druid is in the desired state, or the ingestion is suspended or paused."""
     by_type = {each["type"]: each for each in found}
     ready = by_type.get("Ready", {})
     return ready.get("status") == "True" or ready.get("reason") in (reasons.SUSPENDED, reasons.CHANGES_PENDING)
 
 
 def requeue_after(found: Sequence[Mapping[str, Any]], now: datetime) -> int | None:
-    """Return the seconds until the next look; None where the regular period will do."""
+    """Return the seconds until the next reconcile; None for the regular period."""
     by_type = {each["type"]: each for each in found}
     if is_settled(found) and by_type["Progressing"]["status"] != "True":
         return None
@@ -132,7 +132,7 @@ def requeue_after(found: Sequence[Mapping[str, Any]], now: datetime) -> int | No
 
 
 def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
-    """Return what Druid says; nothing where it was not asked, so that the last answer stays."""
+    """Return Druid's state; empty if it was not read, so that the last one stays."""
     if druid_state is None:
         return {}
     if isinstance(druid_state, TaskState):
@@ -164,14 +164,14 @@ def _ready(
 ) -> tuple[Condition, Condition]:
     """Return the conditions Ready and Progressing."""
     pending = _first(findings, reasons.DELETING, reasons.CHANGES_PENDING)
-    is_there = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
-    blocking = [finding for finding in problems if finding.reason != reasons.DRIFT_DETECTED or not is_there]
+    exists = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
+    blocking = [finding for finding in problems if finding.reason != reasons.DRIFT_DETECTED or not exists]
     if blocking:
-        return _pair(False, blocking[0].reason, _joined(blocking), moves=False)
+        return _pair(False, blocking[0].reason, _joined(blocking), in_progress=False)
     if pending is not None:
-        return _pair(False, pending.reason, pending.message, moves=False)
+        return _pair(False, pending.reason, pending.message, in_progress=False)
     if druid_state is None:
-        return _pair(False, reasons.PAUSED, "Druid has not been asked.", moves=False)
+        return _pair(False, reasons.PAUSED, "The state in Druid was not read.", in_progress=False)
     return _of_batch(ingestion, druid_state) if isinstance(druid_state, TaskState) else _of_supervisor(druid_state)
 
 
@@ -179,47 +179,47 @@ def _of_supervisor(druid_state: SupervisorState) -> tuple[Condition, Condition]:
     payload, name = druid_state.payload, f"Supervisor {druid_state.id}"
     state = str(payload.get("detailedState") or payload.get("state") or payload.get("scheduleStatus") or "")
     if druid_state.is_suspended:
-        is_so_described = not druid_state.is_resumed
-        how = "as described" if is_so_described else "although it is not described so"
-        return _pair(is_so_described, reasons.SUSPENDED, f"{name} is suspended, {how}.", moves=False)
+        is_desired = not druid_state.is_resumed
+        how = "as specified" if is_desired else "but the spec does not suspend it"
+        return _pair(is_desired, reasons.SUSPENDED, f"{name} is suspended, {how}.", in_progress=False)
     if payload.get("healthy") is False or state in _BAD:
         errors = _of_druid(druid_state)["recentErrors"]
         return _pair(
-            False, reasons.SUPERVISOR_UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), moves=False
+            False, reasons.SUPERVISOR_UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), in_progress=False
         )
     if not payload or (state not in _GOOD and "healthy" in payload):
-        return _pair(False, reasons.STARTING, f"{name} is {state or 'being made'}.", moves=True)
-    return _pair(True, reasons.RUNNING, f"{name} is {state or 'there'}.", moves=False)
+        return _pair(False, reasons.STARTING, f"{name} is {state or 'being created'}.", in_progress=True)
+    return _pair(True, reasons.RUNNING, f"{name} is {state or 'running'}.", in_progress=False)
 
 
 def _of_batch(ingestion: Ingestion, druid_state: TaskState) -> tuple[Condition, Condition]:
     name, task = f"Task {druid_state.id}", druid_state.attempt.task
     if task.status == batch.SUCCESS:
-        return _pair(True, reasons.SUCCEEDED, f"{name} has succeeded.", moves=False)
+        return _pair(True, reasons.SUCCEEDED, f"{name} succeeded.", in_progress=False)
     if druid_state.status is None and ingestion.suspend and druid_state.attempt.action == "submit":
-        return _pair(False, reasons.SUSPENDED, "The batch is not begun while spec.suspend is set.", moves=False)
+        return _pair(False, reasons.SUSPENDED, "The batch does not start while spec.suspend is set.", in_progress=False)
     state = str((druid_state.status or {}).get("runnerStatusCode") or "SUBMITTED")
-    return _pair(False, reasons.RUNNING, f"{name} is {state}.", moves=True)
+    return _pair(False, reasons.RUNNING, f"{name} is {state}.", in_progress=True)
 
 
 def _suspended(ingestion: Ingestion, druid_state: DruidState | None) -> Condition:
     is_batch_held = bool(ingestion.suspend) and not ingestion.is_supervisor
     if druid_state.is_suspended if isinstance(druid_state, SupervisorState) else is_batch_held:
-        return condition("Suspended", True, reasons.SUSPENDED, "spec.suspend, or what Druid has, says so.")
-    return condition("Suspended", False, reasons.NOT_SUSPENDED, "Nothing is suspended.")
+        return condition("Suspended", True, reasons.SUSPENDED, "Suspended by spec.suspend, or in Druid.")
+    return condition("Suspended", False, reasons.NOT_SUSPENDED, "Not suspended.")
 
 
-def _pair(is_ready: bool, reason: str, message: str, *, moves: bool) -> tuple[Condition, Condition]:
+def _pair(is_ready: bool, reason: str, message: str, *, in_progress: bool) -> tuple[Condition, Condition]:
     progress = (
         condition("Progressing", True, reason, message)
-        if moves
-        else condition("Progressing", False, reason if not is_ready else reasons.UP_TO_DATE, "Nothing moves.")
+        if in_progress
+        else condition("Progressing", False, reason if not is_ready else reasons.UP_TO_DATE, "No change in progress.")
     )
     return condition("Ready", is_ready, reason, message), progress
 
 
 def _with_last(kind: str, current: Iterable[Condition], before: Iterable[Condition]) -> list[Condition]:
-    """Return the conditions with the last one of a kind in place of one about which Druid was not asked."""
+    """Return the conditions, with the previous one of this type since Druid's state was not read."""
     last = {each["type"]: each for each in before if each["type"] == kind}
     return [last.get(each["type"], each) for each in current]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The supervisor that an ingestion describes, and what of it is to be changed. Pure."""
+"""The supervisor that an ingestion specifies. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 
 
 def specifies_id(ingestion: Ingestion) -> bool:
-    """True when the specification names a supervisor by an id: whether it may depends on Druid's version."""
+    """True when the spec sets the id of a supervisor, which only some versions of Druid support."""
     return (
         ingestion.is_supervisor
         and ingestion.document.get("id") is not None
@@ -27,7 +27,7 @@ def specifies_id(ingestion: Ingestion) -> bool:
 
 
 def desired_supervisor(ingestion: Ingestion, record: LastApplied, *, has_own_ids: bool) -> DesiredSupervisor:
-    """Return what is wanted of the supervisor; InvalidInput if it cannot be. What is stated no longer is taken away."""
+    """Return the desired supervisor; InvalidInput if the spec is invalid. Fields removed from the spec are null."""
     spec = canonical(_typed(ingestion))
     supervisor = supervisor_id(spec, None, has_own_ids=has_own_ids)
     desired = with_id(with_removed_fields(_last(record, ingestion), spec), supervisor, has_own_ids=has_own_ids)
@@ -42,7 +42,7 @@ def identity(ingestion: Ingestion, *, has_own_ids: bool) -> str:
 
 
 def with_removed_fields(last: Any, now: Any) -> Any:
-    """Return ``now`` with null for each field that was in ``last`` and is not any more."""
+    """Return ``now`` with null for each field of ``last`` that it does not have."""
     if not (isinstance(last, Mapping) and isinstance(now, Mapping)):
         return now
     dropped = {name: None for name, value in last.items() if name not in now and value is not None}
@@ -50,7 +50,7 @@ def with_removed_fields(last: Any, now: Any) -> Any:
 
 
 def _last(record: LastApplied, ingestion: Ingestion) -> Any:
-    """Return the specification that was given last, if it was one of the same type."""
+    """Return the last applied spec, if it has the same type."""
     spec = record.specified.get("spec")
     if record.specified.get("type") != ingestion.type or not isinstance(spec, Mapping):
         return None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two resources that describe the same supervisor: the older one keeps it. Pure."""
+"""Owner of a supervisor that two resources specify: the older one. Pure."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 
 def older_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, *, has_own_ids: bool) -> str | None:
-    """Return the name of an older resource that describes the supervisor, None if there is none."""
+    """Return the name of an older resource that specifies the supervisor, None if there is none."""
     owners = _owners(resource, siblings, supervisor, has_own_ids)
     return next((each["metadata"]["name"] for each in sorted(owners, key=_age) if _age(each) < _age(resource)), None)
 
 
 def other_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str) -> str | None:
-    """Return the name of another resource, not being deleted itself, that describes the supervisor."""
+    """Return the name of another resource, not terminating itself, that specifies the supervisor."""
     owners = _owners(resource, siblings, supervisor, has_own_ids=True)
     return next((each["metadata"]["name"] for each in sorted(owners, key=_age)), None)
 
 
 def described_supervisors(resource: Manifest, siblings: Iterable[Manifest]) -> frozenset[str]:
-    """Return the supervisors that have another owner."""
+    """Return the supervisors that other resources specify."""
     found = (_supervisor(each, has_own_ids=True) for _manifest, each in _beside(resource, siblings))
     return frozenset(each for each in found if each is not None)
 
 
 def specify_ids(siblings: Iterable[Manifest]) -> bool:
-    """True when one of them names its supervisor by an id: whose it is then depends on Druid's version."""
+    """True when one of them sets the id of its supervisor, which only some versions of Druid support."""
     return any(_specifies_id(Ingestion.from_resource(each)) for each in siblings)
 
 
@@ -51,7 +51,7 @@ def _owners(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, h
 
 
 def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[Manifest, Ingestion]]:
-    """Yield the others that are about the same Druid, and are to stay."""
+    """Yield the other resources for the same Druid that are not terminating."""
     own = _target(Ingestion.from_resource(resource))
     for each in siblings:
         ingestion = Ingestion.from_resource(each)
@@ -60,7 +60,7 @@ def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[
 
 
 def _target(ingestion: Ingestion) -> tuple[str | None, Any]:
-    """Return which Druid it is about, as far as that is stated; what cannot be read is a place of its own."""
+    """Return the specified Druid; an invalid value is a target of its own."""
     endpoint = ingestion.spec.get("endpoint")
     return ingestion.cluster, canonical_url(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
 
@@ -76,5 +76,5 @@ def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
 
 def _age(resource: Manifest) -> tuple[str, str]:
     metadata = resource["metadata"]
-    # one that is described by variables only has no age: it gives way
+    # an ingestion without a resource has no age: it counts as the youngest
     return str(metadata.get("creationTimestamp") or "9999"), str(metadata.get("uid") or "")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which Druid an ingestion is about, as far as that is stated. Pure."""
+"""The Druid that an ingestion specifies. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 
 
 def target(ingestion: Ingestion) -> str:
-    """Return the cluster or the address, the same however it is written; nothing where neither is stated."""
+    """Return the cluster or the canonical address; empty if neither is specified."""
     if ingestion.cluster is not None:
         return f"druidCluster {ingestion.cluster}"
     url = ingestion.endpoint.get("url")
@@ -22,9 +22,9 @@ def target(ingestion: Ingestion) -> str:
 
 
 def canonical_url(url: Any) -> Any:
-    """Return an address the same however it is written; what is none as it is."""
+    """Return the canonical form of an address; an invalid one unchanged."""
     try:
         return server_url(url) if isinstance(url, str) else url
     except InvalidInput:
-        # there is nobody, and nobody else can be there
+        # an invalid address cannot be equal to a valid one
         return url

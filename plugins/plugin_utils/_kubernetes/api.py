@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Kubernetes API: get, list, apply, delete. The one place that knows a URL."""
+"""The Kubernetes API: get, list, apply, delete. The only module with URLs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, KINDS, Manifest
 
-# That it is missing is said by connection.connect, without which nothing is sent.
+# connection.connect reports a missing library, and nothing is sent without it.
 with suppress(ImportError):
     import urllib3
 CONNECT_TIMEOUT_SECONDS = 10
@@ -32,25 +32,25 @@ MAX_ATTEMPTS = 4
 MAX_RETRY_AFTER_SECONDS = 10.0
 
 JSON = "application/json"
-# A list as kubectl prints it: of each object, whatever is in it, a few texts.
+# A list as kubectl prints it: a few columns per object, whatever the object contains.
 TABLE = f"{JSON};as=Table;v=v1;g=meta.k8s.io"
 
-# YAML, which the server reads apply patches with, folds or refuses these where JSON does not; half a character
-# (a lone surrogate) cannot be sent in any other way.
+# The server parses apply patches as YAML, which folds or rejects these characters. A lone surrogate can only be sent as
+# an escape.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
-# What can be an object's name at all: anything else would lead to another place in the API.
+# A possible object name: anything else would change the path of the request.
 _SEGMENT = re.compile(r"(?!\.{1,2}\Z)[^/%]+")
 
 
 class Transport(Protocol):
-    """What sends a request: urllib3's pool manager."""
+    """Sends requests: urllib3's pool manager."""
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
-        """Send a request; the answer has status, headers and data. urllib3.exceptions.HTTPError when none came."""
+        """Send a request; the response has status, headers and data. urllib3's HTTPError if there is none."""
 
 
 def to_json(body: Any) -> bytes:
-    """Return ``body`` as UTF-8 JSON that YAML readers take for the very same text."""
+    """Return ``body`` as UTF-8 JSON that YAML parsers read identically."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
 
@@ -61,20 +61,20 @@ def no_headers() -> urllib3.HTTPHeaderDict:
 
 
 class TooDeep(KubernetesError):
-    """The server's answer has more levels of mappings and lists than Python can read. It is not quoted."""
+    """The server's response is nested more deeply than Python can parse. The message does not quote it."""
 
     def __init__(self, call: Call) -> None:
         where = f" in namespace {call.namespace}" if call.namespace else ""
         what = f"{call.kind} {call.name}" if call.name else f"objects of kind {call.kind}"
         super().__init__(
-            f"Cannot read what the API server answered to {call.verb} {what}{where}: it is nested too deeply, with "
-            "hundreds of mappings and lists in each other. Remove these, or the object that has them."
+            f"Cannot read the API server's response to {call.verb} {what}{where}: it is nested too deeply, with "
+            "hundreds of levels of mappings and lists. Remove these, or the object that has them."
         )
 
 
 @dataclass
 class KubernetesApi:
-    """A connection to one API server. ``warnings`` collects what the server warned about."""
+    """A connection to one API server. ``warnings`` collects the server's warnings."""
 
     server: str
     transport: Transport
@@ -83,7 +83,7 @@ class KubernetesApi:
     warnings: list[str] = field(default_factory=list)
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
-        """Return the object, or None when there is none of that name; ApiError when the kind itself is unknown."""
+        """Return the object, or None if there is none of that name; ApiError if the kind is unknown."""
         if not all(_SEGMENT.fullmatch(part) for part in (namespace, name) if part is not None):
             return None
         try:
@@ -94,27 +94,27 @@ class KubernetesApi:
             raise
 
     def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
-        """Return the objects of ``kind`` that the label selector matches, each with its apiVersion and kind.
+        """Return the objects of ``kind`` that match the label selector, each with its apiVersion and kind.
 
-        Those of all namespaces when ``namespace`` is None.
+        All namespaces if ``namespace`` is None.
         """
         answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
         head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
         return [{**head, **item} for item in answer.get("items") or ()]
 
     def list_names(self, kind: str, namespace: str | None) -> list[str]:
-        """Return the names of the objects of ``kind``, even of those that are nested too deeply to be read."""
+        """Return the names of the objects of ``kind``, including those that are nested too deeply to be read."""
         table = self._request("GET", kind, namespace, query={"includeObject": "None"}, accept=TABLE)
         column = [each["format"] for each in table["columnDefinitions"]].index("name")
         return [row["cells"][column] for row in table.get("rows") or ()]
 
     def apply(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
-        """Return the object after a forced server-side apply; ``metadata.uid``, if stated, must be the live one's."""
+        """Return the object after a forced server-side apply; ``metadata.uid``, if set, must be the live one's."""
         query = {"fieldManager": manager, "force": "true"}
         return self._write("PATCH", manifest, query, dry_run, "application/apply-patch+yaml")
 
     def create(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
-        """Return the object that was made; ApiError 409 when the name is taken."""
+        """Return the created object; ApiError 409 if the name exists."""
         return self._write("POST", manifest, {"fieldManager": manager}, dry_run)
 
     def replace(self, manifest: Manifest, dry_run: bool = False) -> Manifest:
@@ -144,7 +144,7 @@ class KubernetesApi:
         propagation: str = "Background",
         dry_run: bool = False,
     ) -> None:
-        """Delete the object with that uid; one that is already gone, or another one of that name, is left alone."""
+        """Delete the object with that uid; do nothing if it is deleted already."""
         body = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
@@ -168,7 +168,7 @@ class KubernetesApi:
     ) -> Manifest:
         metadata = manifest["metadata"]
         query = {**query, **_dry_run(dry_run)}
-        # The name of an event says nothing to anybody: what goes wrong with one goes wrong with all.
+        # The name of an event is a digest: it does not help in an error message.
         name = None if manifest["kind"] == "Event" else metadata.get("name")
         return self._request(method, manifest["kind"], metadata.get("namespace"), name, query, manifest, content_type)
 
@@ -192,7 +192,7 @@ class KubernetesApi:
         try:
             document = _document(answer.data)
         except RecursionError:
-            # That error has nothing to tell but where Python gave up.
+            # The traceback of a RecursionError is of no use.
             raise TooDeep(call) from None
         if answer.status >= 400 or document is None:
             resource = KINDS[kind].resource + (f"/{subresource}" if subresource else "")
@@ -201,7 +201,7 @@ class KubernetesApi:
         return document
 
     def _send(self, call: Call, url: str, body: bytes | None, content_type: str) -> Any:
-        """Send, and send again what the server has put off (429): it says itself that nothing was done."""
+        """Send, and retry a request that the server rejected with 429, since it was not processed."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             answer = self._send_once(call, url, body, content_type)
             if answer.status != TOO_MANY_REQUESTS or attempt == MAX_ATTEMPTS:
@@ -214,14 +214,14 @@ class KubernetesApi:
         headers.update({"Accept": call.accept, "User-Agent": "druidops"})
         if body is not None:
             headers["Content-Type"] = content_type
-        # Reads may be sent again when the connection breaks; a write may have taken effect.
+        # A read is retried after a connection error; a write may have taken effect.
         retries = urllib3.Retry(
             total=3,
             connect=3,
             read=2 if call.method == "GET" else 0,
             redirect=0,
             backoff_factor=0.1,
-            # urllib3 would sleep as long as it is told; how long that may be is decided in _send.
+            # urllib3 would not limit the delay; _send does.
             respect_retry_after_header=False,
         )
         timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)
@@ -234,7 +234,7 @@ class KubernetesApi:
 
 
 class Call(NamedTuple):
-    """One request, as an error has to name it, and as what it wants to be answered."""
+    """One request, with the parts that an error message names, and the accepted content type."""
 
     method: str
     kind: str
@@ -264,7 +264,7 @@ def _dry_run(dry_run: bool) -> dict[str, str]:
 
 
 def _document(data: bytes) -> Manifest | None:
-    """Return the JSON document, or None when the answer is none; RecursionError when it is nested too deeply."""
+    """Return the JSON document, or None if the response is not one; RecursionError if it is nested too deeply."""
     try:
         document = json.loads(data)
     except ValueError:
@@ -273,12 +273,12 @@ def _document(data: bytes) -> Manifest | None:
 
 
 def _foreign(data: bytes) -> Manifest:
-    """Return what is no answer of a Kubernetes API (a proxy's page, say) as a Status with its text."""
+    """Return a response that is not from a Kubernetes API (such as a proxy's page) as a Status with its text."""
     return {"kind": "Status", "message": data.decode("utf-8", "replace").strip()[:500]}
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds that the server asks for; one when it names a date or nothing that makes sense."""
+    """Return the seconds of Retry-After; one if it is a date or invalid."""
     seconds = headers.get("Retry-After", "")
     return float(seconds) if re.fullmatch("[0-9]{1,9}", seconds) else 1.0
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator's first look: answered by a cache, and good for nothing but finding out that there is nothing to do."""
+"""The operator's cache read: it only detects that there is nothing to do."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 _Result = TypeVar("_Result")
 
-# One Secret read through the cache would make it read, and hold, every Secret of the watched namespaces.
+# A Secret that is read through the cache makes it watch all Secrets of the watched namespaces.
 READ_DIRECTLY = ("Secret",)
-# Looked at only where something is to be done.
+# Read only if there is something to do.
 NOT_LISTED = ("ReplicaSet", "ResourceQuota")
 
 
 class CacheMiss(Exception):
-    """Something is to be done: decide on what the API server itself says, since the cache may be behind."""
+    """There is something to do: decide on a read from the API server, since the cache may be stale."""
 
 
 class CachedApi(KubernetesApi):
     """Reads from ``cache`` (ansible-operator's proxy) and Secrets from ``direct``; CacheMiss instead of a write.
 
-    ansible-operator watches the kinds of which it has answered a GET by name, so one object of each kind is read so.
+    ansible-operator watches a kind after a GET by name, so one object of each kind is read by name.
     """
 
     def __init__(self, cache: KubernetesApi, direct: KubernetesApi) -> None:
@@ -37,11 +37,11 @@ class CachedApi(KubernetesApi):
         self.direct = direct
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
-        """Return the object, or None when there is none of that name."""
+        """Return the object, or None if there is none of that name."""
         return self.direct.get(kind, namespace, name) if kind in READ_DIRECTLY else super().get(kind, namespace, name)
 
     def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
-        """Return the objects of ``kind`` that the label selector matches, and have the kind watched."""
+        """Return the objects of ``kind`` that match the label selector, and make the cache watch the kind."""
         if kind in NOT_LISTED:
             raise CacheMiss
         listed = super().list_objects(kind, namespace, label_selector)
@@ -50,7 +50,7 @@ class CachedApi(KubernetesApi):
         return listed
 
     def list_names(self, kind: str, namespace: str | None) -> list[str]:
-        """CacheMiss: the cache knows no tables."""
+        """CacheMiss: the cache does not support tables."""
         raise CacheMiss
 
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
@@ -62,14 +62,14 @@ class CachedApi(KubernetesApi):
 def try_cache_first(
     cache: KubernetesApi, direct: KubernetesApi, attempt: Callable[[KubernetesApi], _Result]
 ) -> _Result:
-    """Return what came of the attempt: on the cache, if that answers and there is nothing to do, else on the server."""
+    """Return the outcome of the attempt: on the cache if it responds and there is nothing to do, else on the server."""
     with suppress(CacheMiss, KubernetesError):
         return attempt(CachedApi(cache, direct))
-    # Not while that is being handled: it would be told as the cause of whatever goes wrong now.
+    # Outside of the exception handler, so that the CacheMiss does not become the cause of later errors.
     return attempt(direct)
 
 
 def require_live_api(api: KubernetesApi) -> None:
-    """CacheMiss on the first look: before anything is written elsewhere, in Druid, because of what a cache says."""
+    """CacheMiss on a cache read: a write in Druid needs a decision on live state."""
     if isinstance(api, CachedApi):
         raise CacheMiss

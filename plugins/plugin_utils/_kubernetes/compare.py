@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Is what is there what we want? The filter before a dry run: it costs no request."""
+"""Comparison of live and desired state. It filters before a dry run, without a request."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 class Comparison:
     """A live object beside the manifest for it.
 
-    ``predicted`` is the live object after applying; ``managed_fields`` what its ownership has to be before (None: as
-    it is); ``is_settled`` is True when applying would change neither values nor ownership.
+    ``predicted`` is the live object after an apply; ``managed_fields`` the required ownership before it (None:
+    unchanged); ``is_settled`` is True if an apply would change neither values nor ownership.
     """
 
     predicted: Manifest
@@ -33,7 +33,7 @@ class Comparison:
 
 
 def compare(live: Manifest, manifest: Manifest) -> Comparison:
-    """Compare field by field what we state and what we have stated before; what others own is no concern of ours."""
+    """Compare the fields that we specify now or own already; fields of other managers are ignored."""
     managed_fields = field_ownership.required_managed_fields(live, manifest)
     owner_view = (
         live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
@@ -47,7 +47,7 @@ def compare(live: Manifest, manifest: Manifest) -> Comparison:
 
 
 def _removed_fields(dropped: FieldSet, others: FieldSet) -> FieldSet:
-    """Return what goes of what we own no longer: a mapping or list in which others own something stays for them."""
+    """Return the fields to remove; a mapping or list in which others own a field stays."""
     removed: FieldSet = {}
     for step, children in dropped.items():
         if not others.get(step, {}).keys() - {SELF}:
@@ -58,12 +58,12 @@ def _removed_fields(dropped: FieldSet, others: FieldSet) -> FieldSet:
 
 
 def same_object(live: Manifest, after: Manifest) -> bool:
-    """True if nobody but the server and the controllers, with their status, has to do with the difference."""
+    """True if the objects differ only in status and server-side fields."""
     return _essence(live) == _essence(after)
 
 
 def _essence(live: Manifest) -> dict[str, Any]:
-    """Return all that an apply can change: neither the status nor the server's own bookkeeping."""
+    """Return the parts that an apply can change, without status and server-side metadata."""
     bookkeeping = ("managedFields", "resourceVersion", "generation")
     metadata = {name: value for name, value in live["metadata"].items() if name not in bookkeeping}
     return {**live, "metadata": metadata, "status": None, "ours": field_ownership.owned_fields(live)}

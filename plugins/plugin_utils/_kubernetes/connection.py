@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the authentication options of kubernetes.core to a connection: same names, same fall-backs, same order."""
+"""A connection from the authentication options of kubernetes.core: same names, same fallbacks, same order."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ except ImportError as error:
 else:
     _MISSING = None
 
-# Proxy headers are told apart by name; the rest of the table says where else a value may come from.
+# The names of the proxy headers.
 _PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
 
 
-# Options whose text is sent in a header, and what such a text cannot hold (RFC 9110, section 5.5).
+# Options that are sent in a header, and characters that a header cannot contain (RFC 9110, section 5.5).
 _IN_HEADERS = ("api_key", "username", "password", "impersonate_user", "impersonate_groups", "proxy_headers")
 _NOT_IN_HEADERS = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
 
-# What the client fails with when a file is YAML, but no kubeconfig.
+# The client's errors for a YAML file that is not a kubeconfig.
 _NO_KUBECONFIG = (AttributeError, TypeError)
 
 
 class Option(NamedTuple):
-    """An option of a task: its type, its alias (which names the environment variable, too), what it configures."""
+    """An option of a task: its type, its alias (also of the environment variable), the attribute that it configures."""
 
     type: str = "str"
     alias: str | None = None
@@ -72,7 +72,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 def argument_spec() -> dict[str, Any]:
-    """Return the options as an argument spec: those of the doc fragment kubernetes.core.k8s_auth_options."""
+    """Return the argument spec of the doc fragment kubernetes.core.k8s_auth_options."""
     spec: dict[str, Any] = {name: _argument(option) for name, option in OPTIONS.items()}
     headers = {name: {"type": "str", "no_log": name != "user_agent"} for name in _PROXY_HEADERS}
     return {**spec, "proxy_headers": {"type": "dict", "options": headers}}
@@ -88,7 +88,7 @@ def _argument(option: Option) -> dict[str, Any]:
 
 
 def with_environment(options: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the options, those not stated taken from K8S_AUTH_* where that is set."""
+    """Return the options; unset ones have the value of K8S_AUTH_* if that is set."""
     settled = dict(options)
     for name, option in OPTIONS.items():
         candidates = [f"K8S_AUTH_{each.upper()}" for each in (option.alias, name) if each]
@@ -112,14 +112,14 @@ def _typed(value: str, kind: str) -> Any:
 
 
 def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> KubernetesApi:
-    """Return a connection made of ``options``, and of the environment (os.environ) for what they leave open.
+    """Return a connection from ``options``, with the environment (os.environ) for unset ones.
 
-    Nothing is sent yet. KubernetesError when they lead nowhere.
+    It sends no request. KubernetesError if the options are invalid.
     """
     if _MISSING is not None:
         raise KubernetesError(
-            f"The Python library kubernetes is needed where the playbook runs ({sys.executable}): {_MISSING}. "
-            "Install it there, for example with: python -m pip install kubernetes"
+            f"The Python library kubernetes is not installed where the playbook runs ({sys.executable}): {_MISSING}. "
+            "Install it, for example with: python -m pip install kubernetes"
         )
     options = with_environment(options, os.environ if environment is None else environment)
     _check_headers(options)
@@ -137,17 +137,17 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
         for group in groups:
             headers.add("Impersonate-Group", group)
         if any(map(_NOT_IN_HEADERS.search, headers.values())):
-            raise _unfit("the kubeconfig's token, or what its plugin prints,")
+            raise _invalid_header("the kubeconfig's token, or the output of its exec plugin,")
         return headers
 
     return KubernetesApi(server, _transport(configuration), headers)
 
 
 def _configuration(options: Mapping[str, Any]) -> Configuration:
-    # Before the client looks at it: some of its versions do, and let the error pass.
+    # Before the client validates it: some versions of the client ignore the error.
     _parts(options.get("host") or "")
     configuration = Configuration()
-    if not _stands_alone(options):
+    if not _is_complete(options):
         _load(options, configuration)
     for name, option in OPTIONS.items():
         if option.attribute and options.get(name) is not None:
@@ -159,8 +159,8 @@ def _configuration(options: Mapping[str, Any]) -> Configuration:
     return configuration
 
 
-def _stands_alone(options: Mapping[str, Any]) -> bool:
-    """True when the options say all that is needed, so that no file is read."""
+def _is_complete(options: Mapping[str, Any]) -> bool:
+    """True when the options are sufficient, so that no kubeconfig is read."""
     credentials = (("api_key",), ("username", "password"), ("client_cert", "client_key"))
     return bool(options.get("host")) and any(all(options.get(name) for name in names) for names in credentials)
 
@@ -176,20 +176,21 @@ def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
                 pass
         _load_kubeconfig(options, configuration)
     except (config.ConfigException, OSError, ValueError, yaml.YAMLError, *_NO_KUBECONFIG) as error:
+        cause = _about_context(options) or str(error).rstrip(".")
         raise KubernetesError(
-            f"No way to a Kubernetes cluster: {_place(options)}{_about_context(options) or str(error).rstrip('.')}. "
+            f"Cannot connect to a Kubernetes cluster: {_place(options)}{cause}. "
             "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
         ) from error
 
 
 def _place(options: Mapping[str, Any]) -> str:
-    """Return the path of the kubeconfig that was asked for; the client's own words do not name it."""
+    """Return the path of the specified kubeconfig, which the client's message does not contain."""
     kubeconfig = options.get("kubeconfig")
     return f"{kubeconfig}: " if isinstance(kubeconfig, str) else ""
 
 
 def _about_context(options: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the context that is asked for; None when something else is, or nothing can be read."""
+    """Return the problem of the context; None if the problem is another one, or the kubeconfig cannot be read."""
     try:
         known, current = _contexts(options)
     except (config.ConfigException, OSError, ValueError, LookupError, yaml.YAMLError, *_NO_KUBECONFIG):
@@ -197,15 +198,15 @@ def _about_context(options: Mapping[str, Any]) -> str | None:
     specified = options.get("context")
     if (specified or current) in known:
         return None
-    choice = f"there are: {', '.join(map(str, known))}" if known else "there is none"
+    choice = f"it has: {', '.join(map(str, known))}" if known else "it has none"
     if specified:
-        return f"context (K8S_AUTH_CONTEXT) is {specified}, and the kubeconfig has no context of that name; {choice}"
-    found = f"'s current-context {current} is none of its contexts" if current else " has no current-context"
+        return f"context (K8S_AUTH_CONTEXT) is {specified}, but the kubeconfig has no context of that name; {choice}"
+    found = f"'s current-context {current} is not one of its contexts" if current else " has no current-context"
     return f"context (K8S_AUTH_CONTEXT) is not set, and the kubeconfig{found}; {choice}"
 
 
 def _contexts(options: Mapping[str, Any]) -> tuple[list[str], str | None]:
-    """Return the names of the contexts of the kubeconfig, or of the several that are merged, and the current one."""
+    """Return the names of the contexts of the (merged) kubeconfig, and the current one."""
     kubeconfig = options.get("kubeconfig")
     if not isinstance(kubeconfig, Mapping):
         kubeconfig = kube_config.KubeConfigMerger(kubeconfig or kube_config.KUBE_CONFIG_DEFAULT_LOCATION).config.value
@@ -224,7 +225,7 @@ def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -
 
 
 def _check_headers(options: Mapping[str, Any]) -> None:
-    """Refuse what no HTTP header can hold, such as the line break after a token that was read from a file."""
+    """Reject values that an HTTP header cannot contain, such as a line break after a token from a file."""
     for name in _IN_HEADERS:
         specified = options.get(name) or ()
         texts = (
@@ -235,18 +236,18 @@ def _check_headers(options: Mapping[str, Any]) -> None:
             else specified
         )
         if any(map(_NOT_IN_HEADERS.search, texts)):
-            raise _unfit(name)
+            raise _invalid_header(name)
 
 
-def _unfit(what: str) -> KubernetesError:
+def _invalid_header(what: str) -> KubernetesError:
     return KubernetesError(
-        "No way to a Kubernetes cluster: a line break or another character that no HTTP header can have. "
-        f"Set {what} to a text without."
+        "Cannot connect to a Kubernetes cluster: a line break or another character that an HTTP header cannot contain. "
+        f"Set {what} to a string without it."
     )
 
 
 def _check_certificates(configuration: Configuration) -> None:
-    """Read the files as each connection will, which would tell neither the file nor the option; KubernetesError."""
+    """Validate the certificate files; KubernetesError names the file and the option."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     authority, certificate, key = configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file
     try:
@@ -254,18 +255,18 @@ def _check_certificates(configuration: Configuration) -> None:
             context.load_verify_locations(authority)
     except (OSError, ValueError) as error:
         raise KubernetesError(
-            f"No way to a Kubernetes cluster: {authority}: {error}. Set ca_cert (K8S_AUTH_SSL_CA_CERT), or the "
-            "kubeconfig's certificate-authority, to a file of certificates (PEM) that can be read."
+            f"Cannot connect to a Kubernetes cluster: {authority}: {error}. Set ca_cert (K8S_AUTH_SSL_CA_CERT), or the "
+            "kubeconfig's certificate-authority, to a readable file of certificates (PEM)."
         ) from error
     try:
         if certificate:
-            # With a password, of which there is none, nobody is asked for the one of an encrypted key.
+            # An empty password prevents a prompt for the password of an encrypted key.
             context.load_cert_chain(certificate, key, password="")
     except (OSError, ValueError) as error:
         raise KubernetesError(
-            f"No way to a Kubernetes cluster: {' and '.join(filter(None, (certificate, key)))}: {error}. "
+            f"Cannot connect to a Kubernetes cluster: {' and '.join(filter(None, (certificate, key)))}: {error}. "
             "Set client_cert (K8S_AUTH_CERT_FILE) and client_key (K8S_AUTH_KEY_FILE), or the kubeconfig's "
-            "client-certificate and client-key, to a certificate and its key (PEM, not encrypted) that can be read."
+            "client-certificate and client-key, to readable files of a certificate and its key (PEM, not encrypted)."
         ) from error
 
 
@@ -273,11 +274,11 @@ def _transport(configuration: Configuration) -> Transport:
     try:
         return RESTClientObject(configuration).pool_manager
     except (urllib3.exceptions.HTTPError, ImportError, ValueError):
-        # Their text may quote the password.
+        # Their message may contain the password.
         raise KubernetesError(
-            "No way to a Kubernetes cluster: its proxy cannot be used. Set proxy (K8S_AUTH_PROXY), or the kubeconfig's "
-            "proxy-url, to a URL with its scheme, such as http://proxy.example.com:3128; socks5:// takes PySocks and a "
-            "version of the Python library kubernetes that knows it."
+            "Cannot connect to a Kubernetes cluster: the proxy is invalid. Set proxy (K8S_AUTH_PROXY), or the "
+            "kubeconfig's proxy-url, to a URL with its scheme, such as http://proxy.example.com:3128; socks5:// needs "
+            "PySocks and a version of the Python library kubernetes that supports it."
         ) from None
 
 
@@ -285,30 +286,30 @@ def _authorization(configuration: Configuration) -> dict[str, str]:
     """Return the token's header; the configuration renews tokens of exec plugins and of service accounts."""
     settings: Any = configuration.auth_settings().values()
     found = (setting for setting in settings if setting["in"] == "header" and setting["value"])
-    # As kubectl does: a file that holds a token may end with a line break.
+    # Like kubectl: the file of a token may end with a line break.
     return {setting["key"]: setting["value"].strip() for setting in found}
 
 
 def _parts(host: str) -> SplitResult:
-    wrong = "is no URL"
+    wrong = "is not a URL"
     try:
         parts = urlsplit(host)
         if host and parts.scheme not in ("http", "https"):
-            # It is not shown: it may be the token that belongs into another option.
-            wrong = "does not begin with https:// or http://"
-        # A / in a password ends the address, unless it is written %2F: then this is no port. Errors quote the rest.
+            # The value is not shown, since it may be the token of another option.
+            wrong = "must start with https:// or http://"
+        # An unescaped / in a password ends the address, so that the port is invalid. The error would quote the rest.
         elif parts.port != 0:
             return parts
     except ValueError:
         pass
     raise KubernetesError(
-        f"No way to a Kubernetes cluster: the address of its API {wrong}. "
+        f"Cannot connect to a Kubernetes cluster: the address of its API {wrong}. "
         "Set host (K8S_AUTH_HOST), or the kubeconfig's server, to one such as https://kubernetes.example.com:6443."
     )
 
 
 def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
-    """Split ``http://user:password@host`` into URL and header: ansible-operator's proxy knows the owner by the user."""
+    """Split ``http://user:password@host`` into URL and header: ansible-operator's proxy needs the user."""
     parts = _parts(host)
     if "@" not in parts.netloc:
         return host.rstrip("/"), {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can go wrong on the Kubernetes side: one hierarchy, caught once, at the edge."""
+"""Errors of the Kubernetes API: one hierarchy, caught at the edge."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ UNPROCESSABLE = 422
 
 
 class DruidopsError(Exception):
-    """Something that a person has to be told. The text names the object, what happened and what to do."""
+    """An error for the user. The message names the object, the cause and the remedy."""
 
 
 class KubernetesError(DruidopsError):
-    """A request to the Kubernetes API did not do what it should."""
+    """A request to the Kubernetes API failed."""
 
 
 class Unreachable(KubernetesError):
-    """No answer came."""
+    """The API server did not respond."""
 
     def __init__(self, verb: str, resource: str, name: str | None, server: str, cause: Exception) -> None:
         self.cause = cause
         super().__init__(
-            f"Cannot {verb} {resource}{_named(name)}: the Kubernetes API at {server} gives no answer "
+            f"Cannot {verb} {resource}{_named(name)}: the Kubernetes API at {server} did not respond "
             f"({_innermost(cause)}). {_DISTRUSTED if _UNVERIFIED in str(cause) else _UNREACHED}"
         )
 
 
 _UNREACHED = "Check the address (kubeconfig, context, host), the network, the proxy and the certificates."
-# What Python's ssl says of a certificate, of whichever of its flaws.
+# The text in every certificate error of Python's ssl.
 _UNVERIFIED = "CERTIFICATE_VERIFY_FAILED"
 _DISTRUSTED = (
     "Its certificate cannot be verified: set ca_cert (K8S_AUTH_SSL_CA_CERT), or the kubeconfig's "
-    "certificate-authority, to the authority that has signed it, and host to a name that the certificate has; "
+    "certificate-authority, to the CA that signed it, and host to a name in the certificate; "
     "renew one that has expired."
 )
 
 
 class ApiError(KubernetesError):
-    """The server refused (Kubernetes Status object)."""
+    """The server rejected the request (Kubernetes Status object)."""
 
     def __init__(
         self,
@@ -61,20 +61,20 @@ class ApiError(KubernetesError):
         self.verb, self.resource, self.kind, self.namespace, self.name = verb, resource, kind, namespace, name
         self.status, self.document = status, document
         where = f" in namespace {namespace}" if namespace else ""
-        # A server without the kind answers in plain text: 404 page not found.
-        said = self.message.removeprefix(f"{status} ")
-        super().__init__(f"Cannot {verb} {kind}{_named(name)}{where}: {status} {said}{self._remedy()}")
+        # A server without the kind responds in plain text: 404 page not found.
+        message = self.message.removeprefix(f"{status} ")
+        super().__init__(f"Cannot {verb} {kind}{_named(name)}{where}: {status} {message}{self._remedy()}")
 
     @property
     def message(self) -> str:
-        """The server's own words."""
-        words = str(self.document.get("message") or self.document.get("reason") or "no message")
-        # Some refusals go on with a dump of the whole object, or with what has not been looked at, which is no mistake.
-        return _UNCHECKED.sub("", words.partition("\n@@")[0])
+        """The server's message."""
+        message = str(self.document.get("message") or self.document.get("reason") or "no message")
+        # Some messages end with a dump of the whole object, or with unchecked rules, which are not errors.
+        return _UNCHECKED.sub("", message.partition("\n@@")[0])
 
     @property
     def is_missing_object(self) -> bool:
-        """True when the kind is there, but not the object: a server that does not know the kind names none."""
+        """True when the kind exists, but not the object: without the kind the server names no object."""
         return self.status == NOT_FOUND and bool((self.document.get("details") or {}).get("name"))
 
     @property
@@ -87,13 +87,13 @@ class ApiError(KubernetesError):
 
     @property
     def is_failed_patch_test(self) -> bool:
-        """True when the `test` of a JSON patch did not hold: the object is another one or another version."""
+        """True when the `test` of a JSON patch failed: the object was replaced or modified."""
         failed = self.verb == "patch" and self.status == UNPROCESSABLE and not self.causes
-        return failed and self.message.startswith(_UNTOLD)
+        return failed and self.message.startswith(_PATCH_FAILED)
 
     @property
     def is_conflict(self) -> bool:
-        """True when the object is no longer the one, or the version, that the write was decided on."""
+        """True when the object was replaced or modified since it was read."""
         return (
             self.status == CONFLICT
             or self.is_failed_patch_test
@@ -102,13 +102,13 @@ class ApiError(KubernetesError):
 
     @property
     def is_namespace_terminating(self) -> bool:
-        """True when nothing can be made in the namespace any more, because it goes."""
+        """True when nothing can be created in the namespace because it is terminating."""
         causes = (self.document.get("details") or {}).get("causes") or ()
         return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
 
     @property
     def causes(self) -> tuple[tuple[str, str], ...]:
-        """(field, message) of each thing that the server found wrong."""
+        """(field, message) of each cause in the server's message."""
         causes = (self.document.get("details") or {}).get("causes") or ()
         return tuple((cause.get("field", ""), cause.get("message", "")) for cause in causes)
 
@@ -125,12 +125,12 @@ class ApiError(KubernetesError):
 
 
 _UNCHECKED = re.compile(r', <nil>: Invalid value: "?null"?: some validation rules were not checked[^\]]*')
-# All that the server says of a JSON patch that does not fit.
-_UNTOLD = "the server rejected our request due to an error in our request"
+# The server's message for a failed JSON patch.
+_PATCH_FAILED = "the server rejected our request due to an error in our request"
 _REMEDIES = {
-    200: "That is no answer of a Kubernetes API. Check the address (kubeconfig, context, host) and the proxy.",
+    200: "This is not a response of a Kubernetes API. Check the address (kubeconfig, context, host) and the proxy.",
     401: "Check the credentials (token, client certificate, exec plugin).",
-    409: "Somebody else was faster. Run again.",
+    409: "The object was modified concurrently. Retry.",
     403: "The user needs the verb {verb} on {resource} (RBAC), or an admission policy forbids it.",
 }
 
@@ -140,7 +140,7 @@ def _named(name: str | None) -> str:
 
 
 def _innermost(error: BaseException) -> str:
-    """Return the text of the cause that says most: urllib3 wraps it several times."""
+    """Return the innermost cause: urllib3 wraps it several times."""
     reason = getattr(error, "reason", None)
     return _innermost(reason) if isinstance(reason, BaseException) else f"{type(error).__name__}: {error}"
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Field ownership: what of a live object is ours, and what has to become ours before a manifest can be applied.
+"""Field ownership: the fields of a live object that we own, and those that we must own before an apply.
 
-Server-side apply removes a field only when nobody else owns it, and repairs a list that is a map only by its keys.
-So before applying, the ownership of what we are about to govern is moved to our manager by rewriting
+Server-side apply removes a field only if no other manager owns it, and merges a list map by its keys only. So before an
+apply, the ownership of the fields in our manifest is moved to our manager by rewriting
 ``metadata.managedFields`` (what client-go calls csaupgrade); values and generation stay as they are.
 """
 
@@ -33,58 +33,58 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 APPLY = "Apply"
 UPDATE = "Update"
-# Keeps the live replicas while a HorizontalPodAutoscaler governs them: dropping the field would reset it to 1.
+# Owns the live replicas while a HorizontalPodAutoscaler sets them: without an owner they would be reset to 1.
 REPLICAS_MANAGER = "druidops-replicas"
-# Owns what we leave as it was made. A pod template that says something twice cannot be applied, only created.
+# Owns fields that we leave unchanged. A pod template with duplicate keys can only be created, not applied.
 VERBATIM_MANAGER = "druidops-verbatim"
 INITIAL_MANAGER = "druidops-initial"
-# What the Go operator's binary is called, and so its field manager: in its image, run from source, built by hand.
+# Field managers of the Go operator, by the name of its binary: in its image, run from source, built by hand.
 GO_OPERATORS = frozenset({"manager", "main", "druid-operator"})
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
-# Parts that a manifest may leave out on purpose: then they stay as they are.
+# Parts that a manifest may omit: then they stay unchanged.
 _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
-# What the API server calls the owner of everything in an object that had no managed fields.
+# The API server's manager for all fields of an object without managed fields.
 BEFORE_FIRST_APPLY = "before-first-apply"
-# Of what these have written what is wanted becomes ours; the rest is not theirs alone.
+# We take over only the desired fields of these managers; the rest may belong to others.
 _ON_BEHALF = frozenset({BEFORE_FIRST_APPLY, INITIAL_MANAGER})
 _HOLDERS = frozenset({VERBATIM_MANAGER, INITIAL_MANAGER})
 GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
 FINALIZERS = ("f:metadata", "f:finalizers")
-# Where even the Go operator's annotation stays. A Deployment's generation moves with its annotations, and with the
-# generation whoever watches it; a claim would be refused to a Go operator that finds it without and replaces it.
+# Kinds where the Go operator's annotation stays. An annotation of a Deployment changes its generation, which triggers
+# controllers; a PVC without it would make a Go operator try to replace the PVC, which fails.
 KEEPS_HASH = ("Deployment", "PersistentVolumeClaim")
-# What stays with its owner when an object is taken over.
+# Fields that stay with their owner in a takeover.
 _STAYS: Mapping[str, tuple[tuple[str, ...], ...]] = dict.fromkeys(KEEPS_HASH, (FINALIZERS, GO_OPERATOR_HASH))
-# What only the maker of an object owns: who adds to these mappings later owns what was added, not the mapping itself.
+# Only the creator of an object owns these mappings: later managers own only their entries.
 _FIELDS_OF_CREATOR = (("f:metadata", "f:labels", SELF), ("f:metadata", "f:ownerReferences", SELF))
 _POD = ("f:spec", "f:template", "f:spec", "f:containers")
-# Subtrees in which nobody else has a say.
+# Subtrees that we own exclusively.
 _EXCLUSIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "ConfigMap": (("f:data",), ("f:binaryData",)),
     "Service": (("f:spec", "f:ports"),),
 }
-# Where a workload says how its pods are replaced, and the one type that takes parameters.
+# The update strategy of a workload, and the only type with parameters.
 _STRATEGIES: Mapping[str, str] = {"StatefulSet": "updateStrategy", "Deployment": "strategy"}
 _ROLLING = "RollingUpdate"
 
 
 def owned_fields(live: Manifest) -> FieldSet:
-    """Return the fields that our manager has applied."""
+    """Return the fields that our manager applied."""
     return _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry))
 
 
 def is_managed_by_us(live: Manifest) -> bool:
-    """True for an object that we have written, be it that its fields are still to be shared out."""
+    """True for an object that we wrote, even if its field ownership is not final yet."""
     return any(_is_ours(entry) or entry["manager"] in _HOLDERS for entry in _entries(live))
 
 
 def fields_of_others(live: Manifest) -> FieldSet:
-    """Return the fields that other managers own, those of subresources included."""
+    """Return the fields that other managers own, including subresources."""
     return _all(entry["fieldsV1"] for entry in _entries(live) if not _is_ours(entry))
 
 
 def foreign_fields(live: Manifest) -> FieldSet:
-    """Return the fields that neither we nor whoever wrote the whole object before us own."""
+    """Return the fields that neither we nor a previous operator of the whole object own."""
     others = _foreign_entries(live)
     known = [entry for entry in _entries(live) if not entry.get("subresource") and entry not in others]
     return difference(_all(entry["fieldsV1"] for entry in others), _all(entry["fieldsV1"] for entry in known))
@@ -99,9 +99,9 @@ def _foreign_entries(live: Manifest) -> list[dict[str, Any]]:
 def required_managed_fields(
     live: Manifest, manifest: Manifest, former: Manifest | None = None
 ) -> list[dict[str, Any]] | None:
-    """Return the managed fields with which ``manifest`` can be applied to ``live``; None when they are so already.
+    """Return the managed fields that an apply of ``manifest`` to ``live`` needs; None if they are set already.
 
-    ``former`` is the object that ``live`` has replaced: what others had added to it is theirs again.
+    ``former`` is the object that ``live`` replaced: other managers get their fields back.
     """
     desired, predecessors = field_set(manifest), _predecessors(live)
     released = _released(live, desired)
@@ -126,12 +126,12 @@ def required_managed_fields(
 
 
 def _is_initial(entry: Mapping[str, Any]) -> bool:
-    """True for the entry of an object as it was made: more was stated than we want to keep."""
+    """True for the entry of a creation, which had more fields than we want to own."""
     return bool(entry["manager"] == INITIAL_MANAGER)
 
 
 def _handed_back(entries: list[dict[str, Any]], live: Manifest, former: Manifest | None) -> list[dict[str, Any]]:
-    """Return the entries with what the object has from its predecessor in the hands of those who had added it there."""
+    """Return the entries with fields of the former object owned by their former managers."""
     if former is None:
         return entries
     held_fields = _all(entry["fieldsV1"] for entry in entries if entry["manager"] in _HOLDERS)
@@ -142,7 +142,7 @@ def _handed_back(entries: list[dict[str, Any]], live: Manifest, former: Manifest
 
 
 def _combined(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one entry for each manager, operation, subresource and version of the API."""
+    """Return one entry per manager, operation, subresource and API version."""
     combined: dict[tuple[str, ...], dict[str, Any]] = {}
     for entry in entries:
         key = entry["manager"], entry["operation"], entry.get("subresource", ""), entry["apiVersion"]
@@ -152,7 +152,7 @@ def _combined(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _shares(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], FieldSet]:
-    """Return who owns what, whichever version of the API it was written through."""
+    """Return the fields by owner, independent of the API version."""
     shares: dict[tuple[str, ...], FieldSet] = {}
     for entry in entries:
         owner = entry["manager"], entry["operation"], entry.get("subresource", "")
@@ -161,18 +161,18 @@ def _shares(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], Field
 
 
 def _holds_replicas(entry: Mapping[str, Any]) -> bool:
-    """True for the entry of an earlier handover: a manager has one entry, and it is made anew."""
+    """True for the entry of an earlier handover, which is replaced."""
     return bool(entry["manager"] == REPLICAS_MANAGER and entry["operation"] == APPLY)
 
 
 def _released(live: Manifest, desired: FieldSet) -> FieldSet:
-    """Return the replicas of a workload when we own them, or have just made it with them, and want them no longer."""
+    """Return the field replicas if we own it, or just created it, and do not specify it any more."""
     applied = _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry) or _is_initial(entry))
     return difference(intersection(applied, REPLICAS), desired)
 
 
 def _taken(entry: Mapping[str, Any], manifest: Manifest, desired: FieldSet, predecessors: frozenset[str]) -> FieldSet:
-    """Return what is taken out of another manager's entry."""
+    """Return the fields that we take over from another manager."""
     if entry.get("subresource"):
         return {}
     fields = entry["fieldsV1"]
@@ -186,14 +186,14 @@ def _taken(entry: Mapping[str, Any], manifest: Manifest, desired: FieldSet, pred
 
 
 def _left_out(taken: FieldSet, desired: FieldSet) -> FieldSet:
-    """Return what of our predecessors' fields stays as it is."""
+    """Return the fields of previous operators that stay unchanged."""
     return _all(below(taken, *path) for path in _LEFT_OUT if not below(desired, *path))
 
 
 def _recognised(fields: FieldSet, manifest: Manifest, desired: FieldSet) -> FieldSet:
-    """Return what we take of fields that nobody is known to have written: what is wanted, so that it can go later.
+    """Return the fields of unknown origin that we take over: the desired ones, so that they can be removed later.
 
-    The rest may be anybody's: an annotation that restarted the pods, the volume of a claim.
+    The rest may belong to others: an annotation that restarted the pods, the volume of a PVC.
     """
     known = _all((intersection(fields, desired), below(fields, *GO_OPERATOR_HASH)))
     return _without_parts(known, _stays(manifest))
@@ -204,10 +204,10 @@ def _stays(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
 
 
 def _predecessors(live: Manifest) -> frozenset[str]:
-    """Return the managers that wrote the whole object before us, one after the other.
+    """Return the managers that wrote the whole object before us.
 
-    The Go operator is known by its annotation, by what only the maker of an object owns, and until the object is ours
-    by the names of its binary. A manager has an entry for each version of the API; the annotation is in one of them.
+    The Go operator is identified by its annotation, by fields that only the creator owns, and until the takeover by the
+    names of its binary. A manager has an entry per API version; the annotation is in one of them.
     """
     makers = {entry["manager"] for entry in _entries(live) if _has_hash(entry) or _is_of_its_maker(entry, live["kind"])}
     return frozenset({VERBATIM_MANAGER} | makers | (set() if owned_fields(live) else GO_OPERATORS)) - {
@@ -221,20 +221,20 @@ def _has_hash(entry: Mapping[str, Any]) -> bool:
 
 def _is_of_its_maker(entry: Mapping[str, Any], kind: str) -> bool:
     fields = entry["fieldsV1"]
-    # The selector of a workload can never be changed.
+    # The selector of a workload is immutable.
     has_selector = kind in WORKLOADS and bool(below(fields, "f:spec", "f:selector"))
     return entry["operation"] == UPDATE and (has_selector or all(below(fields, *path) for path in _FIELDS_OF_CREATOR))
 
 
 def _is_of(entry: Mapping[str, Any], managers: frozenset[str]) -> bool:
-    """True for what one of the managers wrote. What is applied is its own, unless it is the Go operator's manifest."""
+    """True for an entry of these managers: an update, or an apply of the Go operator's manifest."""
     return entry["manager"] in managers and (entry["operation"] == UPDATE or _has_hash(entry))
 
 
 def _left_over(live: Manifest, manifest: Manifest) -> FieldSet:
-    """Return the parameters of a rolling update that nobody owns, when another type of update is wanted.
+    """Return the parameters of a rolling update without owner, if another update strategy is desired.
 
-    The server has filled them in, and refuses the other type beside them: they go only if they are ours.
+    They are defaults of the server, which rejects another type beside them. They are removed only if we own them.
     """
     if not _ends_rolling(manifest):
         return {}
@@ -245,7 +245,7 @@ def _left_over(live: Manifest, manifest: Manifest) -> FieldSet:
 
 
 def _ends_rolling(manifest: Manifest) -> bool:
-    """True for a workload that wants its pods replaced in a way that takes no parameters."""
+    """True for a workload with an update strategy without parameters."""
     strategy = manifest.get("spec", {}).get(_STRATEGIES.get(manifest["kind"], "")) or {}
     return strategy.get("type", _ROLLING) != _ROLLING and "rollingUpdate" not in strategy
 
@@ -266,7 +266,7 @@ def _exclusive(manifest: Manifest) -> tuple[tuple[str, ...], ...]:
 
 
 def _main_container(manifest: Manifest) -> tuple[str, ...] | None:
-    """Return the path to the main container: it comes first and is called like the workload."""
+    """Return the path to the main container: it is the first one and has the name of the workload."""
     containers = manifest.get("spec", {}).get("template", {}).get("spec", {}).get("containers")
     return (*_POD, f'k:{{"name":"{containers[0]["name"]}"}}') if containers else None
 
@@ -285,7 +285,7 @@ def _without(entry: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
 
 
 def _unrecorded(live: Manifest) -> dict[str, Any]:
-    """Return the entry that the server itself would make of an object without managed fields, at the first apply."""
+    """Return the entry that the server creates at the first apply of an object without managed fields."""
     return _entry(live, BEFORE_FIRST_APPLY, field_set(live), UPDATE)
 
 

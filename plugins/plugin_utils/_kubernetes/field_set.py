@@ -5,7 +5,7 @@
 """Field sets: who owns which field, as in ``metadata.managedFields[].fieldsV1`` (Kubernetes FieldsV1).
 
 A field set is a tree: ``f:<name>`` a field, ``k:<json>`` a list element by its keys, ``v:<json>`` a value of a set,
-``.`` the thing itself; a node without children is owned itself.
+``.`` the value itself; a node without children is owned itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_ty
 FieldSet = dict[str, Any]
 
 SELF = "."
-# They address an object or are the server's: nobody owns them (structured-merge-diff's stripped fields).
+# Identity and server-side fields have no owner (structured-merge-diff's stripped fields).
 _UNOWNED = {"apiVersion", "kind", "status"}
 _UNOWNED_METADATA = {
     "name",
@@ -34,10 +34,10 @@ _UNOWNED_METADATA = {
 
 
 def field_set(manifest: Mapping[str, Any], recorded: FieldSet | None = None) -> FieldSet:
-    """Return the fields that a manager owns after applying ``manifest``, as the API server would write them.
+    """Return the fields that a manager owns after an apply of ``manifest``, as the API server records them.
 
-    ``recorded`` is what a server has recorded for the same manager: an older one may own by its fields what a newer
-    one owns as one piece (the port of an Ingress's backend, before Kubernetes 1.31).
+    ``recorded`` are the recorded fields of the same manager: an older server may record single fields of a value that a
+    newer one treats as atomic (the port of an Ingress's backend, before Kubernetes 1.31).
     """
     owned = {name: value for name, value in manifest.items() if name not in _UNOWNED}
     metadata = {name: value for name, value in manifest["metadata"].items() if name not in _UNOWNED_METADATA}
@@ -46,7 +46,7 @@ def field_set(manifest: Mapping[str, Any], recorded: FieldSet | None = None) -> 
 
 
 def _of_value(value: Any, shape: Shape, recorded: FieldSet) -> FieldSet | None:
-    """Return the fields of ``value``; {} when it is owned as one piece, None when there is nothing to own."""
+    """Return the fields of ``value``; {} if it is atomic, None if there is nothing to own."""
     if isinstance(value, Mapping) and value and (recorded or not shape.is_atomic):
         return _of_mapping(value, shape, recorded)
     if isinstance(value, list) and shape.is_set:
@@ -72,7 +72,7 @@ def _of_elements(value: list[Any], shape: Shape, recorded: FieldSet) -> FieldSet
     fields: FieldSet = {}
     for element in value:
         step = key_step(shape, element)
-        # What is given twice has the fields of both.
+        # A duplicate element has the fields of both.
         fields[step] = union(fields.get(step, {}), _of_element(element, shape, recorded.get(step, {})))
     return fields
 
@@ -101,7 +101,7 @@ def union(first: FieldSet, second: FieldSet) -> FieldSet:
 
 
 def _united(first: FieldSet, second: FieldSet) -> FieldSet:
-    """Return the union below a step: a bare node is owned itself, which is said by "." beside children."""
+    """Return the union below a step: a bare node is owned itself, which is "." beside children."""
     both = union(first, second)
     return {SELF: {}, **both} if both and not (first and second) else both
 

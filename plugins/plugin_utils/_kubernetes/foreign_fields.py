@@ -1,9 +1,9 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others have added to an object that is recreated: an annotation that restarted its pods, a sidecar, a label.
+"""Fields of other managers in a recreated object: an annotation that restarted its pods, a sidecar, a label.
 
-Without it the new object would have another pod template, and the pods that it is to keep would be replaced.
+Without them the new object would have another pod template, and its pods would be replaced.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 _LABELS, _ANNOTATIONS = ("f:metadata", "f:labels"), ("f:metadata", "f:annotations")
 _TEMPLATE = ("f:spec", "f:template")
-# The rest of a specification is what an object may have to be recreated for.
+# Fields outside of these may be the reason for the recreation.
 _CARRIED_OVER: Mapping[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(WORKLOADS, (_LABELS, _ANNOTATIONS, _TEMPLATE)),
     "Service": (_LABELS, _ANNOTATIONS),
@@ -35,9 +35,9 @@ _CARRIED_OVER: Mapping[str, tuple[tuple[str, ...], ...]] = {
 
 
 def with_foreign_fields(live: Manifest, manifest: Manifest) -> Manifest:
-    """Return the manifest with what only others own of the live object, as it stands there.
+    """Return the manifest with the fields of the live object that only other managers own.
 
-    A pod template of which the manifest says nothing is taken over whole.
+    A pod template that the manifest omits is copied from the live object.
     """
     specified = field_set(manifest)
     added = _foreign_fields(live, specified)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports that Python's garbage collector leaves alone: what a large library consists of is there to stay."""
+"""Imports without garbage collection: the objects of a large library are permanent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """Collect nothing in here, and never look at what is there by then (``gc.freeze``).
+    """Disable garbage collection in the context, and exclude its objects afterwards (``gc.freeze``).
 
-    Ansible forks a process for each task. There, too, it would be gone through, and copied for that.
+    Ansible forks a process for each task, where a collection would also copy the memory of these objects.
     """
     is_enabled = gc.isenabled()
     gc.disable()

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the Kubernetes kinds that we write are put together: which lists are maps, which values are one piece.
+"""Structure of the Kubernetes kinds that we write: list types, and atomic values.
 
-The facts are in ``structure.json``, generated from the OpenAPI documents of a kube-apiserver (tools/crd).
+The data is in ``structure.json``, generated from the OpenAPI documents of a kube-apiserver (tools/crd).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ QUANTITY = "Quantity"
 
 @dataclass(frozen=True)
 class Shape:
-    """What server-side apply knows of one value: a field of ``structure.json``."""
+    """The structure of one value for server-side apply: a field of ``structure.json``."""
 
     description: Mapping[str, Any] = field(default_factory=dict)
 
@@ -40,7 +40,7 @@ class Shape:
 
     @property
     def is_atomic(self) -> bool:
-        """True when the value is owned as one piece."""
+        """True when the value has a single owner."""
         if "list" in self.description:
             return "keys" not in self.description
         return bool(self.description.get("atomic"))
@@ -51,7 +51,7 @@ class Shape:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The fields that tell the elements of a list apart."""
+        """The merge key of a list."""
         return tuple(self.description.get("keys", ()))
 
     def child(self, name: str) -> Shape:
@@ -69,7 +69,7 @@ class Shape:
         return Shape({"type": self.type, "atomic": self.description.get("atomic_elements", False)})
 
     def key_of(self, element: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return what tells ``element`` apart in a list that is a map, with the server's default for a missing key."""
+        """Return the merge key of ``element``, with the server's default for a missing field."""
         defaults = self.description.get("defaults", {})
         return tuple(element.get(key, defaults.get(key)) for key in self.keys)
 
@@ -78,7 +78,7 @@ SCALAR = Shape()
 
 
 def shape_of(kind: str) -> Shape:
-    """Return the shape of objects of ``kind``; KeyError for a kind that we never write."""
+    """Return the shape of objects of ``kind``; KeyError for a kind that we do not write."""
     return Shape({"type": _document()["kinds"][kind]})
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is secret in Kubernetes' objects besides what its name gives away: all that a Secret holds."""
+"""Masking of Kubernetes objects: fields with secret names, and all data of Secrets."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking im
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
 from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import upper_levels
 
-# A copy of the whole object, in a notation of its own.
+# A copy of the whole object as a string.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return both manifests with their secrets masked, so that a changed secret can still be seen to have changed."""
+    """Return both manifests with masked secrets; a changed secret is still visible as a change."""
     return masking.masked_pair(_marked(before), _marked(after))
 
 
 def masker_of(manifests: Iterable[Any]) -> Masker:
-    """Return what masks the secrets of these manifests in texts."""
+    """Return a masker for the secrets of these manifests."""
     return Masker.of(_known(manifest) for manifest in manifests)
 
 
 def searched(resource: Mapping[str, Any]) -> Any:
-    """Return what secrets are searched for in a resource: what others have written, as deeply as anything is quoted.
+    """Return the part of a resource to search for secrets: its upper levels, without the status.
 
-    What we have written, the status, is masked already, and talks of fields named secret.
+    The status is masked already, and mentions fields with secret names.
     """
     return upper_levels({name: value for name, value in resource.items() if name != "status"})
 
@@ -44,7 +44,7 @@ def _marked(value: Any) -> Any:
 
 
 def _known(value: Any) -> Any:
-    """Return what may be quoted: of a Secret its data, as they are stored and as they are meant; never a whole copy."""
+    """Return the values to search: the data of a Secret, encoded and decoded, without the copy of the whole object."""
     if isinstance(value, Mapping):
         known: dict[str, Any] = {name: _known(child) for name, child in value.items() if name != _LAST_APPLIED}
         if value.get("kind") == "Secret" and isinstance(value.get("data"), Mapping):
@@ -57,6 +57,6 @@ def _decoded(name: str, encoded: Any) -> list[Any]:
     try:
         text = base64.b64decode(str(encoded)).decode("utf-8")
     except ValueError:
-        # no text: nobody quotes it otherwise
+        # binary data: no message quotes the decoded value
         text = ""
     return [{name: Confidential(str(encoded))}, {name: Confidential(text)}]

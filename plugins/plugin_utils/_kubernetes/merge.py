@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an object becomes when a manifest is applied to it, worked out without the API server.
+"""Local prediction of a server-side apply.
 
-Good enough to find out that there is nothing to do, and to show a person what would change; whether something is
-written is judged by the server (a dry run).
+It detects that there is nothing to do, and shows the expected changes. A dry run on the server decides about a write.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_ty
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 _ANYTHING = object()
-# What the API server fills into values that are owned as one piece; by type and field.
+# Defaults of the API server in atomic values; by type and field.
 _IMPLIED: Mapping[tuple[str, str], Any] = {
     ("PersistentVolumeClaim", "apiVersion"): "v1",
     ("PersistentVolumeClaim", "kind"): "PersistentVolumeClaim",
@@ -33,7 +32,7 @@ _IMPLIED: Mapping[tuple[str, str], Any] = {
     ("ResourceFieldSelector", "divisor"): "0",
     ("ServiceAccountTokenProjection", "expirationSeconds"): 3600,
     ("OwnerReference", "blockOwnerDeletion"): False,
-    # Pod templates are compared as one piece where they say something twice.
+    # Pod templates with duplicate keys are compared as atomic values.
     ("PodSpec", "restartPolicy"): "Always",
     ("PodSpec", "dnsPolicy"): "ClusterFirst",
     ("PodSpec", "schedulerName"): "default-scheduler",
@@ -70,7 +69,7 @@ _NOTHING: tuple[Any, ...] = (None, "", {}, [])
 
 
 def merge(live: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``live`` with everything that ``manifest`` states; values that mean the same stay as they are."""
+    """Return ``live`` merged with ``manifest``; equivalent values stay unchanged."""
     merged: dict[str, Any] = _merge(live, manifest, shape_of(manifest["kind"]))
     return merged
 
@@ -96,9 +95,9 @@ def _merge_mapping(live: Mapping[str, Any], desired: Mapping[str, Any], shape: S
 
 
 def _is_dropped(value: Any, name: str, shape: Shape) -> bool:
-    """True for what the server leaves out when it stores an object: an empty value says the same as none.
+    """True for an empty value that the server does not store.
 
-    Not so the entries of a map (a file without content), nor an empty mapping that says which of several things it is
+    It stores empty entries of a map (a file without content), and an empty mapping that selects a type
     (``emptyDir: {}``).
     """
     if value == {}:
@@ -121,14 +120,14 @@ def _merge_list(live: list[Any], desired: list[Any], shape: Shape) -> list[Any]:
 
 
 def _ordered(live_keys: list[Any], desired_keys: list[Any]) -> list[Any]:
-    """Return the union in the server's order: what is wanted in its own, all else before what it stood before."""
+    """Return the union in the server's order: desired keys in their order, others before their former successor."""
     left, right, order = list(live_keys), list(desired_keys), []
     while left or right:
         following = next((key for key in right if key in live_keys), None)
         if left and left[0] not in desired_keys:
             order.append(left.pop(0))
         elif left and left[0] != following:
-            # Its turn comes later, or was already.
+            # It follows later, or was added already.
             left.pop(0)
         else:
             order.append(right.pop(0))
@@ -136,7 +135,7 @@ def _ordered(live_keys: list[Any], desired_keys: list[Any]) -> list[Any]:
 
 
 def same(live: Any, desired: Any, shape: Shape) -> bool:
-    """True if ``desired`` in place of ``live`` would change nothing, the server's own additions disregarded."""
+    """True if ``desired`` is equivalent to ``live``, apart from the server's defaults."""
     if isinstance(live, Mapping) and isinstance(desired, Mapping):
         return all(_same_entry(live, desired, name, shape) for name in {**live, **desired})
     if isinstance(live, list) and isinstance(desired, list):

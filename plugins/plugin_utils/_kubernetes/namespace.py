@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a namespace goes, found out without the right to read namespaces."""
+"""Whether a namespace is terminating, without permission to read namespaces."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     ApiError,
 )
 
-# A quota, a missing right, a policy: of a namespace that goes the server says so before it asks any of them.
+# A quota, a missing permission, a policy: the server checks for a terminating namespace before any of them.
 _REFUSALS = (FORBIDDEN, UNPROCESSABLE)
 
 
 def is_namespace_terminating(api: KubernetesApi, namespace: str) -> bool:
-    """Return whether nothing can be made there any more because it goes; asked by a dry run."""
+    """Return whether the namespace is terminating, by a dry run of a create."""
     probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "generateName": "druidops-"}}
     try:
         api.create(probe, dry_run=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kinds of objects, and what holds for an object of any kind. Pure."""
+"""The kinds of objects, and functions for objects of any kind. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELD_MANAGER = "druidops"
 
 
 class Kind(NamedTuple):
-    """Where objects of a kind are found in the API."""
+    """The API path of a kind."""
 
     api_version: str
     plural: str
@@ -28,7 +28,7 @@ class Kind(NamedTuple):
         return f"{self.plural}.{group}" if group else self.plural
 
 
-# Those that make pods by a template of theirs.
+# Kinds with a pod template.
 WORKLOADS = ("StatefulSet", "Deployment")
 
 KINDS: Mapping[str, Kind] = {
@@ -52,5 +52,5 @@ KINDS: Mapping[str, Kind] = {
 
 
 def is_terminating(live: Manifest) -> bool:
-    """True when the API server has set ``metadata.deletionTimestamp``, which nobody takes back."""
+    """True when the API server has set ``metadata.deletionTimestamp``, which is permanent."""
     return bool(live["metadata"].get("deletionTimestamp"))

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the API server does with a custom resource, done here: prune, default and validate by a structural schema.
+"""Prune, default and validate a spec by a structural schema, like the API server.
 
-It is for clusters that are described by a variable, where no API server looks at the description. Texts that Ansible
-made of numbers and booleans, and the other way round, are put right first. Rules (CEL) are not evaluated.
+It is for clusters without a resource, whose spec never reaches an API server. Values of the wrong scalar type from
+Ansible's templating are converted first. Rules (CEL) are not evaluated.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ Schema = Mapping[str, Any]
 _KINDS = Path(__file__).parents[1]
 _FILES = {"Druid": _KINDS / "_cluster" / "schema.json", "DruidIngestion": _KINDS / "_ingestion" / "schema.json"}
 
-# How a path goes on: into a list, into a map.
+# Path elements: list index, map key.
 _INDEX = re.compile(r"\[[0-9]+\]\.?")
 _KEY = re.compile(r"[^.\[]+\.?")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
-# The only pattern in our schemas that lets this pass is that of quantities, which a person does not recognize.
+# Only the pattern of quantities in our schemas matches this. The pattern itself would not help in a message.
 _A_QUANTITY = "1Gi"
-_NO_QUANTITY = "is no quantity: use a number, or one with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+_NO_QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
 _WITHOUT_SECRETS = frozenset({"integer", "number", "boolean"})
 _INT_OR_STRING = ("integer", "string")
 
 
 @dataclass(frozen=True)
 class SchemaError:
-    """Something that the schema refuses, in the API server's words where a person can do something with them."""
+    """A schema violation, with the API server's message where that helps the user."""
 
     path: str
     kind: str
@@ -55,7 +55,7 @@ class SchemaError:
 
 @dataclass(frozen=True)
 class Result:
-    """The value as the API server would store it, what is wrong with it, and the paths that were not known."""
+    """The value as the API server would store it, the errors, and the paths of unknown fields."""
 
     value: Any
     errors: tuple[SchemaError, ...]
@@ -70,7 +70,7 @@ def spec_of(kind: str) -> Schema:
 
 
 def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
-    """The value coerced, pruned, defaulted and validated; the value given stays as it is."""
+    """Return the value converted, pruned, defaulted and validated; the input is not modified."""
     if value is None:
         return Result(None, (SchemaError(path, "Required value"),), ())
     walk = _Walk([], [])
@@ -79,7 +79,7 @@ def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
 
 
 def nearest_field(schema: Schema, path: str) -> str | None:
-    """Return the field that an unknown one may have been meant for: of its place, the one with the most similar name.
+    """Return the known field in the same mapping with the name most similar to the unknown one.
 
     `path` leads to the unknown field from the value of this schema, as `nodes.brokers.env[0].vale` does from the spec.
     """
@@ -87,7 +87,7 @@ def nearest_field(schema: Schema, path: str) -> str | None:
     if index:
         return nearest_field(schema.get("items", {}), path[index.end() :])
     fields: Mapping[str, Schema] = schema.get("properties", {})
-    # A name may have dots, as common.runtime.properties has: the longest that fits is meant.
+    # A name may contain dots, such as common.runtime.properties: the longest match counts.
     known = max((name for name in fields if re.match(rf"{re.escape(name)}[.\[]", path)), key=len, default=None)
     if known is not None:
         return nearest_field(fields[known], path[len(known) :].removeprefix("."))
@@ -98,10 +98,10 @@ def nearest_field(schema: Schema, path: str) -> str | None:
 
 
 def schema_errors(schema: Schema, value: Any, path: str = "spec", levels: int = MAX_LEVELS) -> Iterator[SchemaError]:
-    """Yield what is not of the type that it has to be, or is missing, in a value that is taken as it is.
+    """Yield type errors and missing fields of a stored value.
 
-    A resource may have been stored under the schema of another day: whoever reads it relies on its shape. What is null
-    is as good as missing, where it is not the entry of a map of objects.
+    A resource may have been stored under another version of the schema, and its readers rely on the types. Null counts
+    as missing, except for an entry of a map of objects.
     """
     expected, found = _expected_types(schema), _type(value)
     if expected and found not in expected:
@@ -128,7 +128,7 @@ def _field_errors(schema: Schema, value: Mapping[str, Any], path: str, levels: i
 
 @dataclass(frozen=True)
 class _Walk:
-    """One way through a value, and what was met on it."""
+    """One traversal of a value, with its errors and pruned fields."""
 
     errors: list[SchemaError]
     pruned: list[str]
@@ -183,9 +183,9 @@ class _Walk:
 
 
 def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
-    """Return that a value is of another type, with the value where the API server has none but its type.
+    """Return a type error, with the value where the API server shows only its type.
 
-    No secret belongs where a number or a boolean is wanted; anywhere else the value may be one.
+    The value is shown only if a number or boolean is expected: anywhere else it may be a secret.
     """
     found = _type(value)
     is_shown = _WITHOUT_SECRETS.issuperset(expected) and isinstance(value, str | int | float)
@@ -194,8 +194,8 @@ def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
 
 
 def _violations(schema: Schema, value: Any, path: str) -> Iterator[SchemaError]:
-    """What is wrong with a scalar of the right type."""
-    # The address of a Druid may have a password in it.
+    """Yield the violations of a scalar of the right type."""
+    # The address of a Druid may contain a password.
     has_credentials = isinstance(value, str) and "@" in value
     shown = json.dumps("string" if has_credentials else value, ensure_ascii=False)
     if "enum" in schema and value not in schema["enum"]:
@@ -229,7 +229,7 @@ def _invalid(path: str, shown: str, reason: str) -> SchemaError:
 
 
 def _anchored(pattern: str) -> str:
-    """The pattern as Go reads it: there, $ does not match before a last line break."""
+    """Return the pattern in Go's semantics: $ does not match before a trailing line break."""
     return pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith(r"\$") else pattern
 
 
@@ -248,7 +248,7 @@ def _type(value: Any) -> str:
 
 
 def _coerced(schema: Schema, value: Any) -> Any:
-    """The value in the wanted type, where it says the same in that type; else as it is."""
+    """Return the value converted to the expected type if that is lossless; else unchanged."""
     if isinstance(value, Mapping | list | tuple):
         return value
     expected = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type")
@@ -287,7 +287,7 @@ _COERCIONS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def _plain(value: Any) -> Any:
-    """A copy made of nothing but JSON's types: Ansible's texts are more than texts, YAML knows dates."""
+    """Return a copy with JSON types only: Ansible tags strings, and YAML has dates."""
     if isinstance(value, Mapping):
         return {_text(key): _plain(inside) for key, inside in value.items()}
     if isinstance(value, list | tuple):
@@ -300,7 +300,7 @@ def _plain(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """The text that YAML or JSON would have for a scalar."""
+    """Return the string that YAML or JSON uses for a scalar."""
     if isinstance(value, str):
         return str.__str__(value)
     return value.isoformat() if isinstance(value, date) else json.dumps(value)

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is measured, and how it reaches ansible-operator."""
+"""Metrics: definitions, collection, and push to ansible-operator."""

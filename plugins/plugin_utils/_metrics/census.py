@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many resources of a kind there are, and how they are: what each one's own pass has written into its status."""
+"""Count of the resources of a kind and their conditions, from the status of each."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
-# Those of one resource, by their types.
+# Conditions of one resource, by type.
 Conditions = Mapping[str, Mapping[str, Any]]
 Status = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class KindMetrics:
-    """What is told of all resources of a kind: how many there are, and how many have which condition.
+    """The gauges of all resources of a kind: their number, and the number per condition.
 
-    Names of gauges begin with ``plural``. ``is_as_desired`` is asked of resources with the condition Ready: those that
-    are so are not awaited. ``gauges`` are further ones, each worked out from all statuses.
+    Names of gauges begin with ``plural``. ``is_as_desired`` is True for conditions of the desired state; it gets only
+    those that include Ready. ``gauges`` are additional ones, each computed from all statuses.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class KindMetrics:
 
 
 class FinalStatus(NamedTuple):
-    """The status that a pass has left its own resource with, None when that has gone."""
+    """The final status of the reconciled resource, None if it was deleted."""
 
     status: Status | None
 
@@ -45,9 +45,9 @@ class FinalStatus(NamedTuple):
 def count_resources(
     kind_metrics: KindMetrics, cache: KubernetesApi | None, arguments: Mapping[str, Any], left: FinalStatus | None
 ) -> dict[str, float] | None:
-    """Return the gauges about all resources as the cache knows them, None when it does not answer or there is none.
+    """Return the gauges of all resources in the cache, None if it did not respond or there is no cache.
 
-    ``arguments`` are those of the action, ``left`` is None when it is unknown how the own resource has been left.
+    ``arguments`` are those of the action, ``left`` is None if the final status of the own resource is unknown.
     """
     watched = [name for name in map(str.strip, arguments["metrics_namespaces"]) if name]
     resources = read(cache, kind_metrics.kind, watched) if cache else None
@@ -57,7 +57,7 @@ def count_resources(
 
 
 def read(api: KubernetesApi, kind: str, namespaces: Sequence[str]) -> list[Manifest] | None:
-    """Return the resources of the namespaces (none: of all), or None when they cannot be read."""
+    """Return the resources of the namespaces (empty: all namespaces), or None if they cannot be read."""
     try:
         return [each for namespace in namespaces or (None,) for each in api.list_objects(kind, namespace)]
     except KubernetesError:
@@ -65,16 +65,16 @@ def read(api: KubernetesApi, kind: str, namespaces: Sequence[str]) -> list[Manif
 
 
 def with_own(resources: Iterable[Manifest], namespace: str, name: str, status: Status | None) -> list[Manifest]:
-    """Return the resources as a pass has left its own: with this status, or (None) gone. A cache may be behind."""
+    """Return the resources with the final status of the own one, or (None) without it. The cache may be stale."""
     found = {(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in resources}
     own = found.pop((namespace, name), {"metadata": {"namespace": namespace, "name": name}})
     return [*found.values(), *([] if status is None else [{**own, "status": status}])]
 
 
 def census(kind_metrics: KindMetrics, resources: Iterable[Manifest]) -> dict[str, float]:
-    """Return the gauges about all resources; moments in seconds since 1970, 0 for never.
+    """Return the gauges of all resources; timestamps in seconds since 1970, 0 for never.
 
-    One that is being deleted counts no more: nobody may be left to take it out of the count when it has gone.
+    A terminating resource does not count: no reconcile may follow its deletion to decrease the count.
     """
     statuses = [each.get("status") or {} for each in resources if not is_terminating(each)]
     found = [{each["type"]: each for each in status.get("conditions") or ()} for status in statuses]
@@ -91,7 +91,7 @@ def census(kind_metrics: KindMetrics, resources: Iterable[Manifest]) -> dict[str
 
 
 def is_true(conditions: Conditions, kind: str) -> bool:
-    """Return whether the condition of this type is there and True."""
+    """Return whether the condition of this type exists and is True."""
     return bool(kind in conditions and conditions[kind]["status"] == "True")
 
 
@@ -100,7 +100,7 @@ def _earliest(conditions: Iterable[Mapping[str, Any]]) -> float:
 
 
 def _moments(conditions: Iterable[Mapping[str, Any]]) -> Iterator[float]:
-    """Yield when each condition has become what it is; what somebody else has written there may be no time at all."""
+    """Yield the transition time of each condition; skip invalid timestamps."""
     for each in conditions:
         with suppress(KeyError, TypeError, ValueError):
             moment = datetime.fromisoformat(each["lastTransitionTime"])

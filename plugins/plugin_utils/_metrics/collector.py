@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is measured while a task runs: requests, counted where they are sent, and phases."""
+"""Measurements of a task: requests, counted by the transport, and phases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.timers import PhaseTimer
 
-# That it is missing is said by connection.connect, without which nothing is sent.
+# connection.connect reports a missing library, and nothing is sent without it.
 with suppress(ImportError):
     import urllib3
 
@@ -28,14 +28,14 @@ SERVER_ERROR = 500
 
 @dataclass(frozen=True)
 class CountingTransport:
-    """Sends by ``transport`` and adds one to ``counts``, by the names in definitions.REQUESTS; ``name`` says which."""
+    """Sends by ``transport`` and increments ``counts``; ``name`` returns a name in definitions.REQUESTS."""
 
     transport: Transport
     counts: Counter[str]
     name: Callable[[str, str, bytes | None], str]
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
-        """Send; what urllib3 sends again by itself counts once."""
+        """Send; retries by urllib3 count once."""
         self.counts[self.name(method, url, arguments.get("body"))] += 1
         try:
             answer = self.transport.request(method, url, **arguments)
@@ -48,7 +48,7 @@ class CountingTransport:
 
 
 def cache_request(*_request: Any) -> str:
-    """Return the name of a request to the cache, which is only read."""
+    """Return the name of a request to the cache: all are reads."""
     return "cache_requests"
 
 
@@ -56,7 +56,7 @@ def server_request(method: str, url: str, body: bytes | None) -> str:
     """Return the name of a request to the API server."""
     if method == "GET":
         return "kubernetes_reads"
-    # A deletion says so in its body.
+    # A deletion has it in its body.
     is_dry_run = "dryRun=All" in url or (method == "DELETE" and b'"dryRun":["All"]' in (body or b""))
     return "kubernetes_dry_runs" if is_dry_run else "kubernetes_writes"
 
@@ -66,7 +66,7 @@ CACHE_TIMEOUT_SECONDS = 0.3
 
 @dataclass
 class Meter:
-    """Requests by name, seconds by phase; ``cache`` answers at once or not at all, and is not counted."""
+    """Requests by name, seconds by phase; ``cache`` has a short timeout, and its requests are not counted."""
 
     requests: Counter[str] = field(default_factory=Counter)
     phases: PhaseTimer = field(default_factory=PhaseTimer)
@@ -82,13 +82,13 @@ class Meter:
         return replace(api, transport=CountingTransport(api.transport, self.requests, cache_request))
 
     def add_druid(self, traffic: Mapping[str, int]) -> None:
-        """Add what a client of Druid's API has sent: reads, writes, unanswered."""
+        """Add the requests of a client of Druid's API: reads, writes, unanswered."""
         names = {"reads": "druid_reads", "writes": "druid_writes", "unanswered": "druid_request_errors"}
         self.requests.update({names[name]: count for name, count in traffic.items()})
 
     @property
     def has_written(self) -> bool:
-        """True when anything was sent to be stored."""
+        """True when a write was sent."""
         return bool(self.requests["kubernetes_writes"])
 
 
@@ -97,9 +97,9 @@ class _ShortTimeout:
     transport: Transport
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
-        """Send once, and wait for the answer a moment only."""
-        hasty: Mapping[str, Any] = {
+        """Send once, with a short timeout."""
+        limits: Mapping[str, Any] = {
             "timeout": urllib3.Timeout(total=CACHE_TIMEOUT_SECONDS),
             "retries": urllib3.Retry(0),
         }
-        return self.transport.request(method, url, **{**arguments, **hasty})
+        return self.transport.request(method, url, **{**arguments, **limits})

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator's own metrics: which there are, what a pass adds to them, and what is posted for that.
+"""The operator's own metrics: definitions, values of a run, and the requests that push them.
 
 ansible-operator's endpoint (``POST /metrics`` on port 5050, ansible-operator-plugins v1.42) takes one value of one
-metric at a time. It knows no labels: names have kind and phase in them.
+metric at a time. It does not support labels: kind and phase are part of the names.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from typing import Any, Literal, NamedTuple
 Outcome = Literal["unchanged", "changed", "blocked", "failed"]
 PHASES = ("observe", "decide", "act", "report")
 OUTCOMES: Mapping[Outcome, str] = {
-    "unchanged": "Passes that found everything as described.",
-    "changed": "Passes that wrote an object.",
-    "blocked": "Passes after which something was in the way; the conditions say what.",
-    "failed": "Passes that could not be carried through: the cluster could not be read.",
+    "unchanged": "Reconciles that changed nothing.",
+    "changed": "Reconciles that wrote an object.",
+    "blocked": "Reconciles that ended with a problem; the conditions report it.",
+    "failed": "Reconciles that failed: the cluster could not be read.",
 }
 ERRORS: Mapping[str, str] = {
-    "observe": "Passes that ended because the cluster could not be read.",
-    "decide": "Passes that ended because the dry runs got no answer.",
-    "act": "Writes that failed.",
-    "report": "Writes of the status or of events that failed.",
+    "observe": "Reconciles that failed because the cluster could not be read.",
+    "decide": "Reconciles that failed because the API server did not respond to dry runs.",
+    "act": "Failed writes.",
+    "report": "Failed writes of the status or of events.",
 }
-# What the transport counts.
+# Requests that the transport counts.
 REQUESTS: Mapping[str, str] = {
     "cache_requests": "Reads from the cache of ansible-operator.",
     "kubernetes_reads": "Reads from the API server.",
     "kubernetes_dry_runs": "Dry runs of writes.",
-    "kubernetes_writes": "Writes, those of status and events included.",
-    "kubernetes_request_errors": "Requests with no answer, or one of 429 or 500 and above.",
+    "kubernetes_writes": "Writes, including those of status and events.",
+    "kubernetes_request_errors": "Requests without a response, or with status 429 or 5xx.",
 }
 DRUID_REQUESTS: Mapping[str, str] = {
     "druid_reads": "Reads from Druid.",
-    "druid_writes": "Requests that may have changed something in Druid.",
-    "druid_request_errors": "Requests to which Druid gave no answer.",
+    "druid_writes": "Requests that may change state in Druid.",
+    "druid_request_errors": "Requests to which Druid did not respond.",
 }
-# An empty gauge stands for none; ansible-operator cannot set one to 0 but can subtract what it was set to.
+# ansible-operator cannot set a gauge to 0, but it can subtract the value that was set.
 ALMOST_NOTHING = 1e-9
 
 
 class Metric(NamedTuple):
-    """A metric; its name goes on after ``druidops_KIND_``."""
+    """A metric; ``name`` follows the prefix ``druidops_KIND_``."""
 
     name: str
     type: Literal["counter", "gauge", "histogram"]
@@ -54,19 +54,19 @@ class Metric(NamedTuple):
 
 
 COMMON: tuple[Metric, ...] = (
-    Metric("reconcile_duration_seconds", "histogram", "How long a pass took, from its first request to its last."),
-    *(Metric(f"{phase}_duration_seconds", "histogram", f"How long a pass took to {phase}.") for phase in PHASES),
+    Metric("reconcile_duration_seconds", "histogram", "Duration of a reconcile, from its first request to its last."),
+    *(Metric(f"{phase}_duration_seconds", "histogram", f"Duration of the phase {phase}.") for phase in PHASES),
     *(Metric(f"reconciles_{outcome}_total", "counter", text) for outcome, text in OUTCOMES.items()),
     *(Metric(f"{phase}_errors_total", "counter", text) for phase, text in ERRORS.items()),
     *(Metric(f"{request}_total", "counter", text) for request, text in REQUESTS.items()),
     Metric("objects_applied_total", "counter", "Objects that were created, updated or recreated."),
     Metric("objects_removed_total", "counter", "Objects that were deleted."),
-    Metric("last_reconcile_timestamp_seconds", "gauge", "When the last pass ended."),
+    Metric("last_reconcile_timestamp_seconds", "gauge", "Time of the end of the last reconcile."),
 )
 
 
 def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[Metric, ...]:
-    """Return the gauges about all resources of a kind; `not_awaited` says which count as if they were as wanted."""
+    """Return the gauges of all resources of a kind; `not_awaited` describes which others count as ready."""
     one = plural.removesuffix("s")
     return (
         Metric(plural, "gauge", "Resources in the watched namespaces that are not being deleted."),
@@ -74,10 +74,12 @@ def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[M
         Metric(
             "not_ready_since_timestamp_seconds",
             "gauge",
-            f"Since when the {one} that has waited longest is not as wanted; 0 when all are, {not_awaited}.",
+            f"Since when the {one} that waited longest is not ready; 0 if all are ready, {not_awaited}.",
         ),
         Metric(
-            "degraded_since_timestamp_seconds", "gauge", f"Since when the longest Degraded {one} is so; 0 for none."
+            "degraded_since_timestamp_seconds",
+            "gauge",
+            f"Since when the longest Degraded {one} is so; 0 for none.",
         ),
     )
 
@@ -85,10 +87,10 @@ def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[M
 CLUSTERS = _of_all("clusters", ("Ready", "Progressing", "Degraded", "Paused"), "or are paused")
 INGESTIONS: tuple[Metric, ...] = (
     *_of_all("ingestions", ("Ready", "Progressing", "Suspended", "Degraded"), "are paused, or are batches that run"),
-    Metric("highest_lag_records", "gauge", "How many records the supervisor with the highest lag is behind."),
+    Metric("highest_lag_records", "gauge", "Lag of the supervisor with the highest lag, in records."),
 )
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
-# Which there are of each kind of resources, in lower case.
+# Metrics by kind, in lower case.
 METRICS: Mapping[str, tuple[Metric, ...]] = {
     "druid": (*COMMON, *CLUSTERS, *DRUID),
     "druidingestion": (*COMMON, *INGESTIONS, *DRUID),
@@ -98,10 +100,10 @@ PREFIX = "druidops_"
 
 @dataclass(frozen=True)
 class Run:
-    """What there is to tell of one run of the action.
+    """The measurements of one run of the action.
 
     Durations are in seconds. ``errors`` is by phase, ``requests`` by the names in REQUESTS and in DRUID_REQUESTS.
-    ``census`` has the gauges about all resources, None when they were not counted this time.
+    ``census`` has the gauges of all resources, None if they were not counted.
     """
 
     seconds: float
@@ -115,9 +117,9 @@ class Run:
 
 
 def metric_values(run: Run, now: float) -> dict[str, float]:
-    """Return what a run adds to each counter and histogram, and what each gauge is; ``now`` in seconds since 1970.
+    """Return increments of counters, observations of histograms, values of gauges; ``now`` in seconds since 1970.
 
-    Counters that stay as they are come with the census only: that makes them known, as 0, soon after the start.
+    Unchanged counters are included with the census only, so that they exist with the value 0 soon after the start.
     """
     counters: dict[str, float] = {f"reconciles_{outcome}_total": int(outcome == run.outcome) for outcome in OUTCOMES}
     counters |= {f"{phase}_errors_total": run.errors.get(phase, 0) for phase in PHASES}
@@ -134,7 +136,7 @@ def metric_values(run: Run, now: float) -> dict[str, float]:
 
 
 def requests_for(kind: str, found: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return the bodies to post, in the order of METRICS; ``kind`` is that of the resources, in lower case."""
+    """Return the request bodies, in the order of METRICS; ``kind`` is in lower case."""
     return [
         {"name": f"{PREFIX}{kind}_{metric.name}", "description": metric.description, metric.type: change}
         for metric in METRICS[kind]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Post metrics to ansible-operator: one connection, in bounded time, and never at the expense of the pass."""
+"""Push metrics to ansible-operator: one connection, a limited time, and no failure of the reconcile."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ _HEADERS = {"Content-Type": "application/json"}
 
 
 class PushError(Exception):
-    """The endpoint did not take a metric, or not in time."""
+    """The endpoint rejected a metric, or did not respond in time."""
 
 
 def push(url: str, bodies: Iterable[Mapping[str, Any]], timeout: float = TIMEOUT_SECONDS) -> None:
-    """Post the bodies one after the other; PushError when the endpoint has not taken them all within the seconds."""
+    """Post the bodies one after the other; PushError if the endpoint did not accept all of them in time."""
     deadline = time.monotonic() + timeout
     address = urlsplit(url)
     try:
         connection = HTTPConnection(address.hostname or "", address.port, timeout=timeout)
     except (HTTPException, ValueError) as error:
-        raise PushError(f"The metrics cannot be posted to {url}: {error}") from error
+        raise PushError(f"The metrics cannot be pushed to {url}: {error}") from error
     try:
         connection.connect()
         refused = [each for each in (_push(connection, address.path, body, deadline) for body in bodies) if each]
     except (OSError, HTTPException) as error:
-        raise PushError(f"The metrics could not be posted to {url}: {error!r}") from error
+        raise PushError(f"The metrics could not be pushed to {url}: {error!r}") from error
     finally:
         connection.close()
     if refused:
-        raise PushError(f"Metrics were refused by {url}: {refused[0]}")
+        raise PushError(f"{url} rejected metrics: {refused[0]}")
 
 
 def _push(connection: HTTPConnection, path: str, body: Mapping[str, Any], deadline: float) -> str | None:
-    """Return why the metric was refused, None when it was not."""
+    """Return why the metric was rejected, None if it was accepted."""
     left = deadline - time.monotonic()
     if left <= 0:
-        raise TimeoutError("it took too long")
+        raise TimeoutError("timed out")
     if connection.sock:
         connection.sock.settimeout(left)
     connection.request("POST", path, json.dumps(body).encode(), _HEADERS)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long the phases of a pass take."""
+"""Duration of the phases of a reconcile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class PhaseTimer:
-    """Seconds by phase, those of several passes added up; ``last`` is the phase that was entered last."""
+    """Seconds by phase, summed over several reconciles; ``last`` is the phase entered last."""
 
     monotonic: Callable[[], float] = time.monotonic
     seconds: dict[str, float] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class PhaseTimer:
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
-        """Take the time of what is done inside, also when it fails."""
+        """Measure the duration of the context, also if it fails."""
         self.last, began = phase, self.monotonic()
         try:
             yield

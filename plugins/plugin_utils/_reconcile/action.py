@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the actions that make a reconcile have in common: the only code here that knows Ansible."""
+"""The base of the action plugins that reconcile: the only code here that depends on Ansible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Outcome = TypeVar("_Outcome", bound=Outcome[Any])
 
 @dataclass(frozen=True)
 class KindHandlers(Generic[_Request, _Outcome]):
-    """What the kinds differ in: the options, what they ask for, how that is done, and what is told of it."""
+    """The functions of one kind: its options, request, reconcile, result and metrics."""
 
     kind: str
     options: Mapping[str, Any]
@@ -46,7 +46,7 @@ class KindHandlers(Generic[_Request, _Outcome]):
 
 
 class ReconcileAction(ActionBase):
-    """Reads, decides and writes where the playbook runs: bodies of objects never travel through Ansible."""
+    """Reads, decides and writes in the action plugin: Ansible never handles the bodies of objects."""
 
     _requires_connection = False
     _supports_check_mode = True
@@ -55,7 +55,7 @@ class ReconcileAction(ActionBase):
     handlers: KindHandlers[Any, Any]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Make the reconcile that the task asks for, and return its result."""
+        """Run the reconcile that the task specifies, and return its result."""
         del tmp
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         options = {**self.handlers.options, **argument_spec()}
@@ -72,14 +72,14 @@ class ReconcileAction(ActionBase):
         return returned
 
     def _reconcile(self, arguments: Mapping[str, Any], request: BaseRequest, meter: Meter) -> Outcome[Any]:
-        """Return what came of it on the API server, for the operator after a first look at its cache."""
+        """Return the outcome of the reconcile; the operator tries it on its cache first."""
 
         def attempt(api: KubernetesApi) -> Outcome[Any]:
             return self.handlers.run(api, request, partial(_progress, request.name), Clock())
 
         if not arguments["cache_kubeconfig"]:
             return attempt(meter.of_server(connect(arguments)))
-        # What ansible-operator has put into the environment is the way to the cache.
+        # ansible-operator sets this variable to the kubeconfig of its cache.
         direct = connect(arguments, {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"})
         cache = connect({"kubeconfig": arguments["cache_kubeconfig"]}, {})
         return try_cache_first(meter.of_cache(cache), meter.of_server(direct), attempt)
@@ -92,7 +92,7 @@ class ReconcileAction(ActionBase):
         meter: Meter,
         seconds: float,
     ) -> None:
-        """Tell the log and the metrics what came of it; what goes wrong with the metrics is in the log."""
+        """Write the log line and push the metrics; the log line has the error of the metrics."""
         metrics_error = None
         if arguments["metrics_url"] and not self._task.check_mode:
             metrics_error = self.handlers.publish(arguments, outcome, meter, seconds)
@@ -100,7 +100,7 @@ class ReconcileAction(ActionBase):
             _log(self.handlers.kind, arguments, {**returned, "metrics": metrics_error}, seconds)
 
     def _find_file(self, path: str) -> str:
-        """Return the real path of a file beside the playbook or role, or else where ansible-playbook was started."""
+        """Return the path of a file of the playbook or role, or relative to the working directory."""
         try:
             return str(self._loader.path_dwim_relative_stack(self._task.get_search_path(), "files", path))
         except AnsibleFileNotFound:
@@ -110,7 +110,7 @@ class ReconcileAction(ActionBase):
 
 
 def _log(kind: str, arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> None:
-    """Add the line of this pass to the log; one that cannot be written is no reason to fail."""
+    """Append the line of this reconcile to the log. A write error is a warning only."""
     named = {name: arguments[name] for name in ("name", "namespace")}
     line = log_line(kind, {**named, **returned}, seconds, datetime.now(UTC))
     try:
@@ -121,5 +121,5 @@ def _log(kind: str, arguments: Mapping[str, Any], returned: Mapping[str, Any], s
 
 
 def _progress(name: str, text: str) -> None:
-    """Print how far it is."""
+    """Print the progress."""
     display.display(f"{name}: {text}")

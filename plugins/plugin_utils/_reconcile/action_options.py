@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a task of one of our reconciling actions says, whatever the kind of its resource."""
+"""Options that the reconcile actions of both kinds have in common."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CONSTRAINTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class BaseRequest:
-    """A resource that is named, given, or described by variables; and what to do with it. Times are seconds."""
+    """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds."""
 
     name: str
     namespace: str
@@ -61,7 +61,7 @@ class BaseRequest:
 
 
 def parse_options(kind: str, arguments: Mapping[str, Any], find_file: Callable[[str], str]) -> dict[str, Any]:
-    """Return the fields of the task as its arguments state them; InvalidResource when the resource given is none."""
+    """Return the fields of a request from the arguments; InvalidResource if `resource` is not a resource."""
     resource, spec = plain(arguments["resource"]), plain(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
@@ -82,11 +82,11 @@ def parse_options(kind: str, arguments: Mapping[str, Any], find_file: Callable[[
 
 
 def read_resource(api: KubernetesApi, kind: str, task: BaseRequest, variable: str) -> Manifest:
-    """Return the named resource; ResourceNotFound names the role's variable that could give it instead."""
+    """Return the named resource. ResourceNotFound names the role variable that can contain it."""
     resource = api.get(kind, task.namespace, task.name)
     if resource is None:
         raise ResourceNotFound(
             f"There is no {kind} {task.name} in namespace {task.namespace}. "
-            f"Create it, or give it as a file or mapping ({variable})."
+            f"Create it, or set {variable} to its file or mapping."
         )
     return resource

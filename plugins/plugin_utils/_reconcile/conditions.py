@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 MAX_MESSAGE_CHARACTERS = 4096
-# What tells of a cluster that cannot be read.
+# The conditions that report a failed read.
 _OF_OBSERVATION = ("Ready", "Degraded")
 
 Condition = dict[str, Any]
@@ -28,7 +28,7 @@ def condition(kind: str, status: bool, reason: str, message: str) -> Condition:
 def with_transition_times(
     conditions: Iterable[Condition], previous: Iterable[Condition], generation: int | None, now: datetime
 ) -> list[Condition]:
-    """Return the conditions with generation and transition time: the time moves only when the status changes."""
+    """Return the conditions with generation and transition time: the time changes only with the status."""
     before = {each["type"]: each for each in previous}
     return [_with_transition_time(each, before.get(each["type"]), generation, now) for each in conditions]
 
@@ -40,12 +40,12 @@ def _with_transition_time(new: Condition, old: Condition | None, generation: int
 
 
 def timestamp(moment: datetime) -> str:
-    """Return a moment as Kubernetes writes it (RFC 3339, UTC, whole seconds)."""
+    """Return a time as Kubernetes writes it (RFC 3339, UTC, whole seconds)."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
-    """True when the condition Ready is."""
+    """True when the condition Ready is true."""
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
@@ -58,7 +58,7 @@ def degraded(document: Mapping[str, Any]) -> tuple[str, str] | None:
 def observe_failure(
     message: str, previous: Mapping[str, Any], generation: int | None, now: datetime
 ) -> list[Condition]:
-    """Return the conditions when Kubernetes could not be read: not Ready, Degraded, the others as they were."""
+    """Return the conditions after a failed read: not Ready, Degraded, the others unchanged."""
     before = previous.get("conditions") or ()
     failed = [condition(kind, kind == "Degraded", reasons.OBSERVE_FAILED, message) for kind in _OF_OBSERVATION]
     others = [each for each in before if each["type"] not in _OF_OBSERVATION]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""References to other namespaces: who may write a resource in one may not therefore read in another."""
+"""References to other namespaces. Permission to write a resource in one does not permit reads in another."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ALL_NAMESPACES = "*"
 
 
 def is_allowed(namespace: str, own: str, allowed: Collection[str]) -> bool:
-    """Return True for a reference to the resource's own namespace, and to those that the administrator allows."""
+    """Return True for the resource's own namespace, and for namespaces that the administrator allows."""
     return namespace == own or namespace in allowed or ALL_NAMESPACES in allowed
 
 
 def not_permitted(field: str, kind: str, name: str, namespace: str) -> Finding:
-    """Return why the object that the field refers to is not read."""
+    """Return the finding for a reference that is not permitted."""
     return Finding(
         reasons.REF_NOT_PERMITTED,
         f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are not permitted unless "

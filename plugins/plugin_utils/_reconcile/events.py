@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Events about a resource: a repeated one is counted, and of too many at once the rest becomes a number."""
+"""Events of a resource: a repeated event is counted, and the number of events per reconcile is limited."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 COMPONENT = "druid-operator"
 # An event's note has at most 1024 (events.k8s.io/v1), counted in bytes.
 MAX_EVENT_BYTES = 1000
-# An object's name has at most 253 characters, and an event's name goes on with a point and sixteen more.
+# An object's name has at most 253 characters. An event's name ends in a dot and 16 digits of a digest.
 MAX_EVENT_STEM = 253 - 17
 
 
 @dataclass(frozen=True)
 class EventText:
-    """What an event says; `Warning` is for people to act upon."""
+    """Type, reason and message of an event."""
 
     kind: Literal["Normal", "Warning"]
     reason: str
@@ -57,10 +57,10 @@ def event(resource: Manifest, text: EventText, now: datetime) -> Manifest:
 
 
 def event_name(resource: Manifest, text: EventText) -> str:
-    """Return the event's name: the same for the same words about the same resource."""
+    """Return the event's name: the same for the same message about the same resource."""
     metadata = resource["metadata"]
-    said = "\0".join((metadata["uid"], text.kind, text.reason, text.message))
-    digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    content = "\0".join((metadata["uid"], text.kind, text.reason, text.message))
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{metadata['name'][:MAX_EVENT_STEM]}.{digest[:16]}"
 
 
@@ -81,12 +81,12 @@ def _reference(resource: Manifest) -> Mapping[str, Any]:
     }
 
 
-# How many events a pass writes at most.
+# Maximum number of events per reconcile.
 MAX_EVENTS = 20
 
 
 def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> None:
-    """Write the events about the resource; KubernetesError when that is not possible."""
+    """Write the events of the resource; KubernetesError if the API server rejects one."""
     for text in limited(news):
         manifest = event(resource, text, now)
         try:
@@ -98,19 +98,19 @@ def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now:
 
 
 def limited(news: Iterable[EventText]) -> tuple[EventText, ...]:
-    """Return what is said, once each: warnings first; what is beyond the bound becomes one that says how many."""
+    """Return the events without duplicates, warnings first; one event counts those beyond the limit."""
     found = sorted(dict.fromkeys(news), key=lambda text: text.kind != "Warning")
     if len(found) <= MAX_EVENTS:
         return tuple(found)
-    said, left = found[: MAX_EVENTS - 1], found[MAX_EVENTS - 1 :]
+    kept, left = found[: MAX_EVENTS - 1], found[MAX_EVENTS - 1 :]
     omitted = [text.reason for text in left]
     numbers = ", ".join(f"{reason}: {omitted.count(reason)}" for reason in dict.fromkeys(omitted))
-    # The first of them is a warning if any is.
-    return (*said, EventText(left[0].kind, reasons.EVENTS_OMITTED, f"and {len(left)} more events ({numbers})"))
+    # Warnings come first: the first one is a warning if there is any.
+    return (*kept, EventText(left[0].kind, reasons.EVENTS_OMITTED, f"and {len(left)} more events ({numbers})"))
 
 
 def _count(api: KubernetesApi, manifest: Manifest, now: datetime) -> None:
-    """Add one to the event that says the same; that the number is not right is no reason to complain."""
+    """Increment the count of the existing event; an API error is ignored."""
     namespace, title = manifest["metadata"]["namespace"], manifest["metadata"]["name"]
     with suppress(ApiError):
         live = api.get("Event", namespace, title)

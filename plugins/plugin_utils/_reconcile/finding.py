@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What stands in the way of a resource, or what its user should know."""
+"""A problem that blocks a resource, or information for its user."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that stands in the way: a reason (constant), words for a person, and what is held back by it.
+    """A reason (constant), a message, and the group that it blocks.
 
-    `group` None means that the whole resource is held back; `is_problem` False that it is as the user wants it.
+    `group` None: the whole resource is blocked. `is_problem` False: the user requested this state.
     """
 
     reason: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator's log: one line of JSON for each pass. Names and words only, masked where the result of the task is."""
+"""The operator's log: one line of JSON per reconcile. It has the masked texts of the task's result, no objects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CHARACTERS = 1000
 
 
 def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: datetime) -> str:
-    """Return the line for what a task has returned: what resource, what was done, how long it took, what is awaited."""
+    """Return the line for a task's result: the resource, the writes, the duration, the Ready condition."""
     problem = returned.get("msg")
     conditions = {each["type"]: each for each in returned.get("conditions") or ()}
     ready: Mapping[str, Any] = conditions.get("Ready", {})

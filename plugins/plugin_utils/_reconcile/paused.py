@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why nothing is written although a resource is there: its user wants it so. Pure."""
+"""Whether the user paused a resource. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ IGNORED_ANNOTATION = "druid.apache.org/ignored"
 
 
 def pause_finding(annotations: Mapping[str, str], spec: Mapping[str, Any]) -> Finding | None:
-    """Return why nothing is written: the annotation, or spec.paused."""
+    """Return the finding of a paused resource, by annotation or spec.paused; None if it is not paused."""
     if annotations.get(IGNORED_ANNOTATION) == "true":
-        message = f"The annotation {IGNORED_ANNOTATION} is set: nothing is changed until it is removed."
+        message = f"Paused by the annotation {IGNORED_ANNOTATION}. Remove it to apply changes."
         return Finding(reasons.IGNORED, message, is_problem=False)
     if spec.get("paused"):
-        message = "spec.paused is set: nothing is changed until it is removed."
+        message = "Paused by spec.paused. Remove it to apply changes."
         return Finding(reasons.PAUSED, message, is_problem=False)
     return None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the resource of a run comes from: a file, a mapping, or variables; and how it gets into the cluster."""
+"""The resource of a run: read from a file, a mapping or variables, and submitted to the API server."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 
 class InvalidResource(DruidopsError):
-    """What was given is no resource that could be sent to a cluster."""
+    """The input is not a valid resource."""
 
 
 def read_file(path: Path) -> Any:
-    """Return the document in a JSON or YAML file, every text as it stands there: nothing is a template."""
+    """Return the document in a JSON or YAML file. Strings are not templated."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidResource(
-            f"resource: cannot read {path}: {error}. Give the path of a readable UTF-8 file."
+            f"resource: cannot read {path}: {error}. Set the path of a readable UTF-8 file."
         ) from error
     document = _parse(text, path)
     if document is None:
@@ -36,7 +36,7 @@ def read_file(path: Path) -> Any:
     try:
         json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidResource(f"resource: {path} holds something that JSON cannot express: {error}") from error
+        raise InvalidResource(f"resource: {path} has a value that JSON cannot represent: {error}") from error
     return document
 
 
@@ -53,21 +53,21 @@ def _parse(text: str, path: Path) -> Any:
 
 
 def from_document(kind: str, document: Any, name: str | None, namespace: str | None) -> Manifest:
-    """Return a resource of the kind with name and namespace; InvalidResource says what it lacks."""
+    """Return a resource of the kind with name and namespace; InvalidResource if it is not one."""
     if not isinstance(document, Mapping):
-        raise InvalidResource(f"resource: a mapping is needed, not {type(document).__name__}.")
+        raise InvalidResource(f"resource: must be a mapping, not {type(document).__name__}.")
     actual, needed = (document.get("apiVersion"), document.get("kind")), (KINDS[kind].api_version, kind)
     if actual != needed:
         raise InvalidResource(
-            f"resource: it is {actual[1]} in {actual[0]}; one resource of kind {needed[1]} in {needed[0]} is needed."
+            f"resource: must be of kind {needed[1]} in {needed[0]}, not of kind {actual[1]} in {actual[0]}."
         )
     metadata = document.get("metadata") or {}
     if not isinstance(metadata, Mapping):
-        raise InvalidResource(f"resource: metadata has to be a mapping, not {type(metadata).__name__}.")
+        raise InvalidResource(f"resource: metadata must be a mapping, not {type(metadata).__name__}.")
     for field in ("labels", "annotations"):
         found = metadata.get(field)
         if not isinstance(found, Mapping | None):
-            raise InvalidResource(f"resource: metadata.{field} has to be a mapping, not {type(found).__name__}.")
+            raise InvalidResource(f"resource: metadata.{field} must be a mapping, not {type(found).__name__}.")
     named = _consistent("name", metadata.get("name"), name)
     in_namespace = _consistent("namespace", metadata.get("namespace"), namespace)
     return {**document, "metadata": {**metadata, "name": named, "namespace": in_namespace}}
@@ -75,18 +75,18 @@ def from_document(kind: str, document: Any, name: str | None, namespace: str | N
 
 def _consistent(what: str, specified: Any, option: str | None) -> str:
     if not isinstance(specified, str | None):
-        raise InvalidResource(f"resource: metadata.{what} has to be a text, not {specified!r}. Put it between quotes.")
+        raise InvalidResource(f"resource: metadata.{what} must be a string, not {specified!r}. Quote it.")
     if specified and option and specified != option:
         raise InvalidResource(
-            f"resource: metadata.{what} is {specified}, but the option {what} says {option}. Leave one out."
+            f"resource: metadata.{what} is {specified}, but the option {what} is {option}. Omit one of them."
         )
     if not (specified or option):
-        raise InvalidResource(f"resource: metadata.{what} is missing, and the option {what} is not set, either.")
+        raise InvalidResource(f"resource: metadata.{what} and the option {what} are not set. Set one of them.")
     return specified or option or ""
 
 
 def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> tuple[Manifest, tuple[str, ...]]:
-    """Return a resource made of variables, defaulted as by the API server, and a warning per unknown field."""
+    """Return a resource built from a spec, with the defaults of the schema, and a warning per unknown field."""
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
 
     result = schema.apply(schema.spec_of(kind), dict(spec), "spec")
@@ -98,21 +98,21 @@ def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> 
         "metadata": {"name": name, "namespace": namespace},
         "spec": result.value,
     }
-    return resource, tuple(f"unknown field {path}: it is left out{_suggestion(kind, path)}" for path in result.pruned)
+    return resource, tuple(f"unknown field {path}: it is ignored{_suggestion(kind, path)}" for path in result.pruned)
 
 
-# The API server's words.
+# The API server's message.
 _UNKNOWN_FIELD = re.compile(r'unknown field "(spec\.[^"]+)"')
 
 
 def _with_nearest_field(kind: str, warning: str) -> str:
-    """Return the API server's warning; one about an unknown field of the spec with the one that may have been meant."""
+    """Return the API server's warning; one about an unknown field of the spec with the most similar field."""
     unknown = _UNKNOWN_FIELD.fullmatch(warning)
     return f"{warning}{_suggestion(kind, unknown.group(1))}" if unknown else warning
 
 
 def _suggestion(kind: str, path: str) -> str:
-    """Return a question after the known field that is most like the unknown one at the path; nothing without one."""
+    """Return a hint at the known field that is most similar to the unknown one; empty if there is none."""
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
 
     nearest = schema.nearest_field(schema.spec_of(kind), path.removeprefix("spec."))
@@ -121,7 +121,7 @@ def _suggestion(kind: str, path: str) -> str:
 
 @dataclass(frozen=True)
 class Submitted:
-    """A resource as the server has it now, as it was before, and what was done to it."""
+    """A resource as it is stored now, as it was before, and the operation."""
 
     stored: Manifest
     live: Manifest | None = None
@@ -129,10 +129,10 @@ class Submitted:
 
 
 def submit(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:
-    """Create the resource, or bring the live one to what is stated; in check mode by dry run."""
+    """Create the resource, or update the live one; in check mode by dry run."""
     submitted = _submitted(api, resource, check_mode)
     if api.warnings:
-        # A field that the server does not know is dropped: a typo in replicas leaves a group without pods.
+        # The server ignores unknown fields: a typo in replicas leaves a group without pods.
         api.warnings[:] = (_with_nearest_field(resource["kind"], text) for text in api.warnings)
     return submitted
 
@@ -150,7 +150,7 @@ def _submitted(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Subm
 
 
 def _merged(live: Manifest, resource: Manifest) -> Manifest:
-    """The spec is as stated, whole; labels and annotations of others, finalizers and status stay."""
+    """Replace the spec; merge labels and annotations; keep finalizers and status."""
     metadata = dict(live["metadata"])
     for name in ("labels", "annotations"):
         specified = resource["metadata"].get(name)
@@ -165,12 +165,12 @@ def _specified(live: Manifest) -> tuple[Any, ...]:
 
 
 def plain(value: Any) -> Any:
-    """Return what a playbook states as JSON knows it: Ansible marks values with their origin, and YAML has dates."""
+    """Return a value of a playbook as plain JSON types: Ansible tags values, and YAML has dates."""
     return json.loads(json.dumps(_with_plain_keys(value), default=str))
 
 
 def _with_plain_keys(value: Any) -> Any:
-    """Return the value with keys that JSON takes for texts: it refuses a date, which YAML makes of 2026-01-01."""
+    """Return the value with keys that JSON accepts: YAML reads 2026-01-01 as a date."""
     if isinstance(value, Mapping):
         return {_plain_key(key): _with_plain_keys(one) for key, one in value.items()}
     return [_with_plain_keys(one) for one in value] if isinstance(value, list | tuple) else value
@@ -181,6 +181,6 @@ def _plain_key(key: Any) -> Any:
 
 
 def namespace_of(resource: Any) -> str | None:
-    """Return the namespace that a resource names, if it is one and does."""
+    """Return the namespace in the metadata of a resource; None if there is none."""
     metadata = resource.get("metadata") if isinstance(resource, Mapping) else None
     return metadata.get("namespace") if isinstance(metadata, Mapping) else None

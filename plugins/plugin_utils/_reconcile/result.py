@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a task of one of our reconciling actions returns, whatever the kind: names and words."""
+"""The result of a reconcile task, for both kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 def of_outcome(
     kind: str, task: BaseRequest, outcome: Outcome[Any], details: Mapping[str, Any], fail_when_blocked: bool
 ) -> dict[str, Any]:
-    """Return the result of a task that could be carried out, be it in part; `details` is what the kind adds."""
+    """Return the result of a task that ran, even in part; `details` are the fields of the kind."""
     returned = {"name": task.name, "namespace": task.namespace, **details}
     if outcome.warnings:
         returned["warnings"] = list(outcome.warnings)
@@ -30,7 +30,7 @@ def of_outcome(
 
 
 def of_report(report: Report) -> dict[str, Any]:
-    """Return what the last pass says of the resource."""
+    """Return the fields that describe the resource after the last reconcile."""
     return {
         "generation": report.status.get("observedGeneration"),
         "ready": report.is_ready,
@@ -40,7 +40,7 @@ def of_report(report: Report) -> dict[str, Any]:
 
 
 def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:
-    """Return the result of a task that could not be begun: the operator tries again, unless the resource is gone."""
+    """Return the result of a task that could not run: the operator retries unless the resource is deleted."""
     returned = {"changed": False, "msg": str(error), "failed": fail_when_blocked, "plan": [], "conditions": []}
     is_over = fail_when_blocked or isinstance(error, ResourceNotFound)
     return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}
@@ -54,7 +54,7 @@ def _problem(outcome: Outcome[Any], task: BaseRequest) -> str:
 
 def _timeout_message(outcome: Outcome[Any]) -> str:
     if outcome.remains:
-        return f"{join_limited(outcome.remains)} still there"
+        return f"timed out waiting for the deletion of {join_limited(outcome.remains)}"
     conditions: Iterable[Mapping[str, Any]] = outcome.report.status["conditions"] if outcome.report else ()
     ready = next((each for each in conditions if each["type"] == "Ready"), None)
-    return f"not as wanted ({ready['reason']}: {ready['message']})" if ready else "still there"
+    return f"not ready ({ready['reason']}: {ready['message']})" if ready else "timed out waiting for the deletion"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the status of a resource is written, whatever its kind."""
+"""Writes of a resource's status, for both kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 
 
 def report_observe_failure(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
-    """Say in the conditions that Kubernetes could not be read; all else in the status stays as it was last seen."""
+    """Report in the conditions that a read failed; the rest of the status stays unchanged."""
     previous = resource.get("status") or {}
     metadata = resource["metadata"]
     document = {**previous, "conditions": observe_failure(str(error), previous, metadata.get("generation"), now)}
@@ -29,7 +29,7 @@ def report_observe_failure(api: KubernetesApi, resource: Manifest, error: Kubern
 
 
 def write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:
-    """Write the whole status, if the resource is still the same one."""
+    """Write the whole status, with the uid as precondition."""
     metadata = resource["metadata"]
     operations = [
         {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
@@ -39,5 +39,5 @@ def write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, 
 
 
 def reporting_errors(error: KubernetesError) -> tuple[str, ...]:
-    """Return why something could not be told to others; nothing when the resource itself has gone."""
+    """Return the error of a write of status or events; nothing if the resource was deleted."""
     return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tell ansible-operator's metrics endpoint what came of a pass."""
+"""Push the metrics of a reconcile to ansible-operator's endpoint."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Outcome, Report
 
 LOCK_SECONDS = 2.0
-# All resources are counted by each pass that has written, and by the others this often at most.
+# Each reconcile that wrote counts all resources. Others do it at most this often.
 CENSUS_PERIOD_SECONDS = 10
 
 _Outcome = TypeVar("_Outcome", bound=Outcome[Any])
@@ -46,7 +46,7 @@ Census = Callable[[], Mapping[str, float] | None]
 
 @dataclass(frozen=True)
 class Telemetry(Generic[_Outcome]):
-    """What is told of a kind: ``measure`` is about one task, ``kind_metrics`` about all resources."""
+    """The metrics of a kind: ``measure`` is about one task, ``kind_metrics`` about all resources."""
 
     kind_metrics: KindMetrics
     measure: Callable[[_Outcome, Meter, float], Run]
@@ -54,7 +54,7 @@ class Telemetry(Generic[_Outcome]):
     def publish(
         self, arguments: Mapping[str, Any], outcome: _Outcome | DruidopsError, meter: Meter, seconds: float
     ) -> str | None:
-        """Post what there is to tell of a task; return why that did not go well, None when it did."""
+        """Push the metrics of a task; return the error, or None."""
         if isinstance(outcome, DruidopsError):
             run, left = (
                 failed_run(outcome, meter, seconds),
@@ -68,7 +68,7 @@ class Telemetry(Generic[_Outcome]):
 
 
 def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:
-    """Return what there is to tell of a task that could not be carried out; a resource that has gone is no failure."""
+    """Return the metrics of a task that failed; a deleted resource is not a failure."""
     is_gone = isinstance(error, ResourceNotFound)
     return Run(
         seconds=seconds,
@@ -80,11 +80,10 @@ def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:
 
 
 def publish(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:
-    """Post the metrics of a run, in a few seconds at the most; return why not all were, None when they were.
+    """Push the metrics of a run within a few seconds; return the error, or None.
 
-    Runs for all kinds take turns: ansible-operator (v1.42) puts a metric that it does not know yet into a map without a
-    lock, and two at the same time would end it; and a gauge that becomes 0 takes two posts. ``count`` counts the
-    resources, which is ``is_news`` after a write.
+    A lock serializes runs: ansible-operator (v1.42) crashes on concurrent registrations of a metric, and a gauge that
+    becomes 0 needs two requests. ``count`` counts the resources; ``is_news`` is True after a write.
     """
     try:
         file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
@@ -96,11 +95,11 @@ def publish(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str 
     except (LockTimeout, PushError, KubernetesError) as error:
         return str(error)
     except (OSError, RecursionError, ValueError) as error:
-        # /tmp is full, a resource among those that are counted is nested too deeply, the URL is none: after all writes
-        return f"The metrics could not be told to {url}: {error!r}"
+        # /tmp is full, a counted resource is nested too deeply, or the URL is invalid. All writes are done already.
+        return f"The metrics could not be pushed to {url}: {error!r}"
     return None
 
 
 def final_status(report: Report | None) -> FinalStatus:
-    """Return what a pass has left; without a report there was nothing any more."""
+    """Return the final status of a reconcile; none if there is no report, since the resource was deleted."""
     return FinalStatus(None if report is None or report.is_gone else report.status)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Repeated reconciles, until there is nothing left to wait for; and the clock that times them."""
+"""Repeated reconciles until a final state, and the clock that times them."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 @dataclass(frozen=True)
 class Clock:
-    """What tells the time and passes it; tests bring their own."""
+    """Time and sleep; tests replace it."""
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
     def ticks(self, timeout: float, pause: float) -> Iterator[bool]:
-        """Yield True after each pause until the time is over."""
+        """Yield True after each pause until the timeout."""
         end = self.monotonic() + timeout
         while self.monotonic() < end:
             self.sleep(min(pause, max(0.0, end - self.monotonic())))
             yield True
 
 
-# Takes a line for the person who waits.
+# Receives a line of progress.
 Progress = Callable[[str], None]
 
 
 class Report(Protocol):
-    """What a pass says of itself."""
+    """The report of one reconcile."""
 
     @property
     def is_final(self) -> bool:
-        """True when there is nothing to wait for: it is as wanted, or something lasting is in the way."""
+        """True when there is nothing to wait for: the desired state is reached, or a lasting problem blocks it."""
 
     @property
     def progress(self) -> str:
-        """How far it is, in words."""
+        """The progress, as a line of text."""
 
     @property
     def is_ready(self) -> bool:
-        """True when the condition Ready is."""
+        """True when the condition Ready is true."""
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """What is in the way."""
+        """The problems that block the resource."""
 
     @property
     def status(self) -> Mapping[str, Any]:
@@ -60,11 +60,11 @@ class Report(Protocol):
 
     @property
     def is_gone(self) -> bool:
-        """True when the resource has gone, so that it has no status any more."""
+        """True when the resource was deleted and has no status."""
 
     @property
     def requeue_after(self) -> int | None:
-        """Seconds until the next look; None where the regular period will do."""
+        """Seconds until the next reconcile; None for the regular period."""
 
 
 _Report = TypeVar("_Report", bound=Report)
@@ -72,9 +72,9 @@ _Report = TypeVar("_Report", bound=Report)
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Generic[_Report]):
-    """What came of a task; `report` is that of the last pass, None when there was nothing to report on.
+    """The outcome of a task; `report` is that of the last reconcile, None if there was none.
 
-    `remains` names what is still there of what was to go.
+    `remains` names the objects that are not deleted yet.
     """
 
     report: _Report | None = None
@@ -97,7 +97,7 @@ _Outcome = TypeVar("_Outcome", bound=Outcome[Any])
 def wait_until_final(
     outcome: _Outcome, again: Callable[[_Outcome], _Outcome], ticks: Iterator[bool], progress: Progress
 ) -> _Outcome:
-    """Return what came of the pass after which there is nothing to wait for, or of the last one that was in time."""
+    """Return the outcome of the first final reconcile, or of the last one before the timeout."""
     say = without_repeats(progress)
     _show(say, outcome)
     while not outcome.is_final and next(ticks, False):
@@ -107,7 +107,7 @@ def wait_until_final(
 
 
 def without_repeats(progress: Progress) -> Progress:
-    """Return what passes a line on unless it is that of the last time."""
+    """Return a progress function that skips a line equal to the one before."""
     said: str | None = None
 
     def say(line: str) -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A document in a few letters, to see whether it is still the same."""
+"""Digest of a JSON document."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from typing import Any
 
 
 def digest(specified: Any) -> str:
-    """Return the SHA-256 of a JSON document, whatever the order of its fields."""
+    """Return the SHA-256 of a JSON document, independent of the order of its fields."""
     text = json.dumps(specified, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-_LINE_GOES_ON = re.compile(r"(?<!\\)(?:\\\\)*\\\n[ \t\f]*")
+_LINE_CONTINUATION = re.compile(r"(?<!\\)(?:\\\\)*\\\n[ \t\f]*")
 _ENTRY = re.compile(r"(?P<name>(?:\\.|[^\\=: \t\f])+)[ \t\f]*[=:]?[ \t\f]*(?P<value>.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def properties(text: str) -> dict[str, str]:
-    """Return the entries; of one that occurs twice the last."""
-    lines = _LINE_GOES_ON.sub(_joined, text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    """Return the entries; the last one of a duplicate name."""
+    lines = _LINE_CONTINUATION.sub(_joined, text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     entries = (
         _ENTRY.fullmatch(line.lstrip(" \t\f")) for line in lines if line.strip(" \t\f")[:1] not in ("#", "!", "")
     )
@@ -24,7 +24,7 @@ def properties(text: str) -> dict[str, str]:
 
 
 def _joined(match: re.Match[str]) -> str:
-    """Keep the pairs of backslashes before the one that makes the line go on."""
+    """Keep the pairs of backslashes before the line continuation."""
     return match.group().partition("\n")[0][:-1]
 
 

@@ -24,7 +24,7 @@ _FACTORS = {
 
 
 def parse(value: Any) -> Decimal | None:
-    """Return the amount that ``value`` (string or number) stands for; None if it is no quantity."""
+    """Return the amount of ``value`` (string or number); None if it is not a valid quantity."""
     if isinstance(value, bool):
         return None
     match = _QUANTITY.fullmatch(str(value))
@@ -34,7 +34,7 @@ def parse(value: Any) -> Decimal | None:
     try:
         return Decimal(number + (exponent or "")) * _FACTORS[suffix or ""]
     except ArithmeticError:
-        # An exponent beyond all bounds.
+        # The exponent is out of range.
         return None
 
 

@@ -31,7 +31,7 @@ CLAIM = "PersistentVolumeClaim"
 
 def named(output: str) -> set[str]:
     """Return the claims that were named before they were deleted."""
-    return set(re.findall(r"^wiki: Deletes the claim (\S+) and the data in its volume\.$", output, re.M))
+    return set(re.findall(r"^wiki: Deletes PVC (\S+) and the data in its volume\.$", output, re.M))
 
 
 def planned(output: str) -> set[str]:
@@ -77,7 +77,7 @@ def test_without_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> N
     removed = ansible.cluster("wiki", **GONE, **given)
     assert removed.changed
     assert named(removed.output) == planned(plan.output)
-    assert keeps_claims == ("These claims are kept, since no spec says what becomes of them" in removed.output)
+    assert keeps_claims == ("These PVCs are retained, since no spec says whether to delete them" in removed.output)
     assert live.made() == ({(CLAIM, name) for name in CLAIMS} if keeps_claims else set())
     mark = live.mark()
     assert not ansible.cluster("wiki", **GONE, **given).changed

@@ -34,10 +34,10 @@ def test_file_that_is_no_resource(each_ansible: Ansible) -> None:
     )
     assert "missing.yml" in missing
     assert f"resource: {broken} is neither JSON nor YAML" in not_yaml
-    assert "resource: a mapping is needed, not list." in no_mapping
-    assert "resource: it is Service in v1; one resource of kind Druid in druid.apache.org/v1alpha1" in no_druid
-    assert "resource: metadata.name is missing, and the option name is not set, either." in no_name
-    assert "resource: metadata.name is wiki, but the option name says other. Leave one out." in two_names
+    assert "resource: must be a mapping, not list." in no_mapping
+    assert "resource: must be of kind Druid in druid.apache.org/v1alpha1, not of kind Service in v1." in no_druid
+    assert "resource: metadata.name and the option name are not set." in no_name
+    assert "resource: metadata.name is wiki, but the option name is other. Omit one of them." in two_names
 
 
 def test_nothing_there(each_ansible: Ansible, live: Live) -> None:
@@ -49,12 +49,12 @@ def test_nothing_there(each_ansible: Ansible, live: Live) -> None:
         {"name": "wiki", "spec": wiki.spec(), **nowhere},
         {"name": "wiki", "host": "https://127.0.0.1:9", "api_key": "x"},
     )
-    assert f"There is no Druid wiki in namespace {live.namespace}. Create it, or give it" in no_resource
+    assert f"There is no Druid wiki in namespace {live.namespace}. Create it, or set" in no_resource
     remedy = 'in namespace no-such-namespace: 404 namespaces "no-such-namespace" not found. Create the namespace first'
     assert f"Cannot create Druid wiki {remedy}" in no_namespace
     assert f"ConfigMap wiki-druid-common-config {remedy}" in neither
     assert neither.count("404") == 1
-    assert "the Kubernetes API at https://127.0.0.1:9 gives no answer" in unreachable
+    assert "the Kubernetes API at https://127.0.0.1:9 did not respond" in unreachable
     assert "Connection refused" in unreachable
 
 
@@ -96,14 +96,15 @@ def merged(document: Manifest, patch: Manifest) -> Manifest:
 
 
 INVALID: dict[str, tuple[Manifest, str]] = {
-    "no image": ({"spec": {"image": None}}, "spec.image: no image is named here, nor for groups data, "),
+    "no image": ({"spec": {"image": None}}, "spec.image: no image is set here or in groups data, "),
     "no label": (
         wiki.changed("data", podLabels={"team": "a b"}),
         'spec.nodes[data].podLabels[team]: "a b" cannot be the value of a label',
     ),
     "long name": (
         {"spec": {"nodes": {"d" * 50: wiki.group("historical", 8083)}}},
-        "is 61 characters long, and a StatefulSet here can have 52; choose a shorter key or name for the cluster.",
+        "is 61 characters long, and the name of a StatefulSet can have 52; choose a shorter key or name for the "
+        "cluster.",
     ),
     "two that want a name": (
         {
@@ -301,7 +302,8 @@ def test_reference_to_another_namespace_needs_permission(ansible: Ansible, live:
     mark = live.plane.audit.mark()
     [refused] = messages(ansible, {"name": "wiki"})
     assert (
-        "ConfigMap kube-root-ca.crt is in namespace kube-public. References to other namespaces are refused" in refused
+        "ConfigMap kube-root-ca.crt is in namespace kube-public. References to other namespaces are not permitted"
+        in refused
     )
     assert [each for each in live.plane.audit.since(mark, "druidops") if each.namespace == "kube-public"] == []
     assert live.made() == set()

@@ -145,7 +145,7 @@ def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, 
         key: live.get(*key)["metadata"]["uid"] for key in (("PersistentVolumeClaim", kept), ("Pod", f"{STATEFUL}-0"))
     }
 
-    warning = f"The claim {kept} is kept: StatefulSet {STATEFUL} is not this cluster's"
+    warning = f"PVC {kept} is retained: StatefulSet {STATEFUL} does not belong to this cluster"
     if by == "operator":
         live.delete("Druid", NAME)
         one_pass(live, NAME)

@@ -82,7 +82,7 @@ def test_a_client_certificate_says_who_asks(each_ansible: Ansible, live: Live, t
 def test_kubeconfig_that_leads_nowhere(ansible: Ansible, live: Live) -> None:
     for name, value in {"kubeconfig": "/nonexistent", "context": "no-such-context"}.items():
         output = ansible.tasks(info(live, **{name: value}), status=2).output
-        assert "No way to a Kubernetes cluster" in output
+        assert "Cannot connect to a Kubernetes cluster" in output
         assert value in output
 
 

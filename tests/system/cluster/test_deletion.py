@@ -367,7 +367,7 @@ def test_says_that_data_are_kept_when_it_cannot_know_whether_the_resource_was_or
     plan = one_pass(live, "c", check_mode=True, absent=True)
     assert [str(step.key) for step in plan.plan.steps if step.key.kind == CLAIM] == []
     [warning] = plan.warnings
-    assert warning.startswith(f"These claims are kept, since ConfigMap {common} has lost its owner")
+    assert warning.startswith(f"These PVCs are retained, since ConfigMap {common} has no owner")
     assert all(name in warning for name in own_claims("c"))
     if by == "operator":
         live.delete("Druid", "c")
@@ -423,7 +423,7 @@ def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by
     assert late.is_made
     assert gone(live, "c")
     claims = {late.late["metadata"]["name"], *own_claims("c")}
-    assert sorted(lines) == sorted(f"Deletes the claim {name} and the data in its volume." for name in claims)
+    assert sorted(lines) == sorted(f"Deletes PVC {name} and the data in its volume." for name in claims)
     assert {step.key.name for step in outcome.plan.steps if step.key.kind == CLAIM} == claims
 
 
@@ -459,7 +459,7 @@ def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
     assert not outcome.timed_out
     assert {name for name, _lines in witness.deleted} == own_claims("c")
     for name, lines in witness.deleted:
-        assert f"Deletes the claim {name} and the data in its volume." in lines
+        assert f"Deletes PVC {name} and the data in its volume." in lines
     assert len(witness.lines) == len(set(witness.lines))
 
 
@@ -480,7 +480,7 @@ def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: L
     assert of_outcome(waited, request, fail_when_blocked=True)["msg"].endswith(
         ": Druid c (held by x.example.com/y) still there after 1 s."
     )
-    assert lines == ["Waits until it is gone: Druid c (held by x.example.com/y)."]
+    assert lines == ["Waiting for the deletion of Druid c (finalizers: x.example.com/y)."]
 
 
 def as_deployment(specification: dict[str, Any]) -> dict[str, Any]:

@@ -378,7 +378,7 @@ def test_waits_for_pods_and_goes_without_a_word(live: Live, druid: Druid) -> Non
         eventually(lambda: (report := kept.one_pass().report) is not None and report.is_ready)
         found = condition(kept.stored, "Progressing")
         assert (found["status"], found["reason"]) == ("False", "WaitingForDruid")
-        assert found["message"] == "The dynamic configuration of coordinator waits until a pod is ready in routers."
+        assert found["message"] == "The dynamic configuration of coordinator waits for a ready pod in routers."
         assert proxy.exchanges == []
         kept.live.merge("Druid", NAME, {"spec": {"nodes": {"routers": {"replicas": 1}}}})
         eventually(lambda: kept.one_pass() and proxy.exchanges)

@@ -29,8 +29,8 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: Live) -> None:
     assert created.changed
     assert live.made() == wiki.OBJECTS
     # a line for each step forward
-    assert "wiki: 0/3 nodes ready. Waiting for data 0/1, brokers 0/1, routers 0/1." in created.output
-    assert "wiki: 3/3 nodes ready. All 3 nodes are ready and up to date." in created.output
+    assert "wiki: 0/3 pods ready. Waiting for data 0/1, brokers 0/1, routers 0/1." in created.output
+    assert "wiki: 3/3 pods ready. All pods are ready and up to date (3/3)." in created.output
     assert condition(live.get("Druid", "wiki"), "Ready")["status"] == "True"
     mark = live.mark()
     assert not each_ansible.cluster("wiki").changed
@@ -46,7 +46,7 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: Live) -> None:
     eventually(lambda: live.made() == wiki.OBJECTS - gone | {("PersistentVolumeClaim", "segments-druid-wiki-data-1")})
 
     removed = each_ansible.cluster("wiki", state="absent", **QUICK)
-    assert "Deletes the claim segments-druid-wiki-data-0 and the data in its volume." in removed.output
+    assert "Deletes PVC segments-druid-wiki-data-0 and the data in its volume." in removed.output
     assert live.find("Druid", "wiki") is None
     eventually(lambda: not live.made())
     assert not each_ansible.cluster("wiki", state="absent").changed

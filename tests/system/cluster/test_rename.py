@@ -52,7 +52,7 @@ def assert_stays(live: Live, *words: str) -> None:
     assert (after["uid"], after.get("deletionTimestamp")) == (pod["uid"], None)
     assert [step.key for step in outcome.plan.steps if step.operation == "delete" and step.key.name == STATEFUL] == []
     message = condition(live.get("Druid", NAME), "Degraded")["message"]
-    for text in (f"StatefulSet {STATEFUL} is of group historicals, which the specification has no longer.", *words):
+    for text in (f"StatefulSet {STATEFUL}: group historicals was removed from the spec.", *words):
         assert text in message
 
 

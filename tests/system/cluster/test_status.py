@@ -177,7 +177,7 @@ def test_events_tell_what_was_done(live: Live) -> None:
 def test_wait_that_is_over_says_what_is_awaited(ansible: Ansible, ready: Live) -> None:
     break_pod(ready, "data")
     run = ansible.cluster("wiki", wait=True, wait_timeout=1, wait_sleep=1, status=2)
-    message = f"Druid {ready.namespace}/wiki: not as wanted (PodsNotReady: Waiting for data 0/1.) after 1 s."
+    message = f"Druid {ready.namespace}/wiki: not ready (PodsNotReady: Waiting for data 0/1.) after 1 s."
     assert message in run.output
     assert condition(ready.get("Druid", "wiki"), "Ready")["status"] == "False"
 
@@ -194,7 +194,7 @@ def test_wait_tells_of_each_step_forward(ansible: Ansible, ready: Live) -> None:
     person.start()
     run = ansible.cluster("wiki", wait=True, wait_timeout=300, wait_sleep=1)
     person.join()
-    assert re.findall(r"^wiki: (\d/3) nodes ready", run.output, re.M) == ["1/3", "2/3", "3/3"]
+    assert re.findall(r"^wiki: (\d/3) pods ready", run.output, re.M) == ["1/3", "2/3", "3/3"]
 
 
 def ignored(value: str | None) -> Manifest:

@@ -132,7 +132,7 @@ def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
     in_cluster.live.delete("Druid", "c")
     in_cluster.proxy.fail_next(UNAVAILABLE, path="/terminate")
     gone = in_cluster.one_pass(absent=True, settings=ONE_TRY)
-    assert_left_behind(in_cluster, gone, "Its cluster is being deleted, too")
+    assert_left_behind(in_cluster, gone, "The cluster is also being deleted")
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
 
@@ -165,7 +165,7 @@ def test_a_namespace_that_goes(ingestion: Ingesting, answers: bool) -> None:
     gone = ingestion.one_pass(absent=True, settings=ONE_TRY)
 
     if not answers:
-        assert_left_behind(ingestion, gone, "Its namespace is being deleted, too", has_events=False)
+        assert_left_behind(ingestion, gone, "The namespace is also being deleted", has_events=False)
     assert live.find(KIND, ingestion.name) is None
     assert (ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")) is not answers
 

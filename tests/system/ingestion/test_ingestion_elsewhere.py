@@ -68,7 +68,7 @@ def test_one_that_is_deleted_before_a_pass_leaves_it(moved: Ingesting) -> None:
     ended = moved.one_pass(absent=True)
     assert moved.live.find(KIND, moved.name) is None
     [warning] = ended.warnings
-    assert "was given to another Druid (http://127.0.0.1:" in warning
+    assert "runs in another Druid (http://127.0.0.1:" in warning
     assert supervisors(moved) == [moved.name]
 
 

@@ -219,7 +219,7 @@ def test_a_task_that_druid_leaves_running_is_named(ingestion: Ingesting) -> None
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     assert running_tasks(ingestion) == [task]
     [warning] = gone.warnings
-    assert f"Task {task} had only just begun" in warning
+    assert f"Task {task} had just started" in warning
     told = [each["message"] for each in ingestion.live.list("Event") if each["reason"].endswith("LeftBehind")]
     assert told == [warning]
 

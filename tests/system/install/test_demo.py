@@ -136,7 +136,7 @@ def test_says_which_cluster_it_uses_before_it_writes(shown: Shown) -> None:
 
 def test_shows_plan_conditions_and_columns(shown: Shown) -> None:
     assert '"create StatefulSet druid-small-brokers"' in shown.output
-    assert '"Ready=True AllPodsReady: All 4 nodes are ready and up to date."' in shown.output
+    assert '"Ready=True AllPodsReady: All pods are ready and up to date (4/4)."' in shown.output
     table = shown.output.partition("columns.py druid-demo\n")[2].partition("\n==>")[0]
     rows = [re.sub(r"(\d+[dhms])+$|(?<=routers)\S+", "*", line).split() for line in table.splitlines()]
     assert rows == [

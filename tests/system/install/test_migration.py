@@ -118,7 +118,7 @@ def test_there_and_back_and_there_again(golden: Live, reader: Reader) -> None:
 
     reader.follow(4)
     again = reader.ansible.cluster(NAME, status=2)
-    assert "held back: The Go operator writes this cluster, too" in again.output
+    assert "blocked: The Go operator also writes this cluster" in again.output
     assert condition(golden.get("Druid", NAME), "Ready")["reason"] == "ConflictingOperator"
     reader.follow(8, 1, 2, 3)
     assert "druid.apache.org/take-over" not in (golden.get("Druid", NAME)["metadata"].get("annotations") or {})

@@ -187,4 +187,4 @@ def test_an_endpoint_that_does_not_answer_fails_no_pass(ansible: Ansible, live: 
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/metrics"
         assert ansible.cluster(NAME, metrics_url=url, log=str(tmp_path / "log")).changed
     [line] = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["metrics"].startswith(f"The metrics could not be posted to {url}")
+    assert json.loads(line)["metrics"].startswith(f"The metrics could not be pushed to {url}")

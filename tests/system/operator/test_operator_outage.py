@@ -152,7 +152,7 @@ def assert_trouble_was_told(log: Path, login: Account, started: DruidOperator) -
     """A line says what the trouble was; the account's token is in none, nor in what the operator prints."""
     text = log.read_text(encoding="utf-8")
     errors = [line for line in map(json.loads, text.splitlines()) if line["level"] == "error"]
-    assert [line for line in errors if line["name"] == CHANGING and "gives no answer" in line["message"]]
+    assert [line for line in errors if line["name"] == CHANGING and "did not respond" in line["message"]]
     token = json.loads(login.kubeconfig.read_text(encoding="utf-8"))["users"][0]["user"]["token"]
     assert token not in text
     assert token not in started.program.log

@@ -1,4 +1,4 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decisions: pure functions of what is wanted and what is there, one policy a file."""
+"""Decisions: pure functions of the desired and the live state, one policy per file."""

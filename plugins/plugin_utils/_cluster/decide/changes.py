@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which objects differ from what is wanted, and which are wanted no longer."""
+"""Objects that differ from their desired state."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 
 def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
-    """Yield each wanted object with the key of its group (None: shared by all)."""
+    """Yield each desired object with the key of its group (None: shared by all)."""
     yield from ((None, manifest) for manifest in desired.common)
     yield from ((group, manifest) for group, manifests in desired.groups.items() for manifest in manifests)
 
 
 def not_listed(desired: Desired, observed: Observed) -> list[ObjectKey]:
-    """Return the wanted objects that the LISTs do not show."""
+    """Return the desired objects that the LISTs do not contain."""
     keys = (key_of(manifest) for _group, manifest in desired_objects(desired))
     return [key for key in keys if key not in observed.objects]
 
 
 def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
-    """Return a step for each wanted object that is missing or differs, in the order of the rollout."""
+    """Return a step for each desired object that is missing or differs, in rollout order."""
     first_replicas = {
         group.unique_name: max(group.first_replicas, len(observed.orphans_of(group.unique_name)))
         for group in cluster.groups
@@ -74,12 +74,12 @@ def _change(
 
 
 def _frozen(claim: Manifest, live: Manifest) -> Manifest:
-    """Return the claim with the specification that it has: data are not touched by a mere apply."""
+    """Return the PVC with its live spec: an apply never changes a volume."""
     return {**claim, "spec": {name: live["spec"].get(name, value) for name, value in claim["spec"].items()}}
 
 
 def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
-    """True for a workload that we have stopped: an autoscaler leaves alone what has no replicas."""
+    """True for a workload that we stopped: an autoscaler ignores a workload with 0 replicas."""
     stopped_by_us = (
         live["spec"].get("replicas") == 0 and intersection(owned_fields(live), REPLICAS) if "spec" in live else {}
     )
@@ -87,14 +87,14 @@ def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str
 
 
 def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
-    """Return the manifest with replicas for a workload that an autoscaler will govern: without, it starts with 1."""
+    """Return the manifest with initial replicas for an autoscaled workload: without them it starts with 1."""
     if not _is_governed(manifest, first_replicas):
         return None
     return _with_replicas(manifest, first_replicas[manifest["metadata"]["name"]])
 
 
 def _recreated(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
-    """Return the manifest with what others have decided of the object: its additions, an autoscaler's replicas."""
+    """Return the manifest with the fields of other managers, and the replicas of an autoscaler."""
     recreated = with_foreign_fields(live, manifest)
     if _is_governed(manifest, first_replicas):
         recreated = _with_replicas(recreated, live["spec"].get("replicas", 1))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names of desired objects that objects of others have."""
+"""Desired objects whose names belong to objects of other owners."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 
 def name_collisions(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Finding, ...]:
-    """Return a finding for each wanted name that an object has which is not this cluster's.
+    """Return a finding for each desired name of an existing object that does not belong to this cluster.
 
-    One for all of them when it is the cluster's own name that a resource has.
+    It is one finding if a resource has the cluster's own name.
     """
     found = ((group, observed.objects.get(key_of(manifest))) for group, manifest in desired_objects(desired))
     taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pod templates that say something twice, as the Go operator writes them, are kept as long as nothing else changes.
+"""Pod templates with duplicate merge keys, as the Go operator writes them, stay until something else changes.
 
-Server-side apply refuses them, and dropping the second entry would restart every pod of the group.
+Server-side apply rejects them, and the removal of the second entry would restart every pod of the group.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TEMPLATE = ("f:spec", "f:template")
 
 
 def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> Desired:
-    """Return what is desired, without the pod template of each group that already runs the verbatim one."""
+    """Return the desired objects, without the pod template of each group that already runs the verbatim one."""
     kept = {key for key in desired.deduplicated if _runs(verbatim.groups[key], observed)}
     groups = {
         key: tuple(_without_template(manifest) for manifest in manifests) if key in kept else manifests
@@ -50,13 +50,13 @@ def _runs(manifests: tuple[Manifest, ...], observed: Observed) -> bool:
 
 
 def _without_foreign_fields(live: Manifest, desired: Manifest) -> Manifest:
-    """Return the workload without what others have added: the time of a restart, a sidecar, a variable."""
+    """Return the workload without the fields of other managers: the time of a restart, a sidecar, a variable."""
     additions = difference(below(foreign_fields(live), *_TEMPLATE), field_set(desired))
     return remove(live, additions)
 
 
 def _has_duplicate_keys(pod: Manifest) -> bool:
-    """True for a pod that a recreation, cut short, has left without its workload, and that has the entries twice."""
+    """True for a pod without a workload, after an interrupted recreation, that has duplicate entries."""
     _template, dropped = without_duplicates({"spec": pod["spec"]})
     return bool(dropped)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the resource states of Druid's dynamic configurations: the cluster's level, and the groups' laid over it."""
+"""The dynamic configurations that a resource specifies: those of the groups merged into the cluster's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 COORDINATOR, OVERLORD, BROKER, TASK_RUNNER = "coordinator", "overlord", "broker", "kubernetesTaskRunner"
 KINDS = (COORDINATOR, OVERLORD, BROKER, TASK_RUNNER)
-# The Go operator knew the groups middlemanagers and coordinators by their keys; they have these types.
+# The Go operator identifies the groups middlemanagers and coordinators by key; they have these node types.
 _KIND_OF_NODE_TYPE: Mapping[str, str] = {
     "coordinator": COORDINATOR,
     "overlord": OVERLORD,
@@ -26,7 +26,7 @@ _KIND_OF_NODE_TYPE: Mapping[str, str] = {
     "indexer": OVERLORD,
     "broker": BROKER,
 }
-# The types of the groups that serve a kind: the first that there is any of (a Coordinator can be the Overlord, too).
+# The node types that serve a kind: the first one that exists (a Coordinator can also be the Overlord).
 _SERVERS: Mapping[str, tuple[str, ...]] = {
     COORDINATOR: ("coordinator",),
     BROKER: ("coordinator",),
@@ -41,7 +41,7 @@ Config = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class SpecifiedConfigs:
-    """The configuration of each kind that one is stated for, what is in the way of others, remarks for the user."""
+    """The specified configuration by kind, findings about others, and warnings."""
 
     configs: Mapping[str, Config] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -49,7 +49,7 @@ class SpecifiedConfigs:
 
 
 def specified(cluster: Cluster) -> SpecifiedConfigs:
-    """Return what the resource states; a kind of which two groups want different things is left out."""
+    """Return the specified configurations, without a kind for which two groups contradict each other."""
     configs: dict[str, Config] = {}
     findings: list[Finding] = []
     for kind in KINDS:
@@ -63,7 +63,7 @@ def specified(cluster: Cluster) -> SpecifiedConfigs:
 
 
 def due(cluster: Cluster, observed: Observed) -> SpecifiedConfigs:
-    """Return what of it can be asked for now; that the rest waits is a finding, and no problem."""
+    """Return the configurations that can be compared now; a finding that is not a problem names the others."""
     desired = specified(cluster)
     waits = awaited(cluster, observed, desired.configs)
     if not waits:
@@ -73,9 +73,9 @@ def due(cluster: Cluster, observed: Observed) -> SpecifiedConfigs:
 
 
 def awaited(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the groups that a pod has to be ready of first, by the kinds of which there are such groups.
+    """Return, by kind, the groups that need a ready pod first.
 
-    Of groups that the resource does not describe nothing is known, so they are not waited for.
+    The state of groups outside the resource is unknown, so they are not waited for.
     """
     waits = ((kind, (_ROUTER, _SERVERS[kind])) for kind in kinds)
     found = {
@@ -85,9 +85,9 @@ def awaited(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[
 
 
 def waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
-    """Return that these kinds wait for a pod of these groups: no problem, and over without anybody's doing."""
+    """Return the finding for kinds that wait for a pod of these groups. It is not a problem."""
     groups = dict.fromkeys(key for keys in kinds.values() for key in keys)
-    message = f"The dynamic configuration of {', '.join(kinds)} waits until a pod is ready in {', '.join(groups)}."
+    message = f"The dynamic configuration of {', '.join(kinds)} waits for a ready pod in {', '.join(groups)}."
     return Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False)
 
 
@@ -118,22 +118,22 @@ def _contradiction(kind: str, name: str, *groups: Group) -> Finding:
     places = (f"spec.nodes[{group.key}].dynamicConfig.{name} ({_shown(_of_group(group)[name])})" for group in groups)
     return Finding(
         reasons.INVALID_SPEC,
-        f"{' and '.join(places)} contradict each other: Druid has one dynamic configuration of {kind}. State it in "
-        f"one of them, or in spec.dynamicConfig.{kind}; until then nothing is written to it.",
+        f"{' and '.join(places)} contradict each other: Druid has one dynamic configuration of {kind}. Set it in "
+        f"one of them, or in spec.dynamicConfig.{kind}. It is not written before that.",
     )
 
 
 def _warnings(cluster: Cluster) -> Iterator[str]:
     for name in sorted((cluster.get("dynamicConfig") or {}).keys() - {*KINDS}):
-        yield f"spec.dynamicConfig.{name} has no effect: what there is, is {', '.join(KINDS)}."
+        yield f"spec.dynamicConfig.{name} has no effect: the supported fields are {', '.join(KINDS)}."
     for group in cluster.groups:
         if _of_group(group) and group.node_type not in _KIND_OF_NODE_TYPE:
             where = f"spec.nodes[{group.key}].dynamicConfig"
-            yield f"{where} has no effect: Druid has no dynamic configuration of a {group.node_type}. Remove it."
+            yield f"{where} has no effect: Druid has no dynamic configuration for a {group.node_type}. Remove it."
 
 
 def _unready(cluster: Cluster, observed: Observed, types: Iterable[str]) -> list[str]:
-    """Return the keys of the groups of the first type that there is any of, if none of them has a ready pod."""
+    """Return the keys of the groups of the first existing type, if none of them has a ready pod."""
     by_type = ([group for group in cluster.groups if group.node_type == kind] for kind in types)
     groups: list[Group] = next((groups for groups in by_type if groups), [])
     is_ready = any(_ready_pods(group, observed) for group in groups)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Is the Go operator still at work? Two operators on one cluster would undo each other's writes for ever."""
+"""Whether the Go operator still writes the cluster. Two operators would revert each other's writes indefinitely."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 
 def go_operator_conflict(cluster: Cluster, observed: Observed) -> Finding | None:
-    """Return that objects which we had taken over carry the Go operator's annotation again.
+    """Return a finding if objects that we took over have the Go operator's annotation again.
 
-    It was removed when they were taken over; back it comes only with a write of the Go operator. After a rollback to it
-    the user says by an annotation of the resource that it has been stopped.
+    The takeover removed it, so only a write of the Go operator can add it. After a rollback the user confirms with an
+    annotation of the resource that the Go operator is stopped.
     """
     if cluster.annotations.get(names.TAKE_OVER_ANNOTATION) == "true":
         return None
@@ -31,7 +31,7 @@ def go_operator_conflict(cluster: Cluster, observed: Observed) -> Finding | None
     more = f" and {len(back) - 1} more" if len(back) > 1 else ""
     return Finding(
         reasons.CONFLICTING_OPERATOR,
-        f"The Go operator writes this cluster, too: its annotation {names.RESOURCE_HASH_ANNOTATION} is back on "
+        f"The Go operator also writes this cluster: its annotation {names.RESOURCE_HASH_ANNOTATION} was set again on "
         f"{back[0]}{more}. Nothing is changed. Stop the Go operator, then annotate the Druid resource with "
         f"{names.TAKE_OVER_ANNOTATION}=true.",
     )
@@ -39,9 +39,9 @@ def go_operator_conflict(cluster: Cluster, observed: Observed) -> Finding | None
 
 def _is_contested(live: Manifest, cluster: Cluster) -> bool:
     annotations = live["metadata"].get("annotations") or {}
-    # There the annotation was left when the object was taken over.
+    # The takeover leaves the annotation on objects of these kinds.
     if live["kind"] in field_ownership.KEEPS_HASH or names.RESOURCE_HASH_ANNOTATION not in annotations:
         return False
     owned = field_ownership.owned_fields(live)
-    # An annotation that we own is one that we are just about to remove: the takeover was cut short.
+    # We own the annotation if a takeover was interrupted: it is removed next.
     return bool(owned) and not below(owned, *field_ownership.GO_OPERATOR_HASH) and is_ours(live, cluster)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What belongs together travels together: a group is written whole or not at all, and what it replaces goes last."""
+"""All-or-nothing writes per group: a finding blocks the group, and any finding defers the removal of groups."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 
 def drop_blocked(steps: Iterable[Step], findings: Iterable[Finding]) -> tuple[Step, ...]:
-    """Return the steps that may be carried out.
+    """Return the steps that are not blocked.
 
-    None of a group with a finding, none at all if all groups share it; and as long as there is any finding, no removal
-    of a group that is gone: under another name it may be the group that cannot be written.
+    A finding blocks its group, or all groups if it has none. Any finding also blocks the removal of groups: a removed
+    group may be a blocked one under its old name.
     """
     blocked = {finding.group for finding in findings}
     if None in blocked:
@@ -31,22 +31,22 @@ def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
 
 
 def unchanged_message(group: str | None) -> str:
-    """Return what a refusal means for the rest of its group; None is what all groups share."""
+    """Return the consequence of a rejection for its group; None are the objects that all groups share."""
     return f"Nothing of group {group} is changed." if group else "Nothing is changed."
 
 
 def deferred_removals(removals: Iterable[Step], findings: Collection[Finding]) -> tuple[Finding, ...]:
-    """Return a finding for each workload of a group that is gone, when it stays because of the findings."""
+    """Return a finding for each workload of a removed group that stays because of the findings."""
     if not findings or None in {finding.group for finding in findings}:
         return ()
     deferred = (step for step in removals if step.removes_group and step.key.kind in WORKLOADS)
-    return tuple(Finding(reasons.REMOVAL_DEFERRED, _words(step), _former_group(step)) for step in deferred)
+    return tuple(Finding(reasons.REMOVAL_DEFERRED, _message(step), _former_group(step)) for step in deferred)
 
 
-def _words(step: Step) -> str:
+def _message(step: Step) -> str:
     return (
-        f"{step.key} is of group {_former_group(step)}, which the specification has no longer. It stays, with all that "
-        "belongs to it, until nothing is in the way of the other groups: one of them may be to replace it."
+        f"{step.key}: group {_former_group(step)} was removed from the spec. Its deletion is deferred until the other "
+        "groups can be applied (it may be a rename). Fix the other problems."
     )
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fields that the API server will not change: seen before anything is written, changed by making the object again."""
+"""Immutable fields: detected before any write, changed by recreating the object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 HEADLESS = "None"
-# Field of spec -> what it means when it is not stated; by kind (Kubernetes API, apps/v1).
+# Field of spec -> its default; by kind (Kubernetes API, apps/v1).
 _IMMUTABLE: Mapping[str, Mapping[str, Any]] = {
     "StatefulSet": {
         "serviceName": "",
@@ -32,7 +32,7 @@ _IMMUTABLE: Mapping[str, Mapping[str, Any]] = {
 
 
 def immutable_changes(live: Manifest, manifest: Manifest) -> tuple[str, ...]:
-    """Return the fields in which the manifest wants what only a new object can have."""
+    """Return the immutable fields that differ between the live object and the manifest."""
     if manifest["kind"] == "Service":
         return ("clusterIP",) if _is_headless(live) != _is_headless(manifest) else ()
     fields = _IMMUTABLE.get(manifest["kind"], {})
@@ -40,8 +40,8 @@ def immutable_changes(live: Manifest, manifest: Manifest) -> tuple[str, ...]:
     old, new = live.get("spec") or {}, manifest.get("spec") or {}
     return tuple(
         field
-        for field, unstated in fields.items()
-        if not same(old.get(field, unstated), new.get(field, unstated), shape.child(field))
+        for field, default in fields.items()
+        if not same(old.get(field, default), new.get(field, default), shape.child(field))
     )
 
 
@@ -50,21 +50,21 @@ def _is_headless(service: Manifest) -> bool:
 
 
 def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest]) -> Finding | None:
-    """Return why a workload is not recreated: pods that run would be lost to it."""
+    """Return a finding if the recreated workload would not select running pods."""
     desired = manifest["spec"]["selector"]["matchLabels"]
     lost = [pod["metadata"]["name"] for pod in pods if not desired.items() <= (pod["metadata"]["labels"] or {}).items()]
     if not lost:
         return None
     return Finding(
         reasons.PODS_WOULD_BE_ORPHANED,
-        f"{key_of(manifest)} has to be recreated, but its pods {', '.join(sorted(lost))} do not carry the labels that "
-        f"it would select ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete them.",
+        f"{key_of(manifest)} must be recreated, but its pods {', '.join(sorted(lost))} do not have the labels of its "
+        f"selector ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete the pods.",
         group,
     )
 
 
 def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observed) -> tuple[Finding, ...]:
-    """Return a finding for each workload that is not recreated, since it would lose pods that run."""
+    """Return a finding for each workload that is not recreated because it would orphan running pods."""
     groups = {group.key: group for group in cluster.groups}
     recreated = [step for step in steps if step.operation == "recreate" and step.key.kind in WORKLOADS and step.group]
     found = (not_adoptable(step.group, step.manifest, observed.pods_of(groups[step.group or ""])) for step in recreated)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order a pass writes: what all groups share, group by group, and removals last, but for autoscalers."""
+"""The order of the writes: shared objects, group by group, removals last except those of autoscalers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 
 
 def in_order(writes: Collection[Step], removals: Collection[Step]) -> tuple[Step, ...]:
-    """Return all steps in the order in which they are carried out; both are in the order of the rollout."""
+    """Return all steps in the order of execution; both arguments are in rollout order."""
     shared = (step for step in writes if step.group is None)
     grouped = (step for step in writes if step.group is not None)
     first = (step for step in removals if _comes_first(step))
@@ -20,5 +20,5 @@ def in_order(writes: Collection[Step], removals: Collection[Step]) -> tuple[Step
 
 
 def _comes_first(step: Step) -> bool:
-    """True for the autoscaler of a group that stays: it would undo the replicas that the group is given."""
+    """True for the removed autoscaler of a group that stays: it would revert the replicas of the group."""
     return step.key.kind == "HorizontalPodAutoscaler" and step.group is not None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What waits while the user wants hands off a cluster."""
+"""The pending changes of a paused cluster."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 
 def without_steps(plan: Plan, paused: Finding) -> Plan:
-    """Return the plan without its steps: what it would change waits, and what is in the way of it is no problem yet."""
-    obstacles = tuple(replace(finding, is_problem=False) for finding in plan.findings)
+    """Return the plan without its steps: they become pending changes, and findings are not problems."""
+    blockers = tuple(replace(finding, is_problem=False) for finding in plan.findings)
     pending = _pending(plan)
     if pending is None:
-        return Plan((), (paused, *obstacles), plan.warnings)
-    return Plan((), (paused, pending, *obstacles), (*plan.warnings, pending.message))
+        return Plan((), (paused, *blockers), plan.warnings)
+    return Plan((), (paused, pending, *blockers), (*plan.warnings, pending.message))
 
 
 def _pending(plan: Plan) -> Finding | None:
@@ -27,8 +27,8 @@ def _pending(plan: Plan) -> Finding | None:
         return None
     changes = [f"{step.operation} {step.key}" for step in plan.steps]
     changes += [step.title for step in plan.in_druid]
-    number = f"{len(changes)} change{' waits' if len(changes) == 1 else 's wait'}"
+    number = f"{len(changes)} pending change{'' if len(changes) == 1 else 's'}"
     pending = [f"{number}: {join_limited(changes)}."] if changes else []
     blocking = [finding.message for finding in plan.findings]
-    obstacles = [f"In the way then: {join_limited(blocking, ' | ')}"] if blocking else []
-    return Finding(reasons.CHANGES_PENDING, " ".join(["Paused.", *pending, *obstacles]), is_problem=False)
+    blockers = [f"Blocked by: {join_limited(blocking, ' | ')}"] if blocking else []
+    return Finding(reasons.CHANGES_PENDING, " ".join(["Paused.", *pending, *blockers]), is_problem=False)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Can the specification be carried out at all?"""
+"""Preconditions of a reconcile: valid fields, permitted and existing references."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 
 def disallowed_references(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
-    """Return the references to other namespaces that are not followed."""
+    """Return the references to other namespaces that are not permitted."""
     own = resource["metadata"]["namespace"]
     return tuple(key for key in cluster_references(resource) if not is_allowed(key.namespace, own, allowed_namespaces))
 
 
 def disallowed(references: Iterable[ReferenceKey], own_namespace: str) -> tuple[Finding, ...]:
-    """Return a finding for each reference that is not followed."""
+    """Return a finding for each reference that is not permitted."""
     return tuple(_refusal(key, own_namespace) for key in references)
 
 
 def _refusal(key: ReferenceKey, own_namespace: str) -> Finding:
     if key.kind == "Secret":
-        # To allow it would be of no use.
+        # A pod cannot mount a Secret of another namespace, whatever is allowed.
         return Finding(reasons.REF_NOT_PERMITTED, str(secret_elsewhere(key, own_namespace)))
     return not_permitted("spec.extraCommonConfig", key.kind, key.name, key.namespace)
 
 
 def schema_errors(resource: Manifest) -> tuple[Finding, ...]:
-    """Return a finding for each field whose value cannot even be read: the schema of another day has let it in."""
+    """Return a finding for each field of the wrong type: it was stored under an older schema."""
     problems = schema.schema_errors(schema.spec_of("Druid"), resource.get("spec"))
-    remedy = "Such a value is stored, and cannot be read as this version does. Change the field."
+    remedy = "The value was stored under another version of the CRD. Change the field."
     return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
 
 
 def invalid(cluster: Cluster) -> tuple[Finding, ...]:
-    """Return a finding for each thing in the specification that cannot be carried out."""
+    """Return a finding for each invalid value in the spec."""
     return tuple(Finding(reasons.INVALID_SPEC, str(problem)) for problem in validate(cluster))
 
 
 def not_found(cluster: Cluster) -> tuple[Finding, ...]:
-    """Return a finding for each missing reference: leaving its files out would restart every pod."""
+    """Return a finding for each missing reference: without its files every pod would restart."""
     return tuple(
         Finding(
             reasons.REFERENCE_NOT_FOUND,
             f"spec.extraCommonConfig: {key.kind} {key.name} in namespace {key.namespace} does not exist. "
-            "Create it, or remove the reference; until then nothing is changed.",
+            "Create it, or remove the reference. Nothing is changed before that.",
         )
         for key in missing_references(cluster)
     )

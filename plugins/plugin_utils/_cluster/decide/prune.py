@@ -28,7 +28,7 @@ PRUNED_KINDS = (
 
 
 def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
-    """Return a step for each object that carries our labels, is ours, and is wanted no longer."""
+    """Return a step for each of our objects, with our labels, that is not desired any more."""
     kept = {key_of(manifest) for _group, manifest in desired_objects(desired)}
     found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
     unwanted = (live for live in found if _is_prunable(live, cluster))
@@ -39,9 +39,9 @@ def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
 
 
 def may_leave_replica_sets(cluster: Cluster, desired: Desired, observed: Observed) -> bool:
-    """True when a group goes, or pods run whose Deployment is gone: a ReplicaSet may be left that nobody controls.
+    """True when a group is removed, or pods run without their Deployment: there may be a ReplicaSet without owner.
 
-    Otherwise there is none, and no need to look.
+    Otherwise ReplicaSets need not be listed.
     """
     is_pruned = any(step.removes_group for step in removed_objects(cluster, desired, observed))
     return is_pruned or targets.runs_without_deployment(cluster, observed)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What may become of claims. Until storage growth is here: a claim is never made smaller."""
+"""PVCs cannot shrink (an expansion is not implemented yet)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values import quan
 
 
 class _Size(NamedTuple):
-    """How much a claim, or a template of claims, is about."""
+    """The size of a PVC or of a volume claim template."""
 
     name: str
     text: str
@@ -27,7 +27,7 @@ class _Size(NamedTuple):
 
 
 def shrinking_claims(cluster: Cluster, observed: Observed) -> tuple[Finding, ...]:
-    """Return a finding for each claim template that comes to ask for less than the running group's claims have."""
+    """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
     return tuple(finding for group in cluster.groups for finding in _shrinking_claims_of(group, observed))
 
 
@@ -41,19 +41,19 @@ def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
         if new[name].amount < old[name].amount:
             largest = max(_sizes(f"{name}-{group.unique_name}", observed), key=_amount, default=None)
             if largest is not None and new[name].amount < largest.amount:
-                yield Finding(reasons.INVALID_SPEC, _words(group, name, new[name], largest), group.key)
+                yield Finding(reasons.INVALID_SPEC, _message(group, name, new[name], largest), group.key)
 
 
-def _words(group: Group, name: str, asked: _Size, largest: _Size) -> str:
+def _message(group: Group, name: str, asked: _Size, largest: _Size) -> str:
     return (
-        f"spec.nodes[{group.key}].volumeClaimTemplates[{name}]: {asked.text} is less than the {largest.text} of claim "
-        f"{largest.name}, and a claim cannot shrink. Ask for {largest.text} or more. "
+        f"spec.nodes[{group.key}].volumeClaimTemplates[{name}]: {asked.text} is less than the {largest.text} of PVC "
+        f"{largest.name}, and a PVC cannot shrink. Request {largest.text} or more. "
         f"Nothing of group {group.key} is changed."
     )
 
 
 def _requests(templates: list[Mapping[str, Any]]) -> dict[str, _Size]:
-    """Return what each claim template asks for."""
+    """Return the request of each volume claim template."""
     named = (((template.get("metadata") or {}).get("name", ""), template) for template in templates)
     found = {name: _size(name, _requested(template)) for name, template in named}
     return {name: size for name, size in found.items() if size is not None}
@@ -64,9 +64,9 @@ def _requested(claim: Mapping[str, Any]) -> Any:
 
 
 def _sizes(stem: str, observed: Observed) -> Iterator[_Size]:
-    """Yield the size of each claim that was made of the template: what was asked for, or as much of it as there is.
+    """Yield the size of each PVC of the template: the request, or the capacity if that is less.
 
-    A volume may be larger than what was asked for, and smaller while it has not grown.
+    A volume can be larger than the request, and smaller during an expansion.
     """
     for claim in observed.of_kind("PersistentVolumeClaim"):
         name = claim["metadata"]["name"]

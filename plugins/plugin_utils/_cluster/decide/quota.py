@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Does a quota refuse an object that replaces another? It counts both, and only one is ever there."""
+"""Quota errors of a recreated object: the quota still counts the old one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
-# As the admission plugin ResourceQuota says it.
+# The message of the admission plugin ResourceQuota.
 _EXCEEDED = re.compile(
     r"exceeded quota: .*?, requested: (?P<requested>.*?), used: (?P<used>.*?), limited: (?P<limit>.*)"
 )
 
 
 def leaves_room(error: ApiError, kind: str) -> bool:
-    """True for a refusal by a quota that counts objects, and is full only while the one to be replaced is there."""
+    """True for a rejection by an object count quota that is exceeded only while the old object exists."""
     match = _EXCEEDED.search(error.message) if error.status == FORBIDDEN else None
     if match is None:
         return False

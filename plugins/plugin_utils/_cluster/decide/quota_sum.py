@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Do the quotas have room for a whole group? A dry run sees each object by itself, and so says nothing of their sum."""
+"""Quota check of a whole group: a dry run checks each object by itself, not their sum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
-# By the names that a ResourceQuota has for them.
+# By the resource names of a ResourceQuota.
 Amounts = Mapping[str, Decimal]
 
 STORAGE = "requests.storage"
@@ -26,17 +26,16 @@ _ONE, _NOTHING = Decimal(1), Decimal(0)
 
 
 def have_sums(steps: Iterable[Step]) -> bool:
-    """True when two steps need more of the same: only then can a sum be too much where each step alone is not."""
+    """True when two steps use more of the same resource: only then can their sum exceed a quota that each meets."""
     return any(number > 1 for number in Counter(name for step in steps for name in _needs(step)).values())
 
 
 def beyond(steps: Iterable[Step], quotas: Iterable[Manifest]) -> tuple[Finding, ...]:
-    """Return a finding for each group that the quotas have no room for, beside what is written before it.
+    """Return a finding for each group that exceeds a quota, given the writes before it.
 
-    `steps` are in the order in which they are carried out, `quotas` the ResourceQuotas of the namespace. A group that
-    has a finding takes no room.
+    `steps` are in the order of execution, `quotas` the ResourceQuotas of the namespace. A blocked group uses nothing.
     """
-    # What has scopes counts pods, or claims of a VolumeAttributesClass.
+    # A quota with scopes counts pods, or PVCs of a VolumeAttributesClass.
     limits = [quota for quota in quotas if not {"scopes", "scopeSelector"} & quota["spec"].keys()]
     before: tuple[Step, ...] = ()
     findings: list[Finding] = []
@@ -51,13 +50,13 @@ def beyond(steps: Iterable[Step], quotas: Iterable[Manifest]) -> tuple[Finding, 
 
 
 def _refusals(before: Sequence[Step], members: Sequence[Step], quotas: Sequence[Manifest]) -> Iterator[str]:
-    """Yield for each member that some quota has no room for what the API server would say."""
+    """Yield, for each member that exceeds a quota, the message of the API server."""
     taken = _sum(_change(step) for step in before)
     for step in members:
         for quota in quotas:
             missing = [name for name in _needs(step) if not _has_room(quota, name, taken, step)]
             if missing:
-                yield _words(step, quota, missing, taken)
+                yield _message(step, quota, missing, taken)
         taken = _sum((taken, _change(step)))
 
 
@@ -71,15 +70,15 @@ def _amount(quota: Manifest, field: str, name: str) -> Decimal | None:
     return quantity.parse(((quota.get("status") or {}).get(field) or {}).get(name))
 
 
-def _words(step: Step, quota: Manifest, names: Sequence[str], taken: Amounts) -> str:
-    """Say it as the API server does when the group has been written that far."""
+def _message(step: Step, quota: Manifest, names: Sequence[str], taken: Amounts) -> str:
+    """Return the message of the API server at that point of the write."""
     used = {name: (_amount(quota, "used", name) or _NOTHING) + taken.get(name, _NOTHING) for name in names}
     requested = {name: _needs(step)[name] for name in names}
     limited = {name: _amount(quota, "hard", name) or _NOTHING for name in names}
     return (
         f"Cannot write {step.key} in namespace {step.manifest['metadata']['namespace']}: exceeded quota: "
         f"{quota['metadata']['name']}, requested: {_listed(requested)}, used: {_listed(used)}, "
-        f"limited: {_listed(limited)}, with all that would be written before it. Raise the quota, or ask for less."
+        f"limited: {_listed(limited)} (including the writes before it). Raise the quota, or request less."
     )
 
 
@@ -92,12 +91,12 @@ def _text(name: str, amount: Decimal) -> str:
 
 
 def _needs(step: Step) -> Amounts:
-    """Return what there will be more of."""
+    """Return the resources of which the step uses more."""
     return {name: amount for name, amount in _change(step).items() if amount > 0}
 
 
 def _change(step: Step) -> Amounts:
-    """Return what there will be more or less of; what is recreated is not there twice."""
+    """Return the change in usage; a recreated object counts once."""
     kind = step.key.kind
     less = {name: -amount for name, amount in _usage(kind, step.live).items()}
     return _sum((_usage(kind, step.after or step.manifest), less))
@@ -112,10 +111,10 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
 
 
 def _usage(kind: str, live: Manifest | None) -> Amounts:
-    """Return what quotas count of an object (Kubernetes 1.34, pkg/quota/v1/evaluator/core)."""
+    """Return what quotas count for an object (Kubernetes 1.34, pkg/quota/v1/evaluator/core)."""
     if live is None:
         return {}
-    # Of Kubernetes' first API group objects were counted before there was a `count/`.
+    # Quotas for the core API group also accept names without `count/`.
     names = {f"count/{KINDS[kind].resource}", KINDS[kind].resource}
     measure = _MEASURED.get(kind)
     return {**dict.fromkeys(names, _ONE), **(measure(live["spec"]) if measure else {})}

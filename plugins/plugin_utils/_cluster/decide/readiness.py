@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far each group is: pods wanted, pods ready, and whether its controller has caught up."""
+"""State of each group: desired pods, ready pods, and whether its controller observed the latest generation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
-# Waiting reasons of a container that will not go away by waiting.
+# Waiting reasons of a container that need a change by the user.
 FAILING = frozenset(
     {
         "CrashLoopBackOff",
@@ -30,9 +30,9 @@ FAILING = frozenset(
 
 @dataclass(frozen=True)
 class GroupState:
-    """One group: nodes wanted and ready, whether all run the current template, and what its pods suffer from.
+    """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
-    `unschedulable` are pods that no machine has room for, which may pass; `failures` is what waiting does not mend.
+    `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
     """
 
     key: str
@@ -44,7 +44,7 @@ class GroupState:
 
     @property
     def cause(self) -> str | None:
-        """Why a first pod of the group is not ready, as far as Kubernetes says it."""
+        """Why the first pod of the group is not ready, if Kubernetes reports it."""
         return next(iter((*self.failures, *self.unschedulable)), None)
 
     @property
@@ -52,13 +52,14 @@ class GroupState:
         return self.is_settled and self.ready >= self.desired
 
     def __str__(self) -> str:
-        return f"{self.key} {self.ready}/{self.desired}{' (too many)' if self.ready > self.desired else ''}"
+        remark = " (too many)" if self.ready > self.desired else " (rolling out)" if self.ready == self.desired else ""
+        return f"{self.key} {self.ready}/{self.desired}{remark if not self.is_ready else ''}"
 
 
 def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -> tuple[GroupState, ...]:
-    """Return the state of each group in the order of the rollout.
+    """Return the state of each group in rollout order.
 
-    With `as_it_is` the workloads that are there say how many pods are wanted: the specification waits.
+    With `as_it_is` the live workloads define the desired number of pods, since the spec is pending.
     """
     pods = tuple(observed.of_kind("Pod"))
     return tuple(_state(group, observed.workload(group), pods, as_it_is) for group in cluster.groups)
@@ -66,7 +67,7 @@ def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -
 
 def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
     own = sorted((pod for pod in pods if _is_of(pod, group)), key=_name)
-    failures = tuple(_trouble(pod) for pod in own if _failing_container(pod))
+    failures = tuple(_failure(pod) for pod in own if _failing_container(pod))
     unschedulable = tuple(text for pod in own for text in _unplaced(pod))
     if workload is None:
         desired = 0 if as_it_is else group.replicas
@@ -77,7 +78,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
 
 
 def _is_settled(workload: Manifest, desired: int) -> bool:
-    """True when the controller has seen the latest generation and all pods are of it."""
+    """True when the controller observed the latest generation and all pods are up to date."""
     status = workload.get("status") or {}
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
     return (
@@ -91,7 +92,7 @@ def _is_updated(workload: Manifest) -> bool:
     status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
-    # Pods that stay at the old revision because the user wants it so are up to date.
+    # Pods that stay at the old revision as the user requested count as up to date.
     if strategy.get("type") == "OnDelete" or (strategy.get("rollingUpdate") or {}).get("partition"):
         return True
     return bool(status.get("currentRevision") == status.get("updateRevision"))
@@ -107,13 +108,13 @@ def _name(pod: Manifest) -> str:
 
 
 def _unplaced(pod: Manifest) -> Iterator[str]:
-    """Yield what the scheduler says of a pod that it finds no place for."""
+    """Yield the scheduler's message for an unschedulable pod."""
     for each in (pod.get("status") or {}).get("conditions") or ():
         if (each["type"], each["status"]) == ("PodScheduled", "False"):
             yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
 
 
-def _trouble(pod: Manifest) -> str:
+def _failure(pod: Manifest) -> str:
     container = _failing_container(pod) or {}
     waiting = container["state"]["waiting"]
     message = f": {waiting['message']}" if waiting.get("message") else ""

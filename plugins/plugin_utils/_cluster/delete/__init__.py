@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Deletion of a cluster: what is deleted, in which order, and the finalizer."""
+"""Deletion of a cluster: targets, sequence, and the finalizer."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The finalizer that deletes the claims with the resource: kept as the Go operator keeps it, and carried out."""
+"""The finalizer that deletes the PVCs with the resource, compatible with the Go operator's."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 
-# Kubernetes' own: dependents are to lose their owner instead of going with it.
+# Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"
-# Of these kinds each object has the resource as its owner.
+# The resource owns each object of these kinds.
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
 
 def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]:
-    """Return the step that adds or removes the finalizer as disablePVCDeletionFinalizer wants, or adds it always."""
+    """Return the step that adds or removes the finalizer per disablePVCDeletionFinalizer, or always adds it."""
     finalizers = resource["metadata"].get("finalizers") or []
-    is_wanted = always or deletes_claims(resource.get("spec"))
-    if is_wanted == (names.FINALIZER in finalizers):
+    is_desired = always or deletes_claims(resource.get("spec"))
+    if is_desired == (names.FINALIZER in finalizers):
         return ()
-    return (_finalizer_step(resource, [*finalizers, names.FINALIZER] if is_wanted else _without(finalizers)),)
+    return (_finalizer_step(resource, [*finalizers, names.FINALIZER] if is_desired else _without(finalizers)),)
 
 
 def is_set(resource: Manifest) -> bool:
-    """True for a resource that does not go before its claims have been dealt with."""
+    """True for a resource with our finalizer."""
     return names.FINALIZER in (resource["metadata"].get("finalizers") or ())
 
 
 def remove_finalizer(resource: Manifest) -> Step:
-    """Return the step that removes the finalizer: the resource goes."""
+    """Return the step that removes the finalizer, which deletes the resource."""
     return _finalizer_step(resource, _without(resource["metadata"]["finalizers"]))
 
 
 def deletes_claims(spec: Any) -> bool:
-    """True when the claims go with the cluster: the documented default, also of a specification that is none."""
+    """True when the PVCs are deleted with the cluster: the documented default, also for an invalid spec."""
     return not (isinstance(spec, Mapping) and spec.get("disablePVCDeletionFinalizer", False))
 
 
 def is_orphaning(resource: Manifest) -> bool:
-    """True while Kubernetes takes the owner off everything that the resource has made, as --cascade=orphan wants it."""
+    """True while Kubernetes removes the owner reference of all dependents (--cascade=orphan)."""
     return ORPHAN in (resource["metadata"].get("finalizers") or ())
 
 
 def objects_without_owner(cluster: Cluster, observed: Observed) -> tuple[str, ...]:
-    """Return what of this cluster has lost its owner, though the resource is there.
+    """Return the objects of this cluster without owner although the resource exists.
 
-    That is how a resource looks that is deleted with --cascade=orphan once Kubernetes has dealt with its own
-    finalizer: all that it has made is to stay, its data first of all. Somebody may have done it by hand, too.
+    A deletion with --cascade=orphan leaves this state once Kubernetes removed its own finalizer: all dependents must
+    stay, above all their data. A user may also have removed the owner by hand.
     """
     found = observed.of_kind(*OWNED)
     return tuple(str(key_of(live)) for live in found if controller(live) is None and is_ours(live, cluster))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster that is to be absent: what is its own is deleted, its data are named first."""
+"""Deletion of a cluster (state: absent): its own objects are deleted, its PVCs are announced first."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ _Found = TypeVar("_Found")
 
 
 def delete_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
-    """Delete the resource and carry out its finalizer, as the operator would; with `wait` until it is gone."""
+    """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
     try:
         resource = api.get(names.KIND, request.namespace, request.name)
     except ApiError as error:
         if not error.is_missing_kind:
             raise
-        # Without the CRD a cluster made of variables can be there all the same.
+        # A cluster without a resource can exist without the CRD.
         raise KubernetesError(" ".join((str(error), *_defined_by_variables(api, request)))) from error
     if resource is None:
         return Outcome(warnings=_defined_by_variables(api, request))
     request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
     if is_terminating(resource):
-        # somebody has deleted it: what its finalizer does is what is left
+        # it is already being deleted: only its finalizer has to run
         return _until_gone(api, request, resource, Outcome(), progress, clock)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
@@ -59,7 +59,7 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
         return outcome
     on_step = request.options.on_step
     _announce_all(plan, on_step)
-    # The resource may go at once: nobody would delete any more what it does not own, nor save what is to stay.
+    # The resource may be deleted at once: so first delete objects that it does not own, and disown retained PVCs.
     results = act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps), on_step)
     failures = _failures(results)
     if failures:
@@ -70,7 +70,7 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
 
 
 def _defined_by_variables(api: KubernetesApi, request: Request) -> tuple[str, ...]:
-    """Return a warning when a cluster of this name is there that has no resource."""
+    """Return a warning if a cluster of this name without a resource exists."""
     left = workloads_without_resource(api, _named(request))
     if not left:
         return ()
@@ -83,14 +83,14 @@ def _defined_by_variables(api: KubernetesApi, request: Request) -> tuple[str, ..
 
 
 def _named(request: Request) -> Cluster:
-    """Return the cluster of which nothing but the name is known."""
+    """Return a cluster of which only the name is known."""
     return Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
 
 
 def _until_gone(
     api: KubernetesApi, request: Request, resource: Manifest, outcome: Outcome, progress: Progress, clock: Clock
 ) -> Outcome:
-    """Make a pass for a resource that is being deleted, with `wait` until it is gone."""
+    """Reconcile a terminating resource, with `wait` until it is deleted."""
     waits = request.wait and not request.options.check_mode
     say = without_repeats(progress)
     for is_later in chain((False,), clock.ticks(request.wait_timeout if waits else 0, request.wait_sleep)):
@@ -108,14 +108,14 @@ def _until_gone(
 
 
 def _remaining(api: KubernetesApi, resource: Manifest) -> Manifest | None:
-    """Return the resource as it is now; None when it is gone, be it that another one has its name."""
+    """Return the live resource; None if it is deleted, or replaced by another one of its name."""
     metadata = resource["metadata"]
     live = api.get(names.KIND, metadata["namespace"], metadata["name"])
     return live if live is not None and live["metadata"]["uid"] == metadata["uid"] else None
 
 
 def delete_without_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
-    """Delete all that was made of variables; with `wait` until it is gone."""
+    """Delete a cluster that has no resource; with `wait` until all of its objects are deleted."""
     _refuse_a_resource(api, request)
     cluster = _named(request)
     delete_claims = request.spec is not None and deletes_claims(request.spec)
@@ -135,7 +135,7 @@ def delete_without_resource(api: KubernetesApi, request: Request, progress: Prog
 
 
 def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
-    """InvalidResource when the cluster is not one that was made of variables: its claims would look as if it were."""
+    """InvalidResource if the cluster has a resource: the PVCs of both kinds look alike."""
     try:
         resource = api.get(names.KIND, request.namespace, request.name)
     except ApiError as error:
@@ -149,19 +149,19 @@ def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
         )
 
 
-def _delete_everything(absence: DeletionSequence, delete_claims: bool, outcome: Outcome, on_step: OnStep) -> Outcome:
-    """Return the outcome after an attempt to delete everything, with what is there yet.
+def _delete_everything(sequence: DeletionSequence, delete_claims: bool, outcome: Outcome, on_step: OnStep) -> Outcome:
+    """Return the outcome after an attempt to delete everything, with the remaining objects.
 
-    What fails is put down: what was done before is no less done.
+    Errors are recorded as findings, so that completed steps are still reported.
     """
     errors: list[str] = []
-    results = act(absence.api, _until_error(absence.of_variables(delete_claims), errors), on_step)
-    remains = tuple(map(_with_holders, _until_error(absence.remains(delete_claims), errors)))
+    results = act(sequence.api, _until_error(sequence.of_variables(delete_claims), errors), on_step)
+    remains = tuple(map(_with_holders, _until_error(sequence.remains(delete_claims), errors)))
     unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
     plan = replace(plan, findings=(*_failures(results), *unknown))
     changed = outcome.changed or any(result.is_done for result in results)
-    warnings = tuple(dict.fromkeys((*outcome.warnings, *absence.warnings)))
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *sequence.warnings)))
     return replace(outcome, plan=plan, changed=changed, warnings=warnings, remains=remains)
 
 
@@ -173,20 +173,20 @@ def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]
 
 
 def _with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
-    """Return the plan with the steps about what it does not know, such as claims that were made at the last moment."""
+    """Return the plan with additional steps, such as PVCs that were created in the meantime."""
     known = {step.key for step in plan.steps}
     more = {step.key: step for step in steps if step.key not in known}
     return replace(plan, steps=(*plan.steps, *more.values()))
 
 
 def _announce_claims(progress: Progress) -> OnStep:
-    """Return what says which data go, before they go: each once."""
-    said: set[ObjectKey] = set()
+    """Return a function that announces each PVC once, before its deletion."""
+    announced: set[ObjectKey] = set()
 
     def on_step(step: Step) -> None:
-        if step.key.kind == CLAIM and step.operation == "delete" and step.key not in said:
-            said.add(step.key)
-            progress(f"Deletes the claim {step.key.name} and the data in its volume.")
+        if step.key.kind == CLAIM and step.operation == "delete" and step.key not in announced:
+            announced.add(step.key)
+            progress(f"Deletes PVC {step.key.name} and the data in its volume.")
 
     return on_step
 
@@ -198,11 +198,11 @@ def _announce_all(plan: Plan, on_step: OnStep) -> None:
 
 def _with_holders(live: Manifest) -> str:
     holders = live["metadata"].get("finalizers") if is_terminating(live) else None
-    return f"{key_of(live)} (held by {', '.join(holders)})" if holders else str(key_of(live))
+    return f"{key_of(live)} (finalizers: {', '.join(holders)})" if holders else str(key_of(live))
 
 
 def _waiting_message(*remains: str) -> str:
-    return f"Waits until it is gone: {join_limited(remains)}."
+    return f"Waiting for the deletion of {join_limited(remains)}."
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take a cluster away: by deleting its resource, or, made of variables, object by object.
+"""Steps that delete a cluster: with its resource, or object by object if it has none.
 
-Steps are yielded: the next is asked for when the one before has been carried out. Claims are looked at when the
-workloads are gone, and again when no pod runs any more, since until then a controller may make new ones.
+Steps are generated: the next one is requested after the execution of the one before. PVCs are listed after the deletion
+of the workloads, and again when no pod runs any more, since a controller may create new ones until then.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 
-# How long pods may take to be told that they go, after their workload has gone: seconds are much.
+# How long to wait until the pods of a deleted workload are terminating. Seconds are plenty.
 QUIET_ATTEMPTS = 100
 QUIET_PAUSE_SECONDS = 0.1
 
 
 @dataclass
 class DeletionSequence:
-    """The way in which a cluster goes. `warnings` say what is kept, and are complete when the steps are used up.
+    """The deletion of a cluster. `warnings` name what is retained; they are complete after the last step.
 
-    Steps that are only planned are not waited for.
+    A plan does not wait between steps.
     """
 
     api: KubernetesApi
@@ -45,7 +45,7 @@ class DeletionSequence:
     warnings: list[str] = field(default_factory=list)
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
-        """Yield what is left to do for a resource that is being deleted; its finalizer is last."""
+        """Yield the remaining steps for a terminating resource; the finalizer is last."""
         deletes = finalizer.deletes_claims(resource.get("spec"))
         is_orphaned = self._is_orphaned(resource, observed)
         if not is_orphaned:
@@ -60,7 +60,7 @@ class DeletionSequence:
         yield finalizer.remove_finalizer(resource)
 
     def with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
-        """Yield what goes with a resource: pods without a workload, itself, its workloads, and its claims."""
+        """Yield the deletion of a resource: pods without a workload, itself, its workloads, and its PVCs."""
         is_orphaned = self._is_orphaned(resource, observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
         if not is_orphaned:
@@ -74,34 +74,34 @@ class DeletionSequence:
             yield from self._claims()
 
     def of_variables(self, delete_claims: bool) -> Iterator[Step]:
-        """Yield the deletion of all that was made of variables: workloads first, then claims, then the rest."""
+        """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
         observed = _observe(self.api, self.cluster)
         yield from targets.workloads(self.cluster, observed)
         yield from targets.orphans(self.cluster, observed)
         if delete_claims:
             yield from self._claims_to_the_last()
         else:
-            self._warn_kept("no spec says what becomes of them")
+            self._warn_kept("no spec says whether to delete them")
         yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_terminating(live))
 
     def remains(self, delete_claims: bool) -> Iterator[Manifest]:
-        """Yield what of a cluster made of variables is there yet, be it that it is going."""
+        """Yield the remaining objects of a cluster without a resource, including terminating ones."""
         observed = observe(self.api, self.cluster, ())
         yield from (live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster))
         if delete_claims:
             yield from targets.remaining_claims(self.cluster, self._claims_and_users())
 
     def _is_orphaned(self, resource: Manifest, observed: Observed) -> bool:
-        """True when what the resource has made is to stay; or may be, which is said."""
+        """True when the dependents of the resource must stay, or may have to: then with a warning."""
         if finalizer.is_orphaning(resource):
             return True
         ownerless = finalizer.objects_without_owner(self.cluster, observed)
         if ownerless and finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec")):
             more = f" and {len(ownerless) - 1} more" if len(ownerless) > 1 else ""
             self._warn_kept(
-                f"{ownerless[0]}{more} has lost its owner, as after a deletion with --cascade=orphan",
-                " If their data are to go, delete them by hand, or reconcile before the resource is deleted: "
-                "that puts the owner back.",
+                f"{ownerless[0]}{more} has no owner, as after a deletion with --cascade=orphan",
+                " To delete their data, delete them by hand, or reconcile before the deletion of the resource, which "
+                "restores the owner.",
             )
         return bool(ownerless)
 
@@ -110,7 +110,7 @@ class DeletionSequence:
         return (live for live in observed.of_kind(*kinds) if is_ours(live, self.cluster))
 
     def _claims_to_the_last(self) -> Iterator[Step]:
-        """Yield the deletion of the claims, and then of those that were made until their controller had noticed."""
+        """Yield the deletion of the PVCs, and then of those that a controller created in the meantime."""
         yield from self._claims()
         if not self.is_plan:
             self._wait_until_quiet()
@@ -128,11 +128,11 @@ class DeletionSequence:
         yield from steps
 
     def _disown_claims(self, resource: Manifest, all_stay: bool) -> Iterable[Step]:
-        """Return the release of claims that stay: of all, or of those that others may need."""
+        """Return the steps that remove the owner of retained PVCs: of all, or of those that others may need."""
         return targets.disown_claims(self.cluster, self._claims_and_users(), resource, all_stay)
 
     def _claims_and_users(self) -> Observed:
-        """Look at the claims as they are now, and if there are any at whoever might need them."""
+        """Read the live PVCs, and if there are any, the pods and workloads that may use them."""
         selector = f"{names.CLUSTER_LABEL}={self.cluster.name}"
         claims = self.api.list_objects(targets.CLAIM, self.cluster.namespace, selector)
         users = self._list("Pod", *WORKLOADS) if claims else Observed()
@@ -141,10 +141,10 @@ class DeletionSequence:
     def _warn_kept(self, reason: str, remedy: str = "") -> None:
         kept = ", ".join(step.key.name for step in self._claims())
         if kept:
-            self.warnings.append(f"These claims are kept, since {reason}: {kept}.{remedy}")
+            self.warnings.append(f"These PVCs are retained, since {reason}: {kept}.{remedy}")
 
     def _list(self, *kinds: str) -> Observed:
-        """Look at all objects of these kinds in the namespace: what others have made may carry no label of ours."""
+        """Read all objects of these kinds in the namespace: objects of other owners may not have our labels."""
         found = (live for kind in kinds for live in self.api.list_objects(kind, self.cluster.namespace))
         return Observed().with_objects(found)
 
@@ -152,31 +152,31 @@ class DeletionSequence:
 def finalize(
     api: KubernetesApi, resource: Manifest, cluster: Cluster, is_plan: bool
 ) -> tuple[Iterator[Step], Observed, list[str]]:
-    """Return what is left to do for a resource that is being deleted, what there is, and warnings.
+    """Return the remaining steps for a terminating resource, the live objects, and warnings.
 
-    The warnings are complete when the steps are used up.
+    The warnings are complete after the last step.
     """
-    absence = DeletionSequence(api, cluster, is_plan)
+    sequence = DeletionSequence(api, cluster, is_plan)
     if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
         return iter((finalizer.remove_finalizer(resource),) if finalizer.is_set(resource) else ()), Observed(), []
     observed = _observe(api, cluster)
-    return absence.of_resource(resource, observed), observed, absence.warnings
+    return sequence.of_resource(resource, observed), observed, sequence.warnings
 
 
 def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
-    """Return what goes with the resource: itself, its workloads, and the claims that its finalizer deletes."""
-    absence = DeletionSequence(api, Cluster.from_resource({**resource, "spec": {}}), is_plan=True)
-    if len(absence.cluster.name) > names.MAX_LABEL_CHARACTERS:
+    """Return the deletion of a resource: itself, its workloads, and the PVCs that its finalizer deletes."""
+    sequence = DeletionSequence(api, Cluster.from_resource({**resource, "spec": {}}), is_plan=True)
+    if len(sequence.cluster.name) > names.MAX_LABEL_CHARACTERS:
         return Plan((Step("delete", resource, live=resource),))
-    steps = tuple(absence.with_resource(resource, _observe(api, absence.cluster)))
-    return Plan(steps, warnings=tuple(absence.warnings))
+    steps = tuple(sequence.with_resource(resource, _observe(api, sequence.cluster)))
+    return Plan(steps, warnings=tuple(sequence.warnings))
 
 
 def variable_removal(api: KubernetesApi, cluster: Cluster, delete_claims: bool) -> Plan:
-    """Return the deletion of all that was made of variables; claims only when their deletion was stated."""
-    absence = DeletionSequence(api, cluster, is_plan=True)
-    steps = tuple(absence.of_variables(delete_claims))
-    return Plan(steps, warnings=tuple(absence.warnings))
+    """Return the deletion of a cluster without a resource; PVCs only if the spec says so."""
+    sequence = DeletionSequence(api, cluster, is_plan=True)
+    steps = tuple(sequence.of_variables(delete_claims))
+    return Plan(steps, warnings=tuple(sequence.warnings))
 
 
 def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
@@ -185,7 +185,7 @@ def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Man
     try:
         found = [live for kind in WORKLOADS for live in api.list_objects(kind, cluster.namespace, selector)]
     except ApiError:
-        # Whoever may delete no more than a resource, or names what can be no label, is not refused for a hint.
+        # This is only a hint: a missing permission or an invalid label value must not fail the deletion.
         return []
     return [live for live in found if is_ours(live, cluster) and not is_terminating(live)]
 
@@ -195,6 +195,6 @@ def _observe(api: KubernetesApi, cluster: Cluster) -> Observed:
 
 
 def _is_collected(resource: Manifest, step: Step) -> bool:
-    """True for what Kubernetes deletes with the resource, as its owner."""
+    """True for an object that Kubernetes deletes with the resource."""
     owner = controller(step.manifest)
     return owner is not None and not finalizer.is_orphaning(resource)

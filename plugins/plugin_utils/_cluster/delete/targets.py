@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What goes with a cluster: its workloads, pods that no workload looks after any more, and its claims.
+"""Objects to delete with a cluster: its workloads, its pods without a workload, and its PVCs.
 
-Data are deleted only where no doubt is left whose they are.
+A PVC is deleted only if it certainly belongs to the cluster.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 
 CLAIM = "PersistentVolumeClaim"
-# What a workload leaves when it is deleted to be recreated.
+# Kinds that a workload orphans when it is recreated.
 ORPHANED_KINDS = ("ReplicaSet", "Pod")
-# Only a ReplicaSet's pods have it.
+# Only pods of a ReplicaSet have it.
 _TEMPLATE_HASH = "pod-template-hash"
 
 
 def workloads(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
-    """Return the deletion of this cluster's workloads; what is going already is left to go."""
+    """Return the deletion of this cluster's workloads, except terminating ones."""
     return _deletions(live for live in observed.of_kind(*WORKLOADS) if is_ours(live, cluster))
 
 
 def orphans(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
-    """Return the deletion of the pods and ReplicaSets that nobody controls: a recreation was cut short."""
+    """Return the deletion of pods and ReplicaSets without a controller, left by an interrupted recreation."""
     return _deletions(_orphans(cluster, observed))
 
 
 def unadopted_orphans(cluster: Cluster, observed: Observed) -> tuple[Manifest, ...]:
-    """Return those of them that no workload will take over: their group is gone, or of another kind now."""
+    """Return the orphans that no workload will adopt: their group is removed, or has another kind now."""
     kinds = _kinds(cluster)
     return tuple(live for live in _orphans(cluster, observed) if kinds.get(group_of(live)) != _adopter(live))
 
 
 def runs_without_deployment(cluster: Cluster, observed: Observed) -> bool:
-    """True when pods of a ReplicaSet run whose group has no Deployment, nor is to have one."""
+    """True when pods of a ReplicaSet run whose group neither has nor gets a Deployment."""
     kinds = _kinds(cluster)
     deployments = {live["metadata"]["name"] for live in observed.of_kind("Deployment")}
     pods = (live for live in observed.of_kind("Pod") if not is_terminating(live) and is_pod_of(live, cluster))
@@ -62,22 +62,22 @@ def runs_without_deployment(cluster: Cluster, observed: Observed) -> bool:
 
 
 def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return the deletion of this cluster's claims, and a warning for each that is kept since others may need it.
+    """Return the deletion of this cluster's PVCs, and a warning for each that others may need.
 
-    `observed` has the claims of the cluster, and all workloads and pods of the namespace.
+    `observed` has the PVCs of the cluster, and all workloads and pods of the namespace.
     """
     found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
     kept = _kept(cluster, observed, found)
     return (
         _deletions(live for live in found if live["metadata"]["name"] not in kept),
-        tuple(f"The claim {name} is kept: {reason}" for name, reason in kept.items()),
+        tuple(f"PVC {name} is retained: {reason}" for name, reason in kept.items()),
     )
 
 
 def disown_claims(cluster: Cluster, observed: Observed, resource: Manifest, all_stay: bool) -> tuple[Step, ...]:
-    """Return for each claim that stays and that the resource owns the step that ends this.
+    """Return, for each retained PVC that the resource owns, the step that removes the owner.
 
-    Kubernetes deletes it with its owner. The Go operator makes such claims.
+    Kubernetes deletes a PVC with its owner. The Go operator creates such PVCs.
     """
     found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
     kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
@@ -103,21 +103,21 @@ def _disown(live: Manifest, resource: Manifest) -> Step:
 
 
 def remaining_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
-    """Return the claims that go with the cluster, those that are going already included."""
+    """Return the PVCs that are deleted with the cluster, including terminating ones."""
     found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster)]
     kept = _kept(cluster, observed, found)
     return [live for live in found if live["metadata"]["name"] not in kept]
 
 
 def has_running_pods(cluster: Cluster, observed: Observed) -> bool:
-    """True while a pod runs that is not going yet: its workload's controller may not have noticed that all is over."""
+    """True while a pod is not terminating: its controller may not have observed the deletion of the workload."""
     foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
     pods = (live for live in observed.of_kind("Pod") if not is_terminating(live))
     return any(is_pod_of(live, cluster) and group_of(live) not in foreign for live in pods)
 
 
 def _kept(cluster: Cluster, observed: Observed, found: Iterable[Manifest]) -> dict[str, str]:
-    """Return by name of a claim why it is kept, if it is."""
+    """Return, by name, why a PVC is retained."""
     foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
     users = _users(cluster, observed, foreign)
     reasons = {live["metadata"]["name"]: _why_kept(live, foreign, users) for live in found}
@@ -128,12 +128,12 @@ def _why_kept(claim: Manifest, foreign: Mapping[str, Manifest], users: Mapping[s
     name, group = claim["metadata"]["name"], group_of(claim)
     if group in foreign:
         whose = describe_owner(foreign[group])
-        return f"{foreign[group]['kind']} {group} is not this cluster's ({whose}), and the claim may be its own."
-    return f"the pod {users[name]} mounts it and is not this cluster's." if name in users else None
+        return f"{foreign[group]['kind']} {group} does not belong to this cluster ({whose}), and may use the PVC."
+    return f"pod {users[name]} mounts it and does not belong to this cluster." if name in users else None
 
 
 def _users(cluster: Cluster, observed: Observed, foreign: Mapping[str, Manifest]) -> dict[str, str]:
-    """Return by claim the name of a pod that mounts it and is not this cluster's."""
+    """Return, by PVC, the name of a pod of another owner that mounts it."""
     theirs = (pod for pod in observed.of_kind("Pod") if not is_pod_of(pod, cluster) or group_of(pod) in foreign)
     return {
         volume["persistentVolumeClaim"]["claimName"]: pod["metadata"]["name"]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the specification of a cluster to the objects that Kubernetes shall have."""
+"""Render the objects of a cluster from its spec."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _NOTHING: Mapping[str, Preserved] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Desired:
-    """All objects of a cluster, each group's in the order in which they are applied.
+    """All desired objects of a cluster, per group in the order of the apply.
 
-    `deduplicated` are the keys of the groups whose pod template says something twice in the specification; `verbatim`
-    are whole workloads that keep such a template, of which the groups' manifests say nothing.
+    `deduplicated` are the keys of the groups whose pod template has duplicate merge keys; `verbatim` are whole
+    workloads that keep such a template, which the manifests of their groups omit.
     """
 
     common: tuple[Manifest, ...]
@@ -63,7 +63,7 @@ class Desired:
 
     @property
     def objects(self) -> tuple[Manifest, ...]:
-        """Every object, in the order in which they are applied."""
+        """Every object, in the order of the apply."""
         return (*self.common, *(manifest for group in self.groups.values() for manifest in group))
 
 
@@ -72,7 +72,7 @@ def render(
     preserved: Mapping[str, Preserved] = _NOTHING,
     keep_duplicates: Collection[str] = frozenset(),
 ) -> Desired:
-    """Return the objects of the cluster; groups that already run hand down what must not change."""
+    """Return the objects of the cluster; `preserved` are values of running groups that must not change."""
     groups: dict[str, tuple[Manifest, ...]] = {}
     warnings: list[str] = []
     deduplicated = set()
@@ -107,11 +107,11 @@ def _group_objects(group: Group, selected: Mapping[str, str], template: Manifest
 def _warnings(group: Group) -> list[str]:
     warnings = []
     if group.node.get("replicas") is None and not group.autoscaled and not group.stopped:
-        warnings.append("replicas is not set, so the group runs no pods")
+        warnings.append("replicas is not set, so the group has no pods")
     if group.node.get("replicas") is not None and group.autoscaled and group.foreign_autoscaler:
         warnings.append(
             f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "
-            "resource, scales the group. Describe it as hpAutoscaler, delete it, or remove replicas"
+            "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas"
         )
     target = (group.node.get("hpAutoscaler") or {}).get("scaleTargetRef") or {}
     if target and (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ConfigMaps: one for all groups, one for each."""
+"""The ConfigMaps: one for all groups, and one per group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMON_FILES = ("metricDimensions.json", "hdfs-site.xml", "core-site.xml")
 
 @dataclass(frozen=True)
 class Configuration:
-    """The files of a ConfigMap and what the Go operator would have named and labelled it."""
+    """The files of a ConfigMap, with the name and labels that the Go operator uses."""
 
     name: str
     namespace: str
@@ -34,17 +34,17 @@ class Configuration:
 
     @cached_property
     def hashes(self) -> tuple[str, str]:
-        """The hash that new pods get, then the one that older Go operators write."""
+        """The hash of new pods, and the one that older Go operators write."""
         return config_map_hashes(self.name, self.namespace, self.labels, self.files)
 
     @property
     def size(self) -> int:
-        """The bytes that count against the limit of Kubernetes."""
+        """The size in bytes that Kubernetes limits."""
         return sum(len(text.encode("utf-8", "surrogatepass")) for text in self.files.values())
 
 
 def common_configuration(cluster: Cluster) -> Configuration:
-    """Return the files that all groups read; once, because each group's hash is made of theirs, too."""
+    """Return the files that all groups read; cached, because each group's hash depends on them."""
     if "common_configuration" not in cluster.shared:
         cluster.shared["common_configuration"] = _common_configuration(cluster)
     configuration: Configuration = cluster.shared["common_configuration"]
@@ -83,7 +83,7 @@ def node_config_map(group: Group) -> dict[str, Any]:
 
 
 def configuration_hash(group: Group, live: str | None) -> str:
-    """Return what pods carry about both ConfigMaps: the live text as long as it says the same."""
+    """Return the hash of both ConfigMaps in the pods: the live value as long as it is equivalent."""
     common = common_configuration(group.cluster).hashes
     node = node_configuration(group).hashes
     variants = [f"{left}-{right}" for left in common for right in node]

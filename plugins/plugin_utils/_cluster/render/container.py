@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The containers of a pod: Druid itself and what the user puts beside it."""
+"""The containers of a pod: Druid itself and those of the user."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _additional(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _variables(group: Group, configuration_hash: str) -> list[Mapping[str, Any]]:
-    # Pods have to restart to read their configuration: a changed hash makes them.
+    # Pods read their configuration at the start: a changed hash restarts them.
     changed_with_configuration = {"name": names.CONFIGURATION_HASH_VARIABLE, "value": configuration_hash}
     return [*(group.first_present("env") or []), changed_with_configuration]
 

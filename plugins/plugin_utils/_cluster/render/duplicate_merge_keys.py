@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Drop what a pod template says twice.
+"""Remove duplicate merge keys from a pod template.
 
-Kubernetes takes a second entry with the same key on creation, lets the last one win, and refuses it in a server-side
-apply.
+Kubernetes accepts a second entry with the same key on creation, where the last one wins, and rejects it in a
+server-side apply.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 def without_duplicates(
     template: Mapping[str, Any], target_ports: Collection[str] = ()
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the template with one entry for each key, and a warning for each entry that had to go.
+    """Return the template with one entry per key, and a warning for each removed entry.
 
-    Names in `target_ports` are those that Services lead to.
+    `target_ports` are the port names that Services reference.
     """
     warnings: list[str] = []
     spec = dict(template["spec"])
@@ -50,7 +50,7 @@ def _thin_out(parent: dict[str, Any], field: str, owner: str, referenced: Collec
     kept = _kept_positions(field, items, referenced)
     for position, item in enumerate(items):
         if position not in kept:
-            warnings.append(f"{owner}: {_description(field, item)} is given twice; only the other entry is kept")
+            warnings.append(f"{owner}: {_description(field, item)} is set twice; only the other entry is kept")
     if len(kept) < len(items):
         parent[field] = [items[position] for position in sorted(kept)]
 
@@ -65,7 +65,7 @@ def _kept_positions(field: str, items: list[Any], referenced: Collection[str]) -
 
 
 def _wins(field: str, later: Mapping[str, Any], earlier: Mapping[str, Any], referenced: Collection[str]) -> bool:
-    # The port that we append comes last; it only steps back for a name that leads somewhere when its own does not.
+    # Our own port comes last. It yields only to a referenced port name, if its own name is not referenced.
     return field != "ports" or later.get("name") in referenced or earlier.get("name") not in referenced
 
 

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 
 
 def horizontal_pod_autoscaler(group: Group) -> list[dict[str, Any]]:
-    """Return the group's autoscaler, when the user wants one."""
+    """Return the group's autoscaler, if it is specified."""
     spec = group.node.get("hpAutoscaler")
     if spec is None:
         return []

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 
 
 def ingress(group: Group) -> list[dict[str, Any]]:
-    """Return the group's Ingress, when the user wants one."""
+    """Return the group's Ingress, if it is specified."""
     spec = group.node.get("ingress")
     if spec is None:
         return []

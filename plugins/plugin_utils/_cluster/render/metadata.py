@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The part that is the same in every object: identity, labels, owner."""
+"""Common metadata of all objects: identity, labels, owner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
-# Kubernetes deletes what has an owner with its owner, and never asks disablePVCDeletionFinalizer.
+# Kubernetes deletes an object with its owner, regardless of disablePVCDeletionFinalizer.
 _WITHOUT_OWNER = ("PersistentVolumeClaim",)
 
 
@@ -31,7 +31,7 @@ def group_manifest(
 
 
 def without_none(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy, down to the last list, without the fields that state nothing."""
+    """Return a deep copy without fields that are None."""
     return {key: _without_none(value) for key, value in mapping.items() if value is not None}
 
 
@@ -55,7 +55,7 @@ def _manifest(
 
 
 def _owner_references(cluster: Cluster) -> list[dict[str, Any]] | None:
-    # No blockOwnerDeletion: it would need a permission on finalizers, and the Go operator never set it.
+    # No blockOwnerDeletion: it needs a permission on finalizers, and the Go operator does not set it.
     if cluster.uid is None:
         return None
     owner = {"apiVersion": names.API_VERSION, "kind": names.KIND, "name": cluster.name, "uid": cluster.uid}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The claims of a group that belong to no pod: one for each entry of `persistentVolumeClaim`."""
+"""The stand-alone PVCs of a group: one for each entry of `persistentVolumeClaim`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 
 
 def persistent_volume_claims(group: Group) -> list[dict[str, Any]]:
-    """Return the group's stand-alone claims."""
+    """Return the group's stand-alone PVCs."""
     return [_claim(group, entry) for entry in group.node.get("persistentVolumeClaim") or []]
 
 

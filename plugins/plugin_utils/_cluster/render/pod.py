@@ -26,11 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_
 def pod_template(
     group: Group, labels: Mapping[str, str], configuration_hash: str, has_empty_affinity: bool = True
 ) -> dict[str, Any]:
-    """Return the template of the group's pods, the user's overlay laid over it."""
+    """Return the template of the group's pods, with the user's podTemplate merged into it."""
     spec = {**_spec(group, configuration_hash), "affinity": _affinity(group, has_empty_affinity)}
     template = without_none({"metadata": {"annotations": _annotations(group)}, "spec": spec})
     complete = strategic_merge(template, group.node.get("podTemplate") or {})
-    # Which labels a pod can have is decided together with the selector.
+    # The labels are computed together with the selector.
     metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
     return without_none(
         {**complete, "metadata": metadata, "spec": {**spec, "serviceAccount": _old_service_account(spec)}}
@@ -38,9 +38,9 @@ def pod_template(
 
 
 def _old_service_account(spec: Mapping[str, Any]) -> str | None:
-    """Return the service account under its old name, too.
+    """Return the service account for the deprecated field as well.
 
-    The server keeps both, and makes each from the other: one that is stated under its new name alone never goes.
+    The server stores both fields and copies each to the other. If only the new one is applied, it cannot be removed.
     """
     account: str | None = spec.get("serviceAccountName") or spec.get("serviceAccount")
     return account
@@ -54,11 +54,11 @@ def _annotations(group: Group) -> dict[str, str] | None:
 
 
 def _secret_hash(cluster: Cluster) -> str:
-    """Return what changes with the Secrets' data, and tells nobody what is in them.
+    """Return a digest of the Secrets' data that does not reveal it.
 
-    Who may read pods could find out a weak password by trying, so the digest is keyed by the uid: it is random, and
-    shown only to those who may read the Secret. (Its resourceVersion would restart all pods when a label is added, or
-    when all Secrets of a Kubernetes cluster are encrypted anew.)
+    Users who can read pods could brute-force a weak password. So the digest is keyed by the uid, which is random, and
+    visible only to users who can read the Secret. (The resourceVersion would restart all pods when a label is added, or
+    when all Secrets of a Kubernetes cluster are re-encrypted.)
     """
     digest = hashlib.sha256()
     for key in cluster.secret_references:
@@ -89,8 +89,8 @@ def _spec(group: Group, configuration_hash: str) -> dict[str, Any]:
 
 
 def _affinity(group: Group, has_empty_one: bool) -> Mapping[str, Any] | None:
-    # An empty affinity is not the same as none: it is part of the template that running pods were made from. One that
-    # has become empty goes: Kubernetes 1.30 drops it in one apply, takes it in the next one, and restarts for each.
+    # An empty affinity differs from none: it is part of the template of running pods. One that became empty is removed:
+    # Kubernetes 1.30 drops it in one apply, accepts it in the next one, and restarts the pods for each.
     affinity: Mapping[str, Any] | None = group.first_present("affinity")
     return affinity or ({} if has_empty_one else None)
 
@@ -107,5 +107,5 @@ def _volumes(group: Group) -> list[Mapping[str, Any]]:
 def _common_volume_source(cluster: Cluster) -> dict[str, Any]:
     config_map = {"configMap": {"name": names.common_config_map_name(cluster.name)}}
     secrets = [{"secret": {"name": key.name}} for key in cluster.secret_references]
-    # Secrets are mounted, never copied: whoever may read ConfigMaps need not be allowed to read them.
+    # Secrets are mounted, never copied: users who can read ConfigMaps may not be permitted to read Secrets.
     return {"projected": {"sources": [config_map, *secrets]}} if secrets else config_map

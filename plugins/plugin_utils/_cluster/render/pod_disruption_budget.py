@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 
 
 def pod_disruption_budget(group: Group, selector: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the group's disruption budget, when the user wants one; it always selects the group's pods."""
+    """Return the group's disruption budget, if it is specified; it always selects the group's pods."""
     budget = group.node.get("podDisruptionBudgetSpec")
     if budget is None:
         return []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a group that already runs keeps, so that taking it over restarts nothing."""
+"""Values of a running group that are preserved, so that a takeover restarts nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
 
-# What the controllers add to the labels of a template when they make a pod of it.
+# Labels that controllers add to the pods of a template.
 _LABELS_OF_CONTROLLERS = frozenset(
     {
         "apps.kubernetes.io/pod-index",
@@ -27,9 +27,9 @@ _LABELS_OF_CONTROLLERS = frozenset(
 
 @dataclass(frozen=True)
 class Preserved:
-    """What the live workload of a group has: matchLabels of its selector, labels of its template, its hash.
+    """Values of the live workload: matchLabels of its selector, labels of its template, its hash.
 
-    `has_empty_affinity`: where no affinity is wanted its pods have an empty one, as the Go operator has given them.
+    `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
     """
 
     selector: Mapping[str, str] | None = None
@@ -39,7 +39,7 @@ class Preserved:
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
-        """Return what a live StatefulSet or Deployment hands down."""
+        """Return the preserved values of a live StatefulSet or Deployment."""
         spec = workload["spec"]
         return cls(
             selector=spec.get("selector", {}).get("matchLabels"),
@@ -50,7 +50,7 @@ class Preserved:
 
 
 def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
-    """Return what an orphaned pod hands down to the workload that shall adopt it."""
+    """Return the preserved values of an orphaned pod, for the workload that should adopt it."""
     labels = pod["metadata"].get("labels") or {}
     own = {name: value for name, value in labels.items() if name not in _LABELS_OF_CONTROLLERS}
     return Preserved(
@@ -61,14 +61,14 @@ def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
 
 
 def template_labels(group: Group, preserved: Preserved) -> dict[str, str]:
-    """Return the labels of the group's pods; no overlay can change the four that tell groups apart."""
+    """Return the labels of the group's pods; a podTemplate cannot change the four identifying ones."""
     labels = {**_recommended(group, preserved), **names.group_labels(group)}
     desired = ((group.node.get("podTemplate") or {}).get("metadata") or {}).get("labels") or {}
     return {**strategic_merge(labels, desired), **names.fixed_labels(group)}
 
 
 def selector(group: Group, preserved: Preserved) -> dict[str, str]:
-    """Return what the group's workload selects by: as it runs, as long as the pods' labels still match that."""
+    """Return the selector of the group's workload: the live one as long as the pods' labels match it."""
     labels = template_labels(group, preserved)
     kept = preserved.selector
     if kept and all(labels.get(key) == value for key, value in kept.items()):

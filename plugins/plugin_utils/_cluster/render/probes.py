@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
-# Name in the specification (the third one is spelt like nowhere else) and in the container.
+# Name in the spec (with the CRD's own spelling of the third one) and in the container.
 _PROBES = (
     ("livenessProbe", "livenessProbe"),
     ("readinessProbe", "readinessProbe"),
@@ -19,12 +19,12 @@ _PROBES = (
 )
 _ALIVE = "/status/health"
 _SERVING = {"broker": "/druid/broker/v1/readiness", "historical": "/druid/historical/v1/readiness"}
-# A historical answers only after it has looked through its segment cache.
+# A historical responds only after it scanned its segment cache.
 _SLOW_START = {"initialDelaySeconds": 180, "periodSeconds": 30, "timeoutSeconds": 10}
 
 
 def probes(group: Group) -> dict[str, Any]:
-    """Return the user's probes, with the group's port where they name none, and the built-in ones beside them."""
+    """Return the user's probes, with the group's port as default, and the default probes for the others."""
     return {name: _probe(group, field) for field, name in _PROBES}
 
 

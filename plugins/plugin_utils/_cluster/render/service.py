@@ -20,7 +20,7 @@ def services(group: Group, selector: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def service_entries(group: Group) -> list[Mapping[str, Any]]:
-    """Return what the user says about the group's Services."""
+    """Return the specified Services of the group."""
     return list(group.first_present("services") or [])
 
 
@@ -33,7 +33,7 @@ def service_names(group: Group) -> list[str]:
 
 
 def named_target_ports(group: Group) -> frozenset[str]:
-    """Return the names of container ports that the group's Services lead to."""
+    """Return the names of container ports that the group's Services reference."""
     targets = [port.get("targetPort") for entry in service_entries(group) for port in _ports(group, entry)]
     return frozenset(target for target in targets if isinstance(target, str))
 
@@ -52,7 +52,7 @@ def _service(group: Group, entry: Mapping[str, Any], selector: Mapping[str, str]
 
 def _ports(group: Group, entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ports = (entry.get("spec") or {}).get("ports")
-    # An empty list is an answer: a headless Service may do without ports.
+    # An empty list is a valid value: a headless Service can have no ports.
     return [_default_port(group)] if ports is None else list(ports)
 
 

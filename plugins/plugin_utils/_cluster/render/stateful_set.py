@@ -20,7 +20,7 @@ def stateful_set(group: Group, selector: Mapping[str, str], template: Mapping[st
         group,
         selector,
         template,
-        # Pods get their DNS names from the first Service.
+        # The first Service defines the DNS names of the pods.
         serviceName=next(iter(service_names(group)), ""),
         podManagementPolicy=group.first_non_empty("podManagementPolicy") or "Parallel",
         updateStrategy=group.first_present("updateStrategy") or None,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a group's StatefulSet and Deployment have in common."""
+"""Common fields of a group's StatefulSet and Deployment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 
 
 def workload(group: Group, selector: Mapping[str, str], template: Mapping[str, Any], **special: Any) -> dict[str, Any]:
-    """Return the group's workload; `special` are the fields that only its kind has."""
+    """Return the group's workload; `special` are the fields of its kind."""
     metadata = {
         "name": group.unique_name,
         "labels": names.group_labels(group),
@@ -23,7 +23,7 @@ def workload(group: Group, selector: Mapping[str, str], template: Mapping[str, A
     }
     spec = {
         "selector": {"matchLabels": selector},
-        # An autoscaler's decision must not be overwritten.
+        # The autoscaler owns this field.
         "replicas": None if group.autoscaled else group.replicas,
         "template": template,
         "minReadySeconds": group.node.get("minReadySeconds"),

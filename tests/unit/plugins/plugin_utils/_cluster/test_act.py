@@ -161,7 +161,7 @@ def test_says_that_somebody_else_was_faster(server: Server, api: KubernetesApi, 
     manifest = config_map(a="2")
     [result] = act(api, [Step("update", manifest, None, stored(config_map(a="1")), manifest)])
     assert result.error is not None
-    assert result.error.startswith("ConfigMap n was changed by somebody else meanwhile, so nothing was written to it.")
+    assert result.error.startswith("ConfigMap n was modified concurrently, so nothing was written to it.")
 
 
 def recreated() -> Step:
@@ -188,7 +188,7 @@ def test_waits_only_so_long_for_the_old_one_to_go(server: Server, api: Kubernete
     [result] = act(api, [recreated()])
     assert len(server.asked) == DELETION_ATTEMPTS + 1
     assert result.error is not None
-    assert "has to be recreated, but is still being deleted after 10 s, held by its dependents" in result.error
+    assert "must be recreated, but is still being deleted after 10 s, blocked by its dependents" in result.error
 
 
 TAKEN = Answer(409, {"message": "already exists", "reason": "AlreadyExists", "details": {"name": "druid-c-brokers"}})

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
     changed_fields,
     done_texts,
     in_druid_texts,
-    trouble_texts,
+    problem_texts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
@@ -75,7 +75,7 @@ DONE = [
 @pytest.mark.parametrize(("result", "reason", "message"), DONE)
 def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
     assert done_texts([result], Masker()) == (EventText("Normal", reason, message),)
-    assert trouble_texts([result], (), Masker()) == ()
+    assert problem_texts([result], (), Masker()) == ()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
 )
 def test_tells_what_failed(operation: Any, reason: str) -> None:
     result = Result(Step(operation, config_map()), error="It is hunter2.")
-    assert trouble_texts([result], (), Masker(("hunter2",))) == (EventText("Warning", reason, "It is ********."),)
+    assert problem_texts([result], (), Masker(("hunter2",))) == (EventText("Warning", reason, "It is ********."),)
     assert done_texts([result], Masker()) == ()
 
 
@@ -98,14 +98,14 @@ def test_is_silent_about_what_was_not_tried_and_about_the_finalizer() -> None:
     finalizer = Result(Step("patch", druid.resource(), patch=[]))
     stuck = Result(Step("patch", druid.resource(), patch=[]), error="x")
     assert done_texts([not_tried, finalizer, stuck], Masker()) == ()
-    assert trouble_texts([not_tried, finalizer, stuck], (), Masker()) == ()
+    assert problem_texts([not_tried, finalizer, stuck], (), Masker()) == ()
 
 
 def test_tells_problems() -> None:
     findings = [Finding("InvalidSpec", "It is hunter2."), Finding("Paused", "As you like.", is_problem=False)]
     # The write that has failed says it itself.
     findings.append(Finding("ApplyFailed", "It was not written."))
-    assert trouble_texts((), findings, Masker(("hunter2",))) == (
+    assert problem_texts((), findings, Masker(("hunter2",))) == (
         EventText("Warning", "InvalidSpec", "It is ********."),
     )
 

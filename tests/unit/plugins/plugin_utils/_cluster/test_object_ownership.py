@@ -102,8 +102,8 @@ def test_the_controller_is_the_one_that_says_so() -> None:
 
 OWNERS = [
     (live(ownerReferences=[owner("other", kind="Deployment")]), "it belongs to Deployment other"),
-    (live(labels={"druid_cr": "d"}), "it carries the label druid_cr=d"),
-    (live(), "it has no owner and was not made by us"),
+    (live(labels={"druid_cr": "d"}), "it has the label druid_cr=d"),
+    (live(), "it has no owner and was not created by us"),
 ]
 
 

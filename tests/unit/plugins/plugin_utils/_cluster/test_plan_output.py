@@ -57,7 +57,7 @@ PLAN = Plan(
         Step("delete", stored(config_map()), None, stored(config_map())),
         Step("patch", druid.resource(), live=druid.resource(), after=druid.resource(), patch=[]),
     ),
-    (Finding("R", "It is in the way."), Finding("Paused", "As you like it.", is_problem=False)),
+    (Finding("R", "It is invalid."), Finding("Paused", "As you like it.", is_problem=False)),
 )
 
 
@@ -67,13 +67,13 @@ def test_lines() -> None:
         "change StatefulSet second",
         "change StatefulSet first",
         "change StatefulSet third",
-        "recreate StatefulSet druid-c-brokers (a field that cannot be changed; pods keep running)",
+        "recreate StatefulSet druid-c-brokers (immutable field; pods keep running)",
         "delete ConfigMap n",
         "change Druid c (finalizer)",
         "restart 1: group b (StatefulSet second), 1 pod",
         "restart 2: group a (StatefulSet first), 3 pods",
         "restart 3: group c (StatefulSet third), 1 pod",
-        "held back: It is in the way.",
+        "blocked: It is invalid.",
     ]
 
 
@@ -81,11 +81,11 @@ IN_DRUID = druid.in_druid({"a": 1, "password": "one"}, {"a": 2, "password": "two
 
 
 def test_what_changes_in_druid_comes_after_what_restarts() -> None:
-    plan = Plan((rolling("s", "g", 1),), (Finding("R", "It is in the way."),), in_druid=(IN_DRUID,))
+    plan = Plan((rolling("s", "g", 1),), (Finding("R", "It is invalid."),), in_druid=(IN_DRUID,))
     assert plan_output.lines(plan)[1:] == [
         "restart 1: group g (StatefulSet s), 1 pod",
         "update dynamic configuration of the Coordinator in Druid",
-        "held back: It is in the way.",
+        "blocked: It is invalid.",
     ]
     assert "prepared" in plan_output.diff(plan)[1]
     assert plan_output.diff(plan)[2] == plan_output.diff(Plan(in_druid=(IN_DRUID,)))[0]
@@ -111,7 +111,7 @@ RESTARTS: list[tuple[Step, list[str]]] = [
     (rolling("s", "g", 3, **strategy("RollingUpdate", partition=3)), []),
     (
         rolling("s", "g", 3, **strategy("OnDelete")),
-        ["no restart before its pods are deleted (OnDelete): group g (StatefulSet s), 3 pods"],
+        ["no restart until the pods are deleted (OnDelete): group g (StatefulSet s), 3 pods"],
     ),
     (rolling("s", "g", 0, **strategy("OnDelete")), []),
 ]
@@ -127,8 +127,8 @@ def test_what_restarts_by_itself_is_counted() -> None:
     assert plan_output.restart_lines([by_hand, rolling("b", "b", 1), by_hand, rolling("c", "c", 1)]) == [
         "restart 1: group b (StatefulSet b), 1 pod",
         "restart 2: group c (StatefulSet c), 1 pod",
-        "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
-        "no restart before its pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
+        "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
+        "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
     ]
 
 

@@ -66,12 +66,12 @@ FAILURES: list[tuple[Outcome, str]] = [
     (Outcome(report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
         Outcome(report=report(), timed_out=True),
-        "Druid ns/c: not as wanted (PodsNotReady: Waiting for brokers 0/1.) after 7 s. "
-        "Look at them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
+        "Druid ns/c: not ready (PodsNotReady: Waiting for brokers 0/1.) after 7 s. "
+        "Inspect them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
     ),
     (
         Outcome(report=report(WISH), timed_out=True),
-        "Druid ns/c: not as wanted (Deleting: The resource is being deleted.) after 7 s.",
+        "Druid ns/c: not ready (Deleting: The resource is being deleted.) after 7 s.",
     ),
     (Outcome(timed_out=True), "Druid ns/c: still there after 7 s."),
     (Outcome(report=report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),

@@ -75,4 +75,4 @@ def test_waits(found: list[str], timeout: int, pauses: list[float], timed_out: b
     assert (last.timed_out, last.plan) == (timed_out, outcome(found[-1]).plan)
     # What has not changed is not said again.
     changed = [reason for number, reason in enumerate(found) if number == 0 or reason != found[number - 1]]
-    assert said == [f"0/1 nodes ready. {reason}." for reason in changed]
+    assert said == [f"0/1 pods ready. {reason}." for reason in changed]

@@ -30,7 +30,7 @@ ELSEWHERE = Finding(reasons.NAME_CONFLICT, "It is taken.", "routers")
 DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 PAUSED = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
 IGNORED = Finding(reasons.IGNORED, "Look away.", is_problem=False)
-WAITING_CHANGES = Finding(reasons.CHANGES_PENDING, "Paused. 1 change waits.", is_problem=False)
+WAITING_CHANGES = Finding(reasons.CHANGES_PENDING, "Paused. 1 pending change.", is_problem=False)
 CONFLICT = Finding(reasons.CONFLICTING_OPERATOR, "Somebody else writes, too.")
 
 
@@ -170,7 +170,7 @@ def message(document: Manifest, kind: str) -> str:
 
 
 MESSAGES = [
-    (of(), "Ready", "All 1 nodes are ready and up to date."),
+    (of(), "Ready", "All pods are ready and up to date (1/1)."),
     (of(Observed()), "Ready", "Waiting for brokers 0/1."),
     (
         of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])),
@@ -182,18 +182,18 @@ MESSAGES = [
         "Ready",
         "Waiting for brokers 0/2 (pod druid-c-brokers-0: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.).",
     ),
-    (of(running(druid.cluster()).with_objects([unplaced(0)])), "Degraded", "Nothing is in the way."),
+    (of(running(druid.cluster()).with_objects([unplaced(0)])), "Degraded", "No problems."),
     (of(running(SCALED)), "Ready", "Waiting for brokers 3/1 (too many)."),
     (of(Observed()), "Progressing", "Pods are being changed in brokers."),
     (of(Observed(), AWAITED), "Progressing", "Pods are being changed in brokers. It waits."),
     (of(None, AWAITED), "Progressing", "It waits."),
     (of(None, PROBLEM, SECOND), "Degraded", "It cannot be. | It is taken."),
     (of(None, PAUSED), "Paused", "Hands off."),
-    (of(None, PAUSED, WAITING_CHANGES), "Ready", "Paused. 1 change waits."),
+    (of(None, PAUSED, WAITING_CHANGES), "Ready", "Paused. 1 pending change."),
     (
         of(None, PROBLEM),
         "Progressing",
-        "No pods are being changed, and not all need be as the specification wants them.",
+        "No pods are being changed. Some may not be up to date.",
     ),
     (
         of(running(druid.cluster()).with_objects([pod()])),

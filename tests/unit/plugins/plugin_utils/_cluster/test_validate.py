@@ -214,11 +214,9 @@ def test_a_mistake_of_the_cluster_is_told_once() -> None:
 
 def test_says_it_in_one_sentence() -> None:
     [problem] = validate(cluster(image=""))
-    assert str(problem) == (
-        "spec.image: no image is named here, nor for group brokers; set it, or image in each of them."
-    )
+    assert str(problem) == ("spec.image: no image is set here or in group brokers; set it, or image in each of them.")
 
 
 def test_a_missing_image_is_told_once_for_all_groups() -> None:
     [problem] = validate(cluster(nodes={"a": NODE, "b": NODE, "c": {**NODE, "image": "i"}}, image=""))
-    assert str(problem).startswith("spec.image: no image is named here, nor for groups a, b; ")
+    assert str(problem).startswith("spec.image: no image is set here or in groups a, b; ")

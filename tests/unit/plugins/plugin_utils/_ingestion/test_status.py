@@ -64,7 +64,7 @@ def told(found: dict[str, Any]) -> tuple[str, ...]:
     return (ready["status"], ready["reason"], *(each["type"] for each in others if each["status"] == "True"))
 
 
-REFUSED, DRIFTED = Finding("RejectedByDruid", "No."), Finding("DriftDetected", "Somebody has changed it.")
+REFUSED, DRIFTED = Finding("RejectedByDruid", "No."), Finding("DriftDetected", "Drift of it.")
 DELETING = Finding("Deleting", "The resource is being deleted.", is_problem=False)
 WAITS = Finding("ChangesPending", "Paused.", is_problem=False)
 

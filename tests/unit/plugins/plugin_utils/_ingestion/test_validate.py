@@ -27,33 +27,33 @@ WRONG: list[tuple[str, Ingestion, str]] = [
     (
         "neither cluster nor endpoint",
         ingestion(druidCluster=None),
-        "spec.druidCluster: neither it nor endpoint.url is ",
+        "spec.druidCluster: set druidCluster ",
     ),
-    ("both", ingestion(endpoint={"url": "http://druid:8888"}), "spec.druidCluster: endpoint.url is stated, too."),
-    ("an unknown type", ingestion("index-hadoop"), "spec.ingestion.type ('index-hadoop'): has to be one of kafka, "),
+    ("both", ingestion(endpoint={"url": "http://druid:8888"}), "spec.druidCluster: endpoint.url is also set."),
+    ("an unknown type", ingestion("index-hadoop"), "spec.ingestion.type ('index-hadoop'): must be one of kafka, "),
     ("no specification", ingestion(ingestion={"nativeSpec": None}), "spec.ingestion.nativeSpec: the spec of the sup"),
     ("broken JSON", ingestion(ingestion={"nativeSpec": None, "spec": TEXT}), "spec.ingestion.spec: the spec of the"),
     ("no mapping", ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}), "spec.ingestion.spec: the spec of the"),
     ("no JSON", ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}), "spec.ingestion.spec: the spec of"),
     ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): ingestion.type rabbit means"),
-    ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: state the SQL statement"),
-    ("a context that is text", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: it has to be"),
-    ("a context that is a number", ingestion("sql", {"query": "q", "context": 5}), f"{NATIVE}.context: it has to be"),
-    ("a context that is a list", ingestion("sql", {"query": "q", "context": []}), f"{NATIVE}.context: it has to be"),
+    ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: must be a SQL statement"),
+    ("a context that is text", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: must be"),
+    ("a context that is a number", ingestion("sql", {"query": "q", "context": 5}), f"{NATIVE}.context: must be"),
+    ("a context that is a list", ingestion("sql", {"query": "q", "context": []}), f"{NATIVE}.context: must be"),
     (
         "the id of a query that is a number",
         ingestion("sql", {"query": "q", "context": {"sqlQueryId": 5}}),
-        f"{NATIVE}.context.sqlQueryId (5): an id has to be a text. Put it in quotes",
+        f"{NATIVE}.context.sqlQueryId (5): an id must be a string. Quote it",
     ),
     (
         "the id of a task that is a number",
         ingestion("native-batch", {**BATCH, "id": 7}),
-        f"{NATIVE}.id (7): an id has to be a text. Put it in quotes",
+        f"{NATIVE}.id (7): an id must be a string. Quote it",
     ),
     (
         "the id of a task that is a mapping",
         ingestion("native-batch", {**BATCH, "id": [{"password": SECRET}]}),
-        f"{NATIVE}.id ([{{'password': '********'}}]): an id has to be a text",
+        f"{NATIVE}.id ([{{'password': '********'}}]): an id must be a string",
     ),
     (
         "rules of nothing",
@@ -63,7 +63,7 @@ WRONG: list[tuple[str, Ingestion, str]] = [
     (
         "compaction of another",
         ingestion("native-batch", BATCH, ingestion={"compaction": {"dataSource": "other"}}),
-        "spec.ingestion.compaction.dataSource ('other'): it is that of the spec",
+        "spec.ingestion.compaction.dataSource ('other'): must be the datasource of the spec",
     ),
 ]
 
@@ -107,14 +107,14 @@ def reading(properties: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("described", "place"),
     [
-        (ingestion(document=reading(CONSUMER)), "nativeSpec: secrets are there in the clear (spec.ioConfig.consumer"),
+        (ingestion(document=reading(CONSUMER)), "nativeSpec: has secrets in plain text (spec.ioConfig.consumer"),
         (
             ingestion(ingestion={"nativeSpec": None, "spec": json.dumps(reading({"password": SECRET}))}),
-            "spec: secrets are there in the clear (spec.ioConfig.consumerProperties.password)",
+            "spec: has secrets in plain text (spec.ioConfig.consumerProperties.password)",
         ),
         (
             ingestion("sql", {"query": f"SELECT * FROM TABLE(HTTP(password => '{SECRET}'))"}),
-            "nativeSpec: secrets are there in the clear (query)",
+            "nativeSpec: has secrets in plain text (query)",
         ),
     ],
 )
@@ -139,4 +139,6 @@ def test_what_druid_takes_from_its_environment_is_none(properties: Any) -> None:
 def test_a_text_beside_the_mapping_is_a_warning() -> None:
     described = ingestion(ingestion={"spec": "{}"})
     assert problems(described) == ()
-    assert warnings(described) == ("spec.ingestion has both nativeSpec and spec: nativeSpec counts. Remove spec.",)
+    assert warnings(described) == (
+        "spec.ingestion has both nativeSpec and spec: nativeSpec takes precedence. Remove spec.",
+    )

@@ -359,7 +359,7 @@ WRITES: list[Call] = [
 @pytest.mark.parametrize("write", WRITES)
 def test_writes_only_once_when_the_connection_breaks(server: Server, api: KubernetesApi, write: Call) -> None:
     server.answers = [BROKEN, Answer(body={})]
-    with pytest.raises(Unreachable, match="gives no answer"):
+    with pytest.raises(Unreachable, match="did not respond"):
         write(api)
     assert len(server.asked) == 1
 
@@ -377,7 +377,7 @@ def test_says_that_nobody_answers() -> None:
     with urllib3.PoolManager() as pool, pytest.raises(Unreachable) as caught:
         KubernetesApi(url, pool).list_objects("Druid", "ns")
     words = str(caught.value)
-    assert words.startswith(f"Cannot list druids.druid.apache.org: the Kubernetes API at {url} gives no answer (")
+    assert words.startswith(f"Cannot list druids.druid.apache.org: the Kubernetes API at {url} did not respond (")
     assert "Connection refused" in words
     assert words.endswith("Check the address (kubeconfig, context, host), the network, the proxy and the certificates.")
 
@@ -437,15 +437,15 @@ ERRORS: list[tuple[str, Call, Answer, str]] = [
         "a login page",
         LIST,
         Answer(200, "<html>Log in</html>"),
-        "Cannot list Druid in namespace ns: 200 <html>Log in</html>. That is no answer of a Kubernetes API. Check the "
-        "address (kubeconfig, context, host) and the proxy.",
+        "Cannot list Druid in namespace ns: 200 <html>Log in</html>. This is not a response of a Kubernetes API. Check "
+        "the address (kubeconfig, context, host) and the proxy.",
     ),
     (
         "another service",
         APPLY,
         Answer(200, '["a"]'),
-        'Cannot patch ConfigMap n in namespace ns: 200 ["a"]. That is no answer of a Kubernetes API. Check the address '
-        "(kubeconfig, context, host) and the proxy.",
+        'Cannot patch ConfigMap n in namespace ns: 200 ["a"]. This is not a response of a Kubernetes API. Check the '
+        "address (kubeconfig, context, host) and the proxy.",
     ),
 ]
 

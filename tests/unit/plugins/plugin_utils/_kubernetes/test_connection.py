@@ -370,7 +370,7 @@ NO_WAY: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", NO_WAY)
 def test_says_that_there_is_no_way(options: dict[str, Any]) -> None:
     with pytest.raises(
-        KubernetesError, match=r"^No way to a Kubernetes cluster: .*Set kubeconfig \(K8S_AUTH_KUBECONFIG\)"
+        KubernetesError, match=r"^Cannot connect to a Kubernetes cluster: .*Set kubeconfig \(K8S_AUTH_KUBECONFIG\)"
     ):
         connect(options)
 
@@ -379,7 +379,7 @@ def test_says_that_there_is_no_way(options: dict[str, Any]) -> None:
 def test_says_that_a_kubeconfig_is_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(KubernetesError, match=r"^No way to a Kubernetes cluster: "):
+    with pytest.raises(KubernetesError, match=r"^Cannot connect to a Kubernetes cluster: "):
         connect({"kubeconfig": str(path)})
 
 
@@ -388,12 +388,12 @@ CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
     (
         {},
         "c",
-        r"context \(K8S_AUTH_CONTEXT\) is c, and .* has no context of that name; there are: a, b\. Set",
+        r"context \(K8S_AUTH_CONTEXT\) is c, but .* has no context of that name; it has: a, b\. Set",
     ),
-    ({"contexts": []}, "c", "no context of that name; there is none"),
-    ({"contexts": None}, "c", "no context of that name; there is none"),
-    ({"current-context": "c"}, None, "kubeconfig's current-context c is none of its contexts; there are: a, b"),
-    ({"current-context": ""}, None, "the kubeconfig has no current-context; there are: a, b"),
+    ({"contexts": []}, "c", "no context of that name; it has none"),
+    ({"contexts": None}, "c", "no context of that name; it has none"),
+    ({"current-context": "c"}, None, "kubeconfig's current-context c is not one of its contexts; it has: a, b"),
+    ({"current-context": ""}, None, "the kubeconfig has no current-context; it has: a, b"),
     ({"contexts": [{}]}, "c", "."),
 ]
 
@@ -411,7 +411,7 @@ def test_a_context_that_is_not_there_is_named_with_those_that_are(
         **changes,
     }
     given = _written(document, tmp_path / "config") if is_file else document
-    with pytest.raises(KubernetesError, match=f"^No way to a Kubernetes cluster: .*{told}") as raised:
+    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*{told}") as raised:
         connect({"kubeconfig": given, "context": context})
     assert not is_file or str(given) in str(raised.value)
 
@@ -434,11 +434,11 @@ UNUSABLE: list[tuple[dict[str, Any], str]] = [
     ({"host": "https://u:s3cret@\u2100"}, ADDRESS),
     ({"host": "https://u:a/s3cret@kubernetes.example.com"}, ADDRESS),
     ({"host": "https://u:a?s3cret@kubernetes.example.com"}, ADDRESS),
-    ({"api_key": "s3cret\n"}, "api_key to a text without"),
-    ({"username": "u", "password": "s3cret\u2028"}, "password to a text without"),
-    ({"impersonate_user": "s3cret\r\nA: b"}, "impersonate_user to a text without"),
-    ({"impersonate_groups": ["a", "s3cret\0"]}, "impersonate_groups to a text without"),
-    ({"proxy_headers": {"user_agent": "s3cret\n"}}, "proxy_headers to a text without"),
+    ({"api_key": "s3cret\n"}, "api_key to a string without"),
+    ({"username": "u", "password": "s3cret\u2028"}, "password to a string without"),
+    ({"impersonate_user": "s3cret\r\nA: b"}, "impersonate_user to a string without"),
+    ({"impersonate_groups": ["a", "s3cret\0"]}, "impersonate_groups to a string without"),
+    ({"proxy_headers": {"user_agent": "s3cret\n"}}, "proxy_headers to a string without"),
     ({"ca_cert": "/nonexistent"}, AUTHORITY),
     ({"ca_cert": JUNK}, AUTHORITY),
     ({"ca_cert": JUNK, "validate_certs": False}, AUTHORITY),
@@ -461,7 +461,7 @@ def junk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
 @pytest.mark.parametrize(("options", "named"), UNUSABLE)
 def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(KubernetesError, match=f"^No way to a Kubernetes cluster: .*Set {named}") as raised:
+    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*Set {named}") as raised:
         connect({"host": NOWHERE, "api_key": "k", **options})
     files = [value for value in options.values() if value in (JUNK, "/nonexistent")]
     assert [file for file in files if file not in str(raised.value)] == []
@@ -482,7 +482,7 @@ def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: st
 def test_says_that_the_scheme_is_missing(host: str) -> None:
     for options in ({"host": host, "api_key": "k"}, {"kubeconfig": with_server(host)}):
         with pytest.raises(
-            KubernetesError, match=f"the address of its API does not begin with https://.* Set {ADDRESS}"
+            KubernetesError, match=f"the address of its API must start with https://.* Set {ADDRESS}"
         ) as raised:
             connect(options)
         assert "s3cret" not in str(raised.value)
@@ -519,6 +519,6 @@ def test_names_what_a_kubeconfig_has_that_cannot_be_used(junk: Path, cluster: di
         "users": [{"name": "c", "user": {"token": "k"}}],
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
     }
-    with pytest.raises(KubernetesError, match=f"^No way to a Kubernetes cluster: .*Set {named}") as raised:
+    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*Set {named}") as raised:
         connect({"kubeconfig": _written(document, junk.parent / "config")})
     assert "s3cret" not in str(raised.value)

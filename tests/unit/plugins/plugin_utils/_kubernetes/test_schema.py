@@ -166,7 +166,7 @@ def test_takes_nothing_for_absent() -> None:
 
 
 TYPES = '"historical", "overlord", "middleManager", "indexer", "broker", "coordinator", "router"'
-NO_QUANTITY = "is no quantity: use a number, or one with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+NO_QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
 
 
 # What kube-apiserver 1.34.4 says to the same; but it has no values of the wrong type, and of a quantity a pattern.

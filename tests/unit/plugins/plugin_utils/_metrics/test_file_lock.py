@@ -45,7 +45,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 def test_gives_up(tmp_path: Path) -> None:
     with (
         file_lock(tmp_path / "lock", 1),
-        pytest.raises(LockTimeout, match=r"lock was held by others"),
+        pytest.raises(LockTimeout, match=r"lock was locked by other processes"),
         file_lock(tmp_path / "lock", 0),
     ):
         pytest.fail("two at once")

@@ -44,12 +44,12 @@ def test_what_is_refused_is_named_and_the_rest_is_posted(endpoint: Endpoint) -> 
 
 
 def test_waits_for_no_answer() -> None:
-    with silent() as url, pytest.raises(PushError, match="could not be posted to http"):
+    with silent() as url, pytest.raises(PushError, match="could not be pushed to http"):
         push(url, BODIES, timeout=0.05)
 
 
 def test_stops_when_the_time_is_over(endpoint: Endpoint) -> None:
-    with pytest.raises(PushError, match="could not be posted"):
+    with pytest.raises(PushError, match="could not be pushed"):
         push(endpoint.url, BODIES, timeout=0)
     assert endpoint.posted == []
 

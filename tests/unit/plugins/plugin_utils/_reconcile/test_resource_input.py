@@ -67,7 +67,7 @@ def test_reads_yaml(tmp_path: Path, text: str, document: Any) -> None:
 
 
 BAD: list[tuple[str | bytes, str]] = [
-    (b"\xff\xfe", r"cannot read .*Give the path of a readable UTF-8 file\."),
+    (b"\xff\xfe", r"cannot read .*Set the path of a readable UTF-8 file\."),
     ("{not: [json", "is neither JSON nor YAML"),
     (
         "a: b\n---\nc: d",
@@ -80,11 +80,11 @@ BAD: list[tuple[str | bytes, str]] = [
     ("", "is empty"),
     ("# nothing\n", "is empty"),
     ("null", "is empty"),
-    ("a: !!binary aGk=", "holds something that JSON cannot express"),
-    ("a: !!timestamp 2026-01-01", "holds something that JSON cannot express"),
-    ("a: .nan", "holds something that JSON cannot express"),
-    ('{"a": NaN}', "holds something that JSON cannot express"),
-    ("&a [*a]", "holds something that JSON cannot express"),
+    ("a: !!binary aGk=", "has a value that JSON cannot represent"),
+    ("a: !!timestamp 2026-01-01", "has a value that JSON cannot represent"),
+    ("a: .nan", "has a value that JSON cannot represent"),
+    ('{"a": NaN}', "has a value that JSON cannot represent"),
+    ("&a [*a]", "has a value that JSON cannot represent"),
     ("? [a, b]\n: c", "is neither JSON nor YAML"),
 ]
 
@@ -114,18 +114,18 @@ def test_completes_name_and_namespace() -> None:
 
 
 DOCUMENTS: list[tuple[Any, str | None, str | None, str]] = [
-    ("text", "c", "ns", "a mapping is needed, not str"),
-    ([HEAD], "c", "ns", "a mapping is needed, not list"),
-    ({}, "c", "ns", "it is None in None; one resource of kind Druid in druid.apache.org/v1alpha1 is needed"),
+    ("text", "c", "ns", "must be a mapping, not str"),
+    ([HEAD], "c", "ns", "must be a mapping, not list"),
+    ({}, "c", "ns", "must be of kind Druid in druid.apache.org/v1alpha1, not of kind None in None"),
     ({**HEAD, "kind": "List"}, "c", "ns", "it is List in druid.apache.org/v1alpha1"),
     ({**HEAD, "apiVersion": "v1"}, "c", "ns", "it is Druid in v1;"),
-    ({**HEAD, "metadata": "c"}, "c", "ns", "metadata has to be a mapping, not str"),
-    ({**HEAD, "metadata": {"labels": ["a"]}}, "c", "ns", "metadata.labels has to be a mapping, not list"),
-    ({**HEAD, "metadata": {"annotations": "a"}}, "c", "ns", "metadata.annotations has to be a mapping, not str"),
-    ({**HEAD, "metadata": {"name": 123}}, None, "ns", "metadata.name has to be a text, not 123. Put it between quotes"),
-    (HEAD, None, "ns", "metadata.name is missing, and the option name is not set, either"),
-    (HEAD, "c", None, "metadata.namespace is missing, and the option namespace is not set, either"),
-    ({**HEAD, "metadata": {"name": "c"}}, "d", "ns", "metadata.name is c, but the option name says d. Leave one out"),
+    ({**HEAD, "metadata": "c"}, "c", "ns", "metadata must be a mapping, not str"),
+    ({**HEAD, "metadata": {"labels": ["a"]}}, "c", "ns", "metadata.labels must be a mapping, not list"),
+    ({**HEAD, "metadata": {"annotations": "a"}}, "c", "ns", "metadata.annotations must be a mapping, not str"),
+    ({**HEAD, "metadata": {"name": 123}}, None, "ns", "metadata.name must be a string, not 123. Quote it"),
+    (HEAD, None, "ns", "metadata.name and the option name are not set"),
+    (HEAD, "c", None, "metadata.namespace and the option namespace are not set"),
+    ({**HEAD, "metadata": {"name": "c"}}, "d", "ns", "metadata.name is c, but the option name is d. Omit one of them"),
     ({**HEAD, "metadata": {"name": "c", "namespace": "a"}}, "c", "b", "metadata.namespace is a, but the option"),
 ]
 
@@ -160,8 +160,8 @@ def test_makes_a_resource_of_variables() -> None:
     assert resource["spec"]["startScript"] == "/druid.sh"
     assert "unheardOf" not in resource["spec"]
     assert warnings == (
-        "unknown field spec.unheardOf: it is left out",
-        "unknown field spec.startscript: it is left out (did you mean startScript?)",
+        "unknown field spec.unheardOf: it is ignored",
+        "unknown field spec.startscript: it is ignored (did you mean startScript?)",
     )
     assert spec["unheardOf"] == 1
 

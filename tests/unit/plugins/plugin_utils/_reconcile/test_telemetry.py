@@ -69,18 +69,18 @@ def test_others_that_take_long_are_not_waited_for(endpoint: Endpoint, directory:
     with file_lock(file, 1):
         said = publish(endpoint.url, "druid", RUN, lambda: None, is_news=False)
     assert said is not None
-    assert "held by others" in said
+    assert "locked by other processes" in said
     assert names(endpoint) == []
 
 
 def test_nobody_listens() -> None:
     said = publish("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_news=False)
     assert said is not None
-    assert said.startswith("The metrics could not be posted to http://127.0.0.1:1/metrics")
+    assert said.startswith("The metrics could not be pushed to http://127.0.0.1:1/metrics")
 
 
 @pytest.mark.parametrize(
-    "error", [KubernetesError("It gives no answer."), RecursionError("too deep"), PermissionError("no token")]
+    "error", [KubernetesError("It did not respond."), RecursionError("too deep"), PermissionError("no token")]
 )
 def test_what_cannot_be_counted_ends_no_pass(endpoint: Endpoint, error: Exception) -> None:
     def count() -> None:
@@ -114,7 +114,7 @@ def test_a_directory_that_is_full_ends_no_pass(endpoint: Endpoint) -> None:
 def test_what_is_no_url_ends_no_pass() -> None:
     said = publish("http://[/metrics", "druid", RUN, lambda: None, is_news=True)
     assert said is not None
-    assert said.startswith("The metrics could not be told to http://[/metrics")
+    assert said.startswith("The metrics could not be pushed to http://[/metrics")
 
 
 def test_each_kind_is_counted(endpoint: Endpoint) -> None:

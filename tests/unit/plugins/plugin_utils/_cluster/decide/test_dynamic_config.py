@@ -94,7 +94,7 @@ def test_a_long_value_is_cut() -> None:
     [
         ({"historical": {}}, {}, "spec.dynamicConfig.historical has no effect"),
         (None, {"h": ("historical", ONE)}, "spec.nodes[h].dynamicConfig has no effect"),
-        (None, {"r": ("router", ONE)}, "no dynamic configuration of a router"),
+        (None, {"r": ("router", ONE)}, "no dynamic configuration for a router"),
     ],
 )
 def test_what_has_no_effect_is_told(level: Any, groups: Groups, words: str) -> None:
@@ -149,4 +149,4 @@ def test_one_kind_does_not_wait_for_the_other() -> None:
     assert found.configs == {"coordinator": ONE}
     [finding] = found.findings
     assert (finding.reason, finding.is_problem) == ("WaitingForDruid", False)
-    assert finding.message == "The dynamic configuration of overlord waits until a pod is ready in o."
+    assert finding.message == "The dynamic configuration of overlord waits for a ready pod in o."

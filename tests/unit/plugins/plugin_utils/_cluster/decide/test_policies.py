@@ -75,21 +75,22 @@ PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
 # (plan, what it says of what waits)
 SUSPENDED: list[tuple[Plan, str | None]] = [
     (Plan(), None),
-    (Plan(UPDATES[:1]), "Paused. 1 change waits: update ConfigMap n0."),
-    (Plan(UPDATES[:2]), "Paused. 2 changes wait: update ConfigMap n0, update ConfigMap n1."),
+    (Plan(UPDATES[:1]), "Paused. 1 pending change: update ConfigMap n0."),
+    (Plan(UPDATES[:2]), "Paused. 2 pending changes: update ConfigMap n0, update ConfigMap n1."),
     (
         Plan(UPDATES),
-        "Paused. 7 changes wait: update ConfigMap n0, update ConfigMap n1, update ConfigMap n2, update ConfigMap n3, "
+        "Paused. 7 pending changes: update ConfigMap n0, update ConfigMap n1, update ConfigMap n2, "
+        "update ConfigMap n3, "
         "update ConfigMap n4, and 2 more.",
     ),
     (
         Plan(UPDATES[:1], in_druid=(druid.in_druid({}, {"a": 1}),)),
-        "Paused. 2 changes wait: update ConfigMap n0, update dynamic configuration of the Coordinator.",
+        "Paused. 2 pending changes: update ConfigMap n0, update dynamic configuration of the Coordinator.",
     ),
-    (Plan((), (PROBLEM,)), "Paused. In the way then: It cannot be."),
+    (Plan((), (PROBLEM,)), "Paused. Blocked by: It cannot be."),
     (
         Plan(UPDATES[:1], (PROBLEM, PROBLEM)),
-        "Paused. 1 change waits: update ConfigMap n0. In the way then: It cannot be. | It cannot be.",
+        "Paused. 1 pending change: update ConfigMap n0. Blocked by: It cannot be. | It cannot be.",
     ),
 ]
 
@@ -153,7 +154,7 @@ def test_a_group_that_is_gone_stays_until_all_others_can_be_written(
         (reasons.REMOVAL_DEFERRED, key, True) for key in stay
     ]
     for finding in found:
-        assert finding.message.startswith("StatefulSet druid-c-old is of group old, which the specification has no ")
+        assert finding.message.startswith("StatefulSet druid-c-old: group old was removed from the spec. ")
 
 
 def test_only_autoscalers_of_groups_that_stay_are_removed_first() -> None:
@@ -185,7 +186,7 @@ def test_references_to_other_namespaces_are_refused(
     assert set(told.values()) <= {reasons.REF_NOT_PERMITTED}
     remedies = {
         "a": "the administrator allows them: in the modules by allowed_reference_namespaces, ",
-        "b": "copy Secret b to namespace ns, and refer to it there.",
+        "b": "copy Secret b to namespace ns, and reference it there.",
     }
     for name, text in zip(refused, told, strict=True):
         assert [other for other, remedy in remedies.items() if remedy in text] == [name]

@@ -92,7 +92,8 @@ def test_state(
 ) -> None:
     found = state(node, status, spec)
     assert (found.desired, found.ready, found.is_settled, found.is_ready) == (wanted, ready, settled, whole)
-    assert str(found) == f"brokers {ready}/{wanted}" + (" (too many)" if ready > wanted else "")
+    remark = " (too many)" if ready > wanted else " (rolling out)" if ready == wanted and not settled else ""
+    assert str(found) == f"brokers {ready}/{wanted}{remark if not whole else ''}"
 
 
 def test_a_hand_edit_of_replicas_is_not_settled() -> None:

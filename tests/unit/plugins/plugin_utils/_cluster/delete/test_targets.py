@@ -117,7 +117,7 @@ def test_a_claim_stays_with_the_workload_that_it_may_belong_to(
     for made_by, expected in ((cluster(), by_resource), (cluster(uid=None), without_resource)):
         steps, warnings = claims(made_by, found)
         assert (names(steps) == [CLAIM], len(warnings)) == (expected, int(not expected))
-        assert all(text.startswith(f"The claim {CLAIM} is kept: StatefulSet {GROUP} is not ") for text in warnings)
+        assert all(text.startswith(f"PVC {CLAIM} is retained: StatefulSet {GROUP} does not ") for text in warnings)
         assert bool(remaining_claims(made_by, found)) is expected
 
 
@@ -141,7 +141,7 @@ def test_a_claim_stays_with_a_pod_of_others(user: Manifest, expected: bool) -> N
     steps, warnings = claims(cluster(), there(live("PersistentVolumeClaim", CLAIM, GROUP), user))
     assert names(steps) == [CLAIM] * expected
     name = user["metadata"]["name"]
-    said = f"The claim {CLAIM} is kept: the pod {name} mounts it and is not this cluster's."
+    said = f"PVC {CLAIM} is retained: pod {name} mounts it and does not belong to this cluster."
     assert warnings == (() if expected else (said,))
 
 

@@ -78,8 +78,8 @@ def test_looks_into_every_container() -> None:
     assert found["spec"]["initContainers"][0]["env"] == [{"name": "A"}]
     assert found["spec"]["containers"][0]["env"] == [{"name": "A"}]
     assert warnings == (
-        "container i: variable A is given twice; only the other entry is kept",
-        "container main: variable A is given twice; only the other entry is kept",
+        "container i: variable A is set twice; only the other entry is kept",
+        "container main: variable A is set twice; only the other entry is kept",
     )
 
 
@@ -98,9 +98,9 @@ def test_a_group_can_keep_its_duplicates() -> None:
     thinned = render(cluster)
     assert ports_of(thinned.groups["brokers"]) == ["druid-port"]
     assert [warning for warning in thinned.warnings if warning.startswith("spec.nodes[brokers]")] == [
-        "spec.nodes[brokers]: the pod: image pull secret p is given twice; only the other entry is kept",
-        "spec.nodes[brokers]: container druid-hand-brokers: variable A is given twice; only the other entry is kept",
-        "spec.nodes[brokers]: container druid-hand-brokers: port plain (8082/TCP) is given twice;"
+        "spec.nodes[brokers]: the pod: image pull secret p is set twice; only the other entry is kept",
+        "spec.nodes[brokers]: container druid-hand-brokers: variable A is set twice; only the other entry is kept",
+        "spec.nodes[brokers]: container druid-hand-brokers: port plain (8082/TCP) is set twice;"
         " only the other entry is kept",
     ]
 

@@ -162,7 +162,7 @@ def test_every_stand_alone_claim_is_rendered() -> None:
 def test_warns_of_a_group_without_pods() -> None:
     assert render(druid.cluster()).warnings == ()
     [warning] = render(druid.cluster({"replicas": None})).warnings
-    assert warning == "spec.nodes[brokers]: replicas is not set, so the group runs no pods"
+    assert warning == "spec.nodes[brokers]: replicas is not set, so the group has no pods"
     assert render(druid.cluster({"replicas": None, "stopped": True})).warnings == ()
 
 
