@@ -137,7 +137,9 @@ def test_without_resource_waits_until_all_is_gone(ansible: Ansible, live: Live) 
     request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)
     outcome = run(connection(live), request, lambda _text: None, Clock())
     told = of_outcome(outcome, request, fail_when_blocked=True)
-    assert told["msg"].endswith(": Service druid-wiki-data (held by example.com/mine) still there after 6 s.")
+    assert told["msg"].endswith(
+        ": timed out waiting for the deletion of Service druid-wiki-data (finalizers: example.com/mine) after 6 s."
+    )
     assert told["failed"]
     assert live.made() == {("Service", "druid-wiki-data")}
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})

@@ -115,7 +115,7 @@ INVALID: dict[str, tuple[Manifest, str]] = {
                 }
             }
         },
-        '"druid-wiki-data-api" is the name of 2 objects of kind Service, wanted by group data and group data-api',
+        '"druid-wiki-data-api" is the name of 2 objects of kind Service, defined by group data and group data-api',
     ),
     "more levels than anybody can read": (
         {"spec": {"dynamicConfig": {"coordinator": nested(450)}}},

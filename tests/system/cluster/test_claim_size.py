@@ -60,7 +60,7 @@ def test_a_claim_does_not_shrink(cluster: Live) -> None:
     assert (finding.reason, finding.group) == ("InvalidSpec", "historicals")
     degraded = condition(cluster.get("Druid", NAME), "Degraded")
     assert degraded["status"] == "True"
-    assert f"500Mi is less than the 1Gi of claim {CLAIM}" in degraded["message"]
+    assert f"500Mi is less than the 1Gi of PVC {CLAIM}" in degraded["message"]
     assert template(cluster) == "1Gi"
     ask_for(cluster, "1Gi")
     assert one_pass(cluster, NAME).plan.findings == ()

@@ -36,7 +36,7 @@ from testbed.api import ApiError
 
 __all__ = ["stepping_in"]
 
-MET = "Run again"
+MET = "modified concurrently"
 BECAUSE = re.compile("was not (written|deleted) since")
 # Rounds in which two runs are let loose without a conductor.
 ROUNDS = 4

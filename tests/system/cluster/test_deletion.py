@@ -478,7 +478,7 @@ def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: L
     request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
     waited = run_cluster(connection(live), request, lines.append, Clock())
     assert of_outcome(waited, request, fail_when_blocked=True)["msg"].endswith(
-        ": Druid c (held by x.example.com/y) still there after 1 s."
+        ": timed out waiting for the deletion of Druid c (finalizers: x.example.com/y) after 1 s."
     )
     assert lines == ["Waiting for the deletion of Druid c (finalizers: x.example.com/y)."]
 

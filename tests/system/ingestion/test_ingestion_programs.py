@@ -57,7 +57,7 @@ def test_by_playbook(each_ansible: Ansible, ingestion: Ingesting) -> None:
     made = play(each_ansible, "--diff", **given)
     assert made.changed
     assert CANARY not in made.output
-    assert f"{ingestion.name}: Supervisor {ingestion.name} is suspended, as described." in made.output
+    assert f"{ingestion.name}: Supervisor {ingestion.name} is suspended, as specified." in made.output
     assert not play(each_ansible, **given).changed
     assert not play(each_ansible, name=ingestion.name).changed
 

@@ -92,7 +92,7 @@ def test_an_error_stops_what_depends_on_it(
         if not result.was_tried:
             assert result.error is not None
             done = "deleted" if result.step.operation == "delete" else "written"
-            assert result.error.startswith(f"{result.step.key} was not {done} since ")
+            assert result.error.startswith(f"{result.step.key} was not {done} because ")
 
 
 def test_steps_are_asked_for_one_by_one(server: Server, api: KubernetesApi) -> None:

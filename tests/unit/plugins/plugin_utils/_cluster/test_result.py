@@ -73,7 +73,7 @@ FAILURES: list[tuple[Outcome, str]] = [
         Outcome(report=report(WISH), timed_out=True),
         "Druid ns/c: not ready (Deleting: The resource is being deleted.) after 7 s.",
     ),
-    (Outcome(timed_out=True), "Druid ns/c: still there after 7 s."),
+    (Outcome(timed_out=True), "Druid ns/c: timed out waiting for the deletion after 7 s."),
     (Outcome(report=report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),
 ]
 

@@ -194,7 +194,7 @@ def test_two_groups_cannot_want_one_service() -> None:
     nodes = {"a": {**NODE, "services": [{"metadata": {"name": "%s-b"}}]}, "a-b": {**NODE, "services": [{}]}}
     [problem] = validate(cluster(nodes=nodes))
     assert str(problem) == (
-        'spec.nodes[a-b]: "druid-c-a-b" is the name of 2 objects of kind Service, wanted by group a and group a-b;'
+        'spec.nodes[a-b]: "druid-c-a-b" is the name of 2 objects of kind Service, defined by group a and group a-b;'
         " name one of them differently."
     )
 
@@ -204,7 +204,7 @@ def test_a_groups_config_map_cannot_be_the_common_one() -> None:
     described["metadata"]["name"] = "druid"
     [problem] = validate(Cluster.from_resource(described))
     assert problem.value == "druid-druid-common-config"
-    assert "wanted by the cluster itself and group common" in str(problem)
+    assert "defined by the cluster itself and group common" in str(problem)
 
 
 def test_a_mistake_of_the_cluster_is_told_once() -> None:

@@ -311,14 +311,14 @@ def test_claims_are_named_in_one_order() -> None:
 CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
     ([claim("d", "1Ti")], "10Ti", "1Ti", None),
     ([claim("d", "1Ti", "1Ti")], "10Ti", "1024Gi", None),
-    ([claim("d", "1Ti")], "10Ti", "1Gi", "1Gi is less than the 1Ti of claim d-druid-c-brokers-0"),
-    ([claim("d", "1Ti"), claim("d", "2Ti", ordinal=11)], "10Ti", "1Ti", "the 2Ti of claim d-druid-c-brokers-11,"),
+    ([claim("d", "1Ti")], "10Ti", "1Gi", "1Gi is less than the 1Ti of PVC d-druid-c-brokers-0"),
+    ([claim("d", "1Ti"), claim("d", "2Ti", ordinal=11)], "10Ti", "1Ti", "the 2Ti of PVC d-druid-c-brokers-11,"),
     # grown by hand, and the specification stays
     ([claim("d", "2Ti")], "1Ti", "1Ti", None),
     ([claim("d", "2Ti")], "1Ti", "3Ti", None),
     # has not grown; has been given more than was asked for
     ([claim("d", "10Ti", "1Ti")], "10Ti", "1Ti", None),
-    ([claim("d", "10Ti", "1Ti")], "10Ti", "1Gi", "the 1Ti of claim d-druid-c-brokers-0,"),
+    ([claim("d", "10Ti", "1Ti")], "10Ti", "1Gi", "the 1Ti of PVC d-druid-c-brokers-0,"),
     ([claim("d", "1Gi", "4Gi")], "2Gi", "1Gi", None),
     # of another template, or another group
     ([claim("e", "9Ti"), {**claim("d", "9Ti"), "metadata": {"name": "d-druid-c-brokers-x-0"}}], "2Gi", "1Gi", None),
