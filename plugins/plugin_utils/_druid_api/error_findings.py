@@ -36,7 +36,7 @@ _CREDENTIALS = (
 _FIELDS: Mapping[str, str] = {
     "url": (
         "the option url of the task (in the roles: druid_cluster_url, druid_ingestion_url) if set, else "
-        "spec.endpoint.url, else the Service of the cluster's router, whose name resolves only inside Kubernetes"
+        "spec.endpoint.url, else the Service of the cluster's router, whose name is known inside of Kubernetes only"
     ),
     "ca_path": "spec.endpoint.caSecretRef",
     "client_cert": "spec.endpoint.clientCertificateSecretRef",

@@ -57,7 +57,7 @@ def test_reads_certificates() -> None:
         (AUTH, None, "SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it."),
         (AUTH, secret(OperatorUserName="u"), "SecretNotFound", "has no key OperatorPassword. Add it."),
         (AUTH, {"data": {"OperatorUserName": "//8="}}, "SecretNotFound", "is not valid UTF-8"),
-        ({**AUTH, "type": "kerberos"}, secret(), "InvalidSpec", "spec.auth.type ('kerberos'): basic-auth is what"),
+        ({**AUTH, "type": "kerberos"}, secret(), "InvalidSpec", "spec.auth.type ('kerberos'): must be basic-auth."),
     ],
 )
 def test_names_what_is_missing(auth: Any, login: Any, reason: str, words: str) -> None:

@@ -35,7 +35,7 @@ WRONG: list[tuple[str, Ingestion, str]] = [
     ("broken JSON", ingestion(ingestion={"nativeSpec": None, "spec": TEXT}), "spec.ingestion.spec: the spec of the"),
     ("no mapping", ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}), "spec.ingestion.spec: the spec of the"),
     ("no JSON", ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}), "spec.ingestion.spec: the spec of"),
-    ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): ingestion.type rabbit means"),
+    ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): must be 'rabbit' for ingest"),
     ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: must be a SQL statement"),
     ("a context that is text", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: must be"),
     ("a context that is a number", ingestion("sql", {"query": "q", "context": 5}), f"{NATIVE}.context: must be"),

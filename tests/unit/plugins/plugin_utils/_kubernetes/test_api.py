@@ -204,7 +204,7 @@ def test_says_what_is_nested_too_deeply_to_be_read(
     server: Server, api: KubernetesApi, call: Call, asked_for: str
 ) -> None:
     server.answers = [Answer(body=BOTTOMLESS)]
-    with pytest.raises(TooDeep, match=f"answered to {asked_for}: it is nested too deeply") as caught:
+    with pytest.raises(TooDeep, match=f"response to {asked_for}: it is nested too deeply") as caught:
         call(api)
     assert "hunter2" not in str(caught.value)
     assert caught.value.__suppress_context__

@@ -38,7 +38,7 @@ def test_posts_all_on_one_connection(endpoint: Endpoint) -> None:
 
 def test_what_is_refused_is_named_and_the_rest_is_posted(endpoint: Endpoint) -> None:
     endpoint.refused = {"m1"}
-    with pytest.raises(PushError, match=r"refused by .*: m1: 400 cannot change metric type"):
+    with pytest.raises(PushError, match=r"rejected metrics: m1: 400 cannot change metric type"):
         push(endpoint.url, BODIES, timeout=60)
     assert len(endpoint.posted) == 3
 
@@ -56,5 +56,5 @@ def test_stops_when_the_time_is_over(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize("url", ["http://localhost:port/metrics", "http://127.0.0.1:1/metrics", "nothing", ""])
 def test_an_address_that_leads_nowhere(url: str) -> None:
-    with pytest.raises(PushError, match="posted to"):
+    with pytest.raises(PushError, match="pushed to"):
         push(url, BODIES)
