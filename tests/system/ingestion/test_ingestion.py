@@ -75,7 +75,7 @@ def test_what_druid_drops_is_given_once_and_said(ingestion: Ingesting) -> None:
         warnings = " ".join(outcome.warnings)
         assert "ignores unknown field spec.ioConfig.inputFormat.featureSpce" in warnings
         assert "ignores unknown field tuningConfig.splitHintSpec.maxSpilt" in warnings
-    events = [each for each in ingestion.live.list("Event") if each["reason"] == "DruidIngestionWarning"]
+    events = [each for each in ingestion.live.list("Event") if each["reason"] == "SpecWarning"]
     # told when the resource was new, not in each pass
     assert sorted((each["message"], each["count"]) for each in events) == sorted((w, 1) for w in told[0].warnings)
 
