@@ -10,7 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import explain, send, with_precondition
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import (
+    explain,
+    needs_same_version,
+    send,
+    with_precondition,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -94,7 +99,9 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     if step.live is not None and step.operation == "recreate":
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:
-        _settle_ownership(api, step.live, step.manifest)
+        # What is bound to a version is written to the version that it was decided on, or not at all.
+        pauses = () if needs_same_version(step) else OWNERSHIP_PAUSES_SECONDS
+        step = replace(step, live=_settle_ownership(api, step.live, step.manifest, pauses=pauses))
     live = _recreate(api, step) if step.operation == "recreate" else send(api, step, with_precondition(step))
     if step.initial is None:
         return live

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, FORBIDDEN, ApiError
@@ -148,7 +149,20 @@ def with_precondition(step: Step) -> Manifest:
         return step.initial
     if step.live is None or step.operation == "recreate":
         return _with_metadata(step.initial or step.manifest, resourceVersion=_MUST_NOT_EXIST)
-    return _with_metadata(step.manifest, uid=step.live["metadata"]["uid"])
+    metadata = step.live["metadata"]
+    if needs_same_version(step):
+        return _with_metadata(step.manifest, uid=metadata["uid"], resourceVersion=metadata["resourceVersion"])
+    return _with_metadata(step.manifest, uid=metadata["uid"])
+
+
+def needs_same_version(step: Step) -> bool:
+    """True when the PVCs of scaled pods are to be deleted from now on, and the step does not set the replicas.
+
+    They may have been set to 0 since, to stop the group.
+    """
+    if step.key.kind != "StatefulSet" or step.live is None or "replicas" in step.manifest["spec"]:
+        return False
+    return deletes_scaled_pvcs(step.manifest) and not deletes_scaled_pvcs(step.live)
 
 
 def _with_metadata(manifest: Manifest, **more: str) -> Manifest:

@@ -79,7 +79,7 @@ def render(
     for group in cluster.groups:
         kept = preserved.get(group.key, Preserved())
         template, found = _template(group, kept, group.key in keep_duplicates)
-        groups[group.key] = _group_objects(group, selector(group, kept), template)
+        groups[group.key] = _group_objects(group, kept, template)
         deduplicated.update([group.key] if found else [])
         warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group))]
     return Desired((common_config_map(cluster),), groups, tuple(warnings), frozenset(deduplicated))
@@ -91,13 +91,15 @@ def _template(group: Group, preserved: Preserved, keep_duplicates: bool) -> tupl
     return (template, ()) if keep_duplicates else without_duplicates(template, named_target_ports(group))
 
 
-def _group_objects(group: Group, selected: Mapping[str, str], template: Manifest) -> tuple[Manifest, ...]:
-    workload = deployment if group.is_deployment else stateful_set
+def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tuple[Manifest, ...]:
+    selected = selector(group, preserved)
     return (
         node_config_map(group),
         *services(group, selected),
         *persistent_volume_claims(group),
-        workload(group, selected, template),
+        deployment(group, selected, template)
+        if group.is_deployment
+        else stateful_set(group, selected, template, preserved),
         *ingress(group),
         *pod_disruption_budget(group, selected),
         *horizontal_pod_autoscaler(group),

@@ -14,6 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
 
+# The value of a persistentVolumeClaimRetentionPolicy that is not the default.
+DELETE = "Delete"
 # Labels that controllers add to the pods of a template.
 _LABELS_OF_CONTROLLERS = frozenset(
     {
@@ -30,12 +32,16 @@ class Preserved:
     """Values of the live workload: matchLabels of its selector, labels of its template, its hash.
 
     `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
+    `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
+    are ready, else None.
     """
 
     selector: Mapping[str, str] | None = None
     template_labels: Mapping[str, str] | None = None
     configuration_hash: str | None = None
     has_empty_affinity: bool = True
+    retains_scaled_pvcs: bool = False
+    ready_replicas: int | None = None
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
@@ -46,7 +52,23 @@ class Preserved:
             template_labels=spec["template"].get("metadata", {}).get("labels"),
             configuration_hash=_configuration_hash(workload),
             has_empty_affinity=spec["template"]["spec"].get("affinity") == {},
+            retains_scaled_pvcs=not deletes_scaled_pvcs(workload),
+            ready_replicas=_ready_replicas(workload),
         )
+
+
+def deletes_scaled_pvcs(workload: Mapping[str, Any]) -> bool:
+    """True when the StatefulSet controller deletes the PVCs of pods that a smaller number of replicas removes."""
+    policy = workload["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+    return bool(policy.get("whenScaled") == DELETE)
+
+
+def _ready_replicas(workload: Mapping[str, Any]) -> int | None:
+    status = workload.get("status") or {}
+    replicas: int = workload["spec"].get("replicas", 1)
+    is_observed = status.get("observedGeneration", 0) >= workload["metadata"].get("generation", 0)
+    are_ready = replicas == status.get("replicas", 0) == status.get("readyReplicas", 0)
+    return replicas if is_observed and are_ready else None
 
 
 def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:

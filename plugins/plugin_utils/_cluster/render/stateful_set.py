@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import retention_policy
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import service_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workload import workload
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
 
-def stateful_set(group: Group, selector: Mapping[str, str], template: Mapping[str, Any]) -> dict[str, Any]:
+def stateful_set(
+    group: Group, selector: Mapping[str, str], template: Mapping[str, Any], preserved: Preserved
+) -> dict[str, Any]:
     """Return the group's StatefulSet."""
     return workload(
         group,
@@ -25,7 +29,7 @@ def stateful_set(group: Group, selector: Mapping[str, str], template: Mapping[st
         podManagementPolicy=group.first_non_empty("podManagementPolicy") or "Parallel",
         updateStrategy=group.first_present("updateStrategy") or None,
         volumeClaimTemplates=_claim_templates(group) or None,
-        persistentVolumeClaimRetentionPolicy=group.node.get("persistentVolumeClaimRetentionPolicy"),
+        persistentVolumeClaimRetentionPolicy=retention_policy(group, preserved),
     )
 
 

@@ -97,7 +97,9 @@ def test_reads_what_a_live_workload_hands_down() -> None:
 
 def test_a_workload_without_our_container_hands_down_no_hash() -> None:
     foreign = {"metadata": {"name": "x"}, "spec": {"template": {"spec": {"containers": [{"name": "y"}]}}}}
-    assert Preserved.from_workload(foreign) == Preserved(None, None, None, has_empty_affinity=False)
+    assert Preserved.from_workload(foreign) == Preserved(
+        None, None, None, has_empty_affinity=False, retains_scaled_pvcs=True
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,34 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the StatefulSet controller does with PVCs: those of a stopped group are never deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE, Preserved
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+
+RETAIN = "Retain"
+
+
+def retention_policy(group: Group, preserved: Preserved) -> Mapping[str, Any] | None:
+    """Return the persistentVolumeClaimRetentionPolicy of the group's StatefulSet; None when nothing has to be set.
+
+    The replicas of a stopped group and `whenScaled` are in the same manifest, so no controller sees 0 replicas beside
+    `whenScaled: Delete`. Delete is set again when all replicas are ready.
+    """
+    specified: Mapping[str, Any] | None = group.node.get("persistentVolumeClaimRetentionPolicy")
+    if group.stopped or _is_resuming(group, preserved, specified or {}):
+        return {**(specified or {}), "whenScaled": RETAIN}
+    return specified
+
+
+def _is_resuming(group: Group, preserved: Preserved, specified: Mapping[str, Any]) -> bool:
+    """True while PVCs are retained on scaling, Delete is specified, and not all replicas are ready."""
+    if specified.get("whenScaled") != DELETE or not preserved.retains_scaled_pvcs:
+        return False
+    return not (preserved.ready_replicas and (group.autoscaled or preserved.ready_replicas == group.replicas))
