@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Requires Python 3.11 or newer, Go, a JDK 17 or newer, Maven, git and make. Everything else is installed automatically into
+# Requires Python 3.11 or newer, Go, a C compiler, a JDK 17 or newer, Maven, git and make. Everything else is installed automatically into
 # the cache and into the standard caches of Go and Maven, never into the checkout. `make clean` removes it, except the caches
 # of Go and Maven.
 
@@ -111,7 +111,7 @@ test: setup ## Run all checks and then all tests, as CI does
 	@tools/ci/test
 
 .PHONY: lint
-lint: lint-python lint-ansible lint-docs lint-other ## Run all linters
+lint: lint-python lint-ansible lint-docs lint-other lint-words ## Run all linters
 
 .PHONY: unit
 unit: $(CORE_2_19)/.complete link ## Run the unit tests

@@ -80,8 +80,8 @@ options:
       - PVCs and the data in their volumes are deleted as well, unless C(disablePVCDeletionFinalizer) is set in the
         specification. Each PVC is listed before it is deleted. A PVC that other workloads may use is kept, with a
         warning.
-      - With O(spec) or O(without_resource), nothing is deleted while a C(Druid) resource of that name exists. Without them,
-        a cluster that was created from O(spec) is not deleted, and a warning reports that it exists.
+      - With O(spec) or O(without_resource), nothing is deleted while a C(Druid) resource of that name exists.
+      - Without them, a cluster that was created from O(spec) is not deleted, and a warning reports that it exists.
     type: str
     choices: [present, absent]
     default: present
