@@ -52,7 +52,7 @@ named = $(if $(findstring command,$(origin $(1))),$($(1)))
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SCENARIO ?= default without_resource ingestion
-ansible_test = env HOME=$(WORK)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
+ansible_test = env HOME=$(CACHE)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
 # Variables for the tests.
 export DRUIDOPS_CACHE := $(CACHE)
@@ -196,7 +196,7 @@ lint-words: $(CORE_2_19)/.complete
 sanity: sanity-2.19 sanity-2.18 ## Run ansible-test sanity with the newest and the oldest ansible-core
 
 .PHONY: sanity-2.19 sanity-2.18
-sanity-2.19 sanity-2.18: sanity-%: tree-% $(WORK)/ansible-test-%/.complete
+sanity-2.19 sanity-2.18: sanity-%: tree-% $(CACHE)/ansible-test-%/.complete
 	@cd $(WORK)/ansible-test-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test sanity, ansible-core $*' \
 	  $(call ansible_test,$*) sanity --color no --venv --python $(PYTHON_VERSION)
 
@@ -204,7 +204,7 @@ sanity-2.19 sanity-2.18: sanity-%: tree-% $(WORK)/ansible-test-%/.complete
 ansible-units: ansible-units-2.18 ## Run the unit tests with ansible-test units and the oldest ansible-core
 
 .PHONY: ansible-units-2.19 ansible-units-2.18
-ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(WORK)/ansible-test-%/.complete
+ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(CACHE)/ansible-test-%/.complete
 	@cd $(WORK)/ansible-test-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
 	  $(call ansible_test,$*) units --color no --venv --python $(PYTHON_VERSION)
 
@@ -329,8 +329,8 @@ tree-2.18: $(KUBERNETES_CORE_OLDEST)
 tree-2.19: $(KUBERNETES_CORE_NEWEST)
 	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.19 $(KUBERNETES_CORE_NEWEST) --for-ansible-test
 
-# A separate home directory for ansible-test, which stores its virtual environments there.
-$(WORK)/ansible-test-2.18/.complete: $(CORE_2_18)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
+# A home directory for ansible-test, which stores its virtual environments there; all checkouts share it.
+$(CACHE)/ansible-test-2.18/.complete: $(CORE_2_18)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
 	@$(CORE_2_18)/bin/python tools/ci/ansible_test_home.py $(@D) && touch $@
-$(WORK)/ansible-test-2.19/.complete: $(CORE_2_19)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
+$(CACHE)/ansible-test-2.19/.complete: $(CORE_2_19)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py
 	@$(CORE_2_19)/bin/python tools/ci/ansible_test_home.py $(@D) && touch $@
