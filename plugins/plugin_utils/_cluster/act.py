@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import (
     explain,
     needs_same_version,
@@ -73,7 +74,7 @@ def _depends(step: Step, failed: Step) -> bool:
     if step.operation == "delete" and step.key.kind == "PersistentVolumeClaim":
         # PVCs are deleted last, and only if their workload was deleted.
         return failed.key.kind in WORKLOADS
-    if step.removes_group or failed.group is None:
+    if step.removes_group or step.prepares_removal or failed.group is None:
         # Objects of a removed group stay until the groups that may replace it are written.
         return not failed.removes_group
     return failed.group == step.group
@@ -95,7 +96,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         api.delete(kind, metadata["namespace"], name, metadata["uid"])
         return None
     if step.patch is not None:
-        return _patch(api, step, step.patch)
+        return release(api, step) if step.releases else _patch(api, step, step.patch)
     if step.live is not None and step.operation == "recreate":
         _remove(api, step.live)
     elif step.live is not None and step.managed_fields is not None:

@@ -27,7 +27,8 @@ class Step:
     `live` is the object before (None: it is created), `after` the object afterwards (None: it is deleted);
     `managed_fields` the field ownership that must be set before, `patch` a JSON patch instead of an apply.
     `initial` is the manifest of the creation, if it has more fields than the applied one: initial replicas of an
-    autoscaled workload, or fields of other managers in a recreated object.
+    autoscaled workload, or fields of other managers in a recreated object. `releases` are the uids of the owners that
+    the step separates from their PVCs, so that the PVCs are retained when one of the owners is deleted.
     """
 
     operation: Operation
@@ -38,6 +39,7 @@ class Step:
     managed_fields: list[dict[str, Any]] | None = None
     patch: list[dict[str, Any]] | None = None
     initial: Manifest | None = None
+    releases: frozenset[str] = frozenset()
 
     @property
     def key(self) -> ObjectKey:
@@ -52,6 +54,11 @@ class Step:
     def removes_group(self) -> bool:
         """True for the deletion of an object of a group that was removed from the spec."""
         return self.operation == "delete" and self.group is None
+
+    @property
+    def prepares_removal(self) -> bool:
+        """True for a step that retains PVCs when the workload of a removed group is deleted."""
+        return bool(self.releases) and self.group is None
 
     @property
     def restarts_pods(self) -> bool:

@@ -129,7 +129,7 @@ def _masked(finding: Finding, masker: Masker) -> Finding:
 
 def _is_gone(results: Iterable[Result]) -> bool:
     """True when the finalizer of a terminating resource was removed, so that it is deleted."""
-    patches = [result for result in results if result.step.patch is not None and result.is_done]
+    patches = [result for result in results if result.step.operation == "patch" and result.is_done]
     return any(is_terminating(result.step.manifest) for result in patches)
 
 

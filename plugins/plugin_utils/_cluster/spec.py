@@ -81,6 +81,11 @@ class Cluster:
         return bool(self.spec.get("stopped"))
 
     @property
+    def keeps_pvcs(self) -> bool:
+        """Whether PVCs are retained when the cluster is deleted."""
+        return bool(self.spec.get("disablePVCDeletionFinalizer"))
+
+    @property
     def auth(self) -> Mapping[str, Any]:
         """How to authenticate to Druid's API."""
         return self.spec.get("auth") or {}

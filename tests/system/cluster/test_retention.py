@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the StatefulSet controller does with PVCs (persistentVolumeClaimRetentionPolicy) when a cluster is stopped."""
+"""What becomes of PVCs (persistentVolumeClaimRetentionPolicy) when a cluster is stopped or deleted."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.tests.system.support.waiting import even
 
 CLAIM = "PersistentVolumeClaim"
 POLICY = "persistentVolumeClaimRetentionPolicy"
+FINALIZER = "deletepvc.finalizers.druid.apache.org"
 BOTH = {"whenScaled": "Delete", "whenDeleted": "Delete"}
 
 
@@ -96,3 +97,102 @@ def test_pvcs_of_an_autoscaled_group_are_retained_while_it_is_stopped(live: Live
     eventually(lambda: not one_pass(live, "c").changed)
     assert policies(live) == ["Delete"] * len(KEYS)
     assert lasting_claims(live) == before
+
+
+def owned_by_stateful_sets(live: Live) -> dict[str, str]:
+    """Return the PVCs when the controller has made the StatefulSets their owners."""
+    until_ready(live, "c")
+    eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [{"StatefulSet"}] * 2 * len(KEYS))
+    return lasting_claims(live)
+
+
+def nothing_else_is_left(live: Live, claims: dict[str, str]) -> None:
+    """Wait until only these PVCs are there, and nothing can delete them any more."""
+    eventually(lambda: live.made() == {(CLAIM, name) for name in claims} and not live.list("Pod"))
+    assert lasting_claims(live) == claims
+    assert [owners(claim) for claim in live.list(CLAIM)] == [set()] * len(claims)
+
+
+def test_when_deleted_has_no_effect_where_the_cluster_keeps_its_pvcs(live: Live) -> None:
+    """Without a finalizer nobody is asked before Kubernetes deletes the StatefulSets."""
+    live.create(resource("c", retaining(disablePVCDeletionFinalizer=True)))
+    warned = until_ready(live, "c").warnings
+    assert len([text for text in warned if "whenDeleted: Delete has no effect" in text]) == len(KEYS)
+    assert [each["spec"][POLICY]["whenDeleted"] for each in live.list("StatefulSet")] == ["Retain"] * len(KEYS)
+    assert not one_pass(live, "c").changed
+    claims = lasting_claims(live)
+    live.delete("Druid", "c")
+    nothing_else_is_left(live, claims)
+
+
+# Set while the StatefulSets still have whenDeleted: Delete.
+FLAG = {"spec": {"disablePVCDeletionFinalizer": True}}
+
+
+@pytest.mark.parametrize("by", ["finalizer", "hand", "hand, going at once"])
+def test_flag_is_heeded_though_the_stateful_sets_delete_their_pvcs(live: Live, by: str) -> None:
+    live.create(resource("c", retaining()))
+    claims = owned_by_stateful_sets(live)
+    finalizers = {"metadata": {"finalizers": None if by == "hand, going at once" else [FINALIZER]}}
+    live.merge("Druid", "c", {**FLAG, **finalizers})
+    if by == "finalizer":
+        live.delete("Druid", "c")
+        one_pass(live, "c")
+    else:
+        planned = one_pass(live, "c", check_mode=True, absent=True).plan.steps
+        assert not [step for step in planned if step.key.kind == CLAIM and step.operation == "delete"]
+        assert {step.key.name for step in planned if step.key.kind == CLAIM} == claims.keys()
+        one_pass(live, "c", absent=True)
+    nothing_else_is_left(live, claims)
+
+
+@pytest.mark.parametrize("without_spec", [True, False])
+def test_pvcs_of_a_cluster_without_a_resource_are_kept_unless_specified(live: Live, without_spec: bool) -> None:
+    specification = retaining()
+    until_ready(live, "c", spec=specification, without_resource=True)
+    eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [{"StatefulSet"}] * 2 * len(KEYS))
+    claims = lasting_claims(live)
+    spec = None if without_spec else {**specification, "disablePVCDeletionFinalizer": True}
+    outcome = one_pass(live, "c", absent=True, without_resource=True, spec=spec)
+    assert outcome.plan.findings == ()
+    nothing_else_is_left(live, claims)
+
+
+def test_pvcs_of_a_removed_group_are_kept_where_the_cluster_keeps_them(live: Live) -> None:
+    live.create(resource("c", retaining()))
+    claims = owned_by_stateful_sets(live)
+    # a PVC without a pod: the controller leaves its owner as it is
+    live.merge("Druid", "c", {"spec": {"nodes": {KEYS[0]: {"replicas": 1, POLICY: {**BOTH, "whenScaled": "Retain"}}}}})
+    until_ready(live, "c")
+    live.merge("Druid", "c", {"spec": {**FLAG["spec"], "nodes": {KEYS[0]: None}}})
+    planned = one_pass(live, "c", check_mode=True).plan.steps
+    assert not [step for step in planned if step.key.kind == CLAIM and step.operation == "delete"]
+    one_pass(live, "c")
+    eventually(lambda: live.names("StatefulSet") == {f"druid-c-{KEYS[1]}"})
+    eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [set()] * len(claims))
+    assert lasting_claims(live) == claims
+    until_ready(live, "c")
+    assert not one_pass(live, "c").changed
+
+
+def test_pvcs_that_are_deleted_with_a_removed_group_are_named(live: Live) -> None:
+    live.create(resource("c", retaining()))
+    claims = owned_by_stateful_sets(live)
+    live.merge("Druid", "c", {"spec": {"nodes": {KEYS[0]: None}}})
+    planned = one_pass(live, "c", check_mode=True).plan.steps
+    named = {step.key.name for step in planned if step.key.kind == CLAIM and step.operation == "delete"}
+    assert named == {f"data-druid-c-{KEYS[0]}-{ordinal}" for ordinal in range(2)}
+    assert lasting_claims(live) == claims
+    one_pass(live, "c")
+    eventually(lambda: lasting_claims(live).keys() == claims.keys() - named)
+
+
+def test_pvcs_of_a_removed_group_are_kept_where_nothing_else_was_specified(live: Live) -> None:
+    live.create(resource("c", retaining({"whenScaled": "Delete"})))
+    until_ready(live, "c")
+    claims = lasting_claims(live)
+    live.merge("Druid", "c", {"spec": {"nodes": {KEYS[0]: None}}})
+    one_pass(live, "c")
+    eventually(lambda: live.names("StatefulSet") == {f"druid-c-{KEYS[1]}"})
+    eventually(lambda: len(live.list("Pod")) == 2)
+    assert lasting_claims(live) == claims

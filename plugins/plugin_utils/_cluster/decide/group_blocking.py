@@ -27,7 +27,7 @@ def drop_blocked(steps: Iterable[Step], findings: Iterable[Finding]) -> tuple[St
 
 
 def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
-    return bool(blocked) if step.removes_group else step.group in blocked
+    return bool(blocked) if step.removes_group or step.prepares_removal else step.group in blocked
 
 
 def unchanged_message(group: str | None) -> str:

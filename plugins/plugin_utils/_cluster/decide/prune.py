@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -33,9 +35,23 @@ def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
     found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
     unwanted = (live for live in found if _is_prunable(live, cluster))
     return tuple(
-        Step("delete", live, _group_of(live, cluster), live)
+        step
         for live in (*unwanted, *targets.unadopted_orphans(cluster, observed))
+        for step in _removal(live, cluster, observed)
     )
+
+
+def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[Step]:
+    """Yield the deletion of an object; for a StatefulSet, its PVCs are retained before or deleted after it."""
+    group, claims = _group_of(live, cluster), list(observed.of_kind(retain.CLAIM))
+    is_set = live["kind"] == "StatefulSet"
+    deletes = is_set and retain.deletes_pvcs(live) and not cluster.keeps_pvcs
+    if is_set and not deletes:
+        yield from retain.retain([live], claims, group)
+        yield from retain.disown(claims, [live], group)
+    yield Step("delete", live, group, live)
+    if deletes:
+        yield from targets.collected_claims(observed, [live])
 
 
 def may_leave_replica_sets(cluster: Cluster, desired: Desired, observed: Observed) -> bool:

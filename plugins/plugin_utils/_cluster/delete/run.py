@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, takewhile
+from itertools import chain
 from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
     DeletionSequence,
+    release_before_removal,
     resource_removal,
     variable_removal,
     workloads_without_resource,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Plan, Step
@@ -60,7 +61,7 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
     on_step = request.options.on_step
     _announce_all(plan, on_step)
     # The resource may be deleted at once: so first delete objects that it does not own, and disown retained PVCs.
-    results = act(api, takewhile(lambda step: step.key.kind != names.KIND, plan.steps), on_step)
+    results = act(api, release_before_removal(api, resource), on_step)
     failures = _failures(results)
     if failures:
         done = tuple(result.step for result in results if result.is_done)

@@ -11,11 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, targets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller, is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    controller,
+    group_of,
+    is_ours,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, observe, replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -51,8 +56,11 @@ class DeletionSequence:
         if not is_orphaned:
             yield from targets.orphans(self.cluster, observed)
         if not finalizer.is_set(resource):
-            yield from () if deletes else self._disown_claims(resource, all_stay=True)
+            if not deletes:
+                yield from self._retain_claims(resource, observed, all_stay=True)
+                yield from self._disown_claims(resource, all_stay=True)
             return
+        yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if deletes and not is_orphaned:
             yield from targets.workloads(self.cluster, observed)
             yield from self._claims_to_the_last()
@@ -65,17 +73,19 @@ class DeletionSequence:
         deletes = finalizer.deletes_claims(resource.get("spec"))
         if not is_orphaned:
             yield from targets.orphans(self.cluster, observed)
+        yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if is_orphaned or not deletes:
             yield from self._disown_claims(resource, all_stay=True)
         yield Step("delete", resource, live=resource)
         workloads = targets.workloads(self.cluster, observed)
-        yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step))
-        if not is_orphaned and finalizer.is_set(resource) and deletes:
-            yield from self._claims()
+        yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.manifest))
+        if not is_orphaned and deletes:
+            yield from self._claims() if finalizer.is_set(resource) else self._claims_of_workloads(observed)
 
     def of_variables(self, delete_claims: bool) -> Iterator[Step]:
         """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
         observed = _observe(self.api, self.cluster)
+        yield from self._retain_claims(None, observed, all_stay=not delete_claims)
         yield from targets.workloads(self.cluster, observed)
         yield from targets.orphans(self.cluster, observed)
         if delete_claims:
@@ -129,12 +139,39 @@ class DeletionSequence:
 
     def _disown_claims(self, resource: Manifest, all_stay: bool) -> Iterable[Step]:
         """Return the steps that remove the owner of retained PVCs: of all, or of those that others may need."""
-        return targets.disown_claims(self.cluster, self._claims_and_users(), resource, all_stay)
+        return targets.disown_claims(self.cluster, self._claims_and_users(), [resource], all_stay)
+
+    def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Iterator[Step]:
+        """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets.
+
+        The PVCs are read again when the StatefulSet controller no longer adds owner references to them.
+        """
+        sets = self._deleted_stateful_sets(resource, observed)
+        if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), sets):
+            return
+        users = self._claims_and_users()
+        staying = users.of_kind(retain.CLAIM) if all_stay else targets.kept_claims(self.cluster, users)
+        claims = list(staying)
+        affected = [live for live in sets if all_stay or _has_claims(live, claims)]
+        yield from retain.retain(affected, claims)
+        yield from targets.disown_claims(self.cluster, self._claims_and_users(), affected, all_stay)
+
+    def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
+        """Return the StatefulSets that are deleted with the resource: those without an owner may stay."""
+        found = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
+        if resource is None:
+            return list(found)
+        return [live for live in found if _is_collected(resource, live)]
+
+    def _claims_of_workloads(self, observed: Observed) -> Iterable[Step]:
+        """Return the deletion of the PVCs that Kubernetes deletes with their StatefulSets."""
+        sets = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
+        return targets.collected_claims(observed, [live for live in sets if retain.deletes_pvcs(live)])
 
     def _claims_and_users(self) -> Observed:
         """Read the live PVCs, and if there are any, the pods and workloads that may use them."""
         selector = f"{names.CLUSTER_LABEL}={self.cluster.name}"
-        claims = self.api.list_objects(targets.CLAIM, self.cluster.namespace, selector)
+        claims = self.api.list_objects(retain.CLAIM, self.cluster.namespace, selector)
         users = self._list("Pod", *WORKLOADS) if claims else Observed()
         return users.with_objects(claims)
 
@@ -161,6 +198,15 @@ def finalize(
         return iter((finalizer.remove_finalizer(resource),) if finalizer.is_set(resource) else ()), Observed(), []
     observed = _observe(api, cluster)
     return sequence.of_resource(resource, observed), observed, sequence.warnings
+
+
+def release_before_removal(api: KubernetesApi, resource: Manifest) -> Iterator[Step]:
+    """Yield the steps before the deletion of the resource, which may be deleted at once; reads the live objects."""
+    sequence = DeletionSequence(api, Cluster.from_resource({**resource, "spec": {}}))
+    if len(sequence.cluster.name) > names.MAX_LABEL_CHARACTERS:
+        return
+    steps = sequence.with_resource(resource, _observe(api, sequence.cluster))
+    yield from takewhile(lambda step: step.key.kind != names.KIND, steps)
 
 
 def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
@@ -194,7 +240,13 @@ def _observe(api: KubernetesApi, cluster: Cluster) -> Observed:
     return observe(api, cluster, ()).with_objects(replica_sets(api, cluster))
 
 
-def _is_collected(resource: Manifest, step: Step) -> bool:
+def _is_collected(resource: Manifest, live: Manifest) -> bool:
     """True for an object that Kubernetes deletes with the resource."""
-    owner = controller(step.manifest)
+    owner = controller(live)
     return owner is not None and not finalizer.is_orphaning(resource)
+
+
+def _has_claims(stateful_set: Manifest, claims: Iterable[Manifest]) -> bool:
+    return any(group_of(live) == stateful_set["metadata"]["name"] for live in claims) or bool(
+        retain.owned_by(claims, [stateful_set])
+    )

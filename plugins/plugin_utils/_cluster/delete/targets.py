@@ -9,8 +9,13 @@ A PVC is deleted only if it certainly belongs to the cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import (
+    CLAIM,
+    disown,
+    owned_by,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,
     describe_owner,
@@ -29,7 +34,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 
-CLAIM = "PersistentVolumeClaim"
 # Kinds that a workload orphans when it is recreated.
 ORPHANED_KINDS = ("ReplicaSet", "Pod")
 # Only pods of a ReplicaSet have it.
@@ -74,32 +78,28 @@ def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tupl
     )
 
 
-def disown_claims(cluster: Cluster, observed: Observed, resource: Manifest, all_stay: bool) -> tuple[Step, ...]:
-    """Return, for each retained PVC that the resource owns, the step that removes the owner.
+def disown_claims(
+    cluster: Cluster, observed: Observed, owners: Collection[Manifest], all_stay: bool
+) -> tuple[Step, ...]:
+    """Return, for each retained PVC that one of the owners owns, the step that removes these owners.
 
-    Kubernetes deletes a PVC with its owner. The Go operator creates such PVCs.
+    Kubernetes deletes a PVC with its owner: a StatefulSet, or the resource, if the Go operator created the PVC.
     """
     found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
     kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
-    staying = (live for live in found if live["metadata"]["name"] in kept and _owners(live, resource))
-    return tuple(_disown(live, resource) for live in staying)
+    return disown((live for live in found if live["metadata"]["name"] in kept), owners)
 
 
-def _owners(live: Manifest, resource: Manifest) -> list[Manifest]:
-    """Return the references of the object to the resource."""
-    references: list[Manifest] = live["metadata"].get("ownerReferences") or []
-    return [each for each in references if each["uid"] == resource["metadata"].get("uid")]
+def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) -> tuple[Step, ...]:
+    """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their owners."""
+    return _deletions(owned_by(observed.of_kind(CLAIM), stateful_sets))
 
 
-def _disown(live: Manifest, resource: Manifest) -> Step:
-    released, metadata = _owners(live, resource), live["metadata"]
-    others = [each for each in metadata["ownerReferences"] if each not in released]
-    patch = [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
-        {"op": "add", "path": "/metadata/ownerReferences", "value": others},
-    ]
-    after = {**live, "metadata": {**metadata, "ownerReferences": others}}
-    return Step("update", live, live=live, after=after, patch=patch)
+def kept_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
+    """Return the PVCs that are retained when the cluster is deleted with its data, since others may need them."""
+    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
+    kept = _kept(cluster, observed, found)
+    return [live for live in found if live["metadata"]["name"] in kept]
 
 
 def remaining_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:

@@ -36,6 +36,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
     selector,
     template_labels,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
+    deletion_is_disabled,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
@@ -114,6 +117,11 @@ def _warnings(group: Group) -> list[str]:
         warnings.append(
             f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "
             "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas"
+        )
+    if not group.is_deployment and deletion_is_disabled(group):
+        warnings.append(
+            "persistentVolumeClaimRetentionPolicy.whenDeleted: Delete has no effect while disablePVCDeletionFinalizer "
+            "is true: the PVCs are retained"
         )
     target = (group.node.get("hpAutoscaler") or {}).get("scaleTargetRef") or {}
     if target and (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the StatefulSet controller does with PVCs: those of a stopped group are never deleted."""
+"""Which PVCs the StatefulSet controller deletes: never those of a stopped group, or of a cluster that retains them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,17 @@ def retention_policy(group: Group, preserved: Preserved) -> Mapping[str, Any] | 
     `whenScaled: Delete`. Delete is set again when all replicas are ready.
     """
     specified: Mapping[str, Any] | None = group.node.get("persistentVolumeClaimRetentionPolicy")
+    if deletion_is_disabled(group):
+        specified = {**(specified or {}), "whenDeleted": RETAIN}
     if group.stopped or _is_resuming(group, preserved, specified or {}):
         return {**(specified or {}), "whenScaled": RETAIN}
     return specified
+
+
+def deletion_is_disabled(group: Group) -> bool:
+    """True when the group specifies whenDeleted: Delete, and the cluster retains all PVCs."""
+    specified = group.node.get("persistentVolumeClaimRetentionPolicy") or {}
+    return group.cluster.keeps_pvcs and specified.get("whenDeleted") == DELETE
 
 
 def _is_resuming(group: Group, preserved: Preserved, specified: Mapping[str, Any]) -> bool:

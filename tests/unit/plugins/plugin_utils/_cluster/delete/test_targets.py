@@ -232,7 +232,7 @@ def test_claims_that_stay_are_released(all_stay: bool) -> None:
     ]  # fmt: skip
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "mine"}}
     reader = {"kind": "Pod", "metadata": {"name": "reader", "namespace": "ns"}, "spec": {"volumes": [volume]}}
-    steps = disown_claims(cluster(), Observed().with_objects([*found, reader]), druid_a, all_stay)
+    steps = disown_claims(cluster(), Observed().with_objects([*found, reader]), [druid_a], all_stay)
     assert [step.key.name for step in steps] == (["mine", "shared"] if all_stay else ["mine"])
     assert [step.patch and step.patch[1]["value"] for step in steps] == ([[], [other]] if all_stay else [[]])
     assert [step.patch and step.patch[0]["value"] for step in steps] == (["1", "2"] if all_stay else ["1"])

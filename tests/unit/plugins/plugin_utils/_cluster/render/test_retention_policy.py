@@ -112,3 +112,14 @@ def test_an_update_of_other_fields_is_not_bound_to_a_version() -> None:
     desired = render(druid.cluster(node(DELETE, minReadySeconds=8, **AUTOSCALED)))
     [step] = changed_objects(cluster, desired, observed.with_objects([live]))
     assert "resourceVersion" not in with_precondition(step)["metadata"]
+
+
+@pytest.mark.parametrize("value", ["Delete", "Retain"])
+def test_pvcs_that_the_cluster_keeps_are_not_deleted_with_the_stateful_set(value: str) -> None:
+    policy = {"whenDeleted": value}
+    cluster = druid.cluster(node(policy), disablePVCDeletionFinalizer=True)
+    desired = render(cluster)
+    [found] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
+    assert found["spec"][FIELD] == {"whenDeleted": "Retain"}
+    assert len(desired.warnings) == (value == "Delete")
+    assert render(druid.cluster(node(policy))).warnings == ()

@@ -1,0 +1,149 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PVCs that remain lose the StatefulSet as their owner before it is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import disown, retain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+
+Manifest = dict[str, Any]
+
+POLICY = "persistentVolumeClaimRetentionPolicy"
+DELETE = {"whenScaled": "Retain", "whenDeleted": "Delete"}
+RETAIN = {"whenScaled": "Retain", "whenDeleted": "Retain"}
+PATCH_TEST_FAILED = Answer(
+    422, {"message": "the server rejected our request due to an error in our request", "details": {"name": "p"}}
+)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def api(server: Server) -> Iterator[KubernetesApi]:
+    with urllib3.PoolManager() as pool:
+        yield KubernetesApi(server.url, pool, sleep=lambda _seconds: None)
+
+
+def stateful_set(policy: Manifest | None, observed: int = 1) -> Manifest:
+    live = stored(druid.rendered("StatefulSet"))
+    live["spec"][POLICY] = policy
+    live["status"] = {"observedGeneration": observed}
+    return live
+
+
+def claim(name: str, *owners: str) -> Manifest:
+    labels = {"app": "druid", "druid_cr": "c", "nodeSpecUniqueStr": "druid-c-brokers"}
+    references = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "x", "uid": uid} for uid in owners]
+    metadata = {"name": name, "namespace": "ns", "labels": labels, "uid": f"uid-of-{name}", "resourceVersion": "5"}
+    return {"kind": "PersistentVolumeClaim", "metadata": {**metadata, "ownerReferences": references}}
+
+
+OWNER = "uid-of-druid-c-brokers"
+OWNED, SHARED, FREE = claim("owned", OWNER), claim("shared", "other", OWNER), claim("free", "other")
+
+
+@pytest.mark.parametrize(
+    ("live", "claims", "patched"),
+    [
+        (stateful_set(DELETE), [], ["/whenDeleted"]),
+        (stateful_set(RETAIN), [OWNED], []),
+        (stateful_set(RETAIN, observed=0), [], []),
+        (stateful_set(RETAIN, observed=0), [OWNED], ["/whenDeleted"]),
+        (stateful_set(None), [FREE], []),
+        (stateful_set(None, observed=0), [OWNED], [""]),
+    ],
+)
+def test_only_what_would_delete_pvcs_is_changed(live: Manifest, claims: list[Manifest], patched: list[str]) -> None:
+    steps = retain([live], claims)
+    assert [step.patch and step.patch[1]["path"] for step in steps] == [f"/spec/{POLICY}{path}" for path in patched]
+    assert [(step.after or {})["spec"][POLICY]["whenDeleted"] for step in steps] == ["Retain"] * len(patched)
+    assert not any(step.restarts_pods for step in steps)
+
+
+def test_only_references_to_the_owner_are_removed() -> None:
+    going = deepcopy(claim("going", OWNER))
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    steps = disown([OWNED, SHARED, FREE, going], [stateful_set(DELETE)])
+    found = {step.key.name: [each["uid"] for each in step.patch[1]["value"]] for step in steps if step.patch}
+    assert found == {"owned": [], "shared": ["other"]}
+
+
+def test_pvcs_are_released_when_the_controller_has_observed_the_policy(server: Server, api: KubernetesApi) -> None:
+    unobserved, observed = stateful_set(RETAIN, observed=0), stateful_set(RETAIN)
+    server.answers = [
+        Answer(body=unobserved),
+        Answer(body=unobserved),
+        Answer(body=observed),
+        Answer(body={"items": [OWNED, FREE]}),
+        Answer(body=OWNED),
+    ]
+    [result] = act(api, retain([stateful_set(DELETE)], []))
+    assert result.is_done
+    assert [asked.method for asked in server.asked] == ["PATCH", "GET", "GET", "GET", "PATCH"]
+    assert "/persistentvolumeclaims/owned?" in server.asked[-1].path
+
+
+def test_a_stateful_set_is_not_deleted_before(server: Server, api: KubernetesApi) -> None:
+    server.answers = [Answer(body=stateful_set(RETAIN, observed=0))]
+    live = stateful_set(DELETE)
+    changed, deleted = act(api, [*retain([live], []), Step("delete", live, None, live)])
+    assert "the StatefulSet controller has not observed whenDeleted: Retain after 10 s" in (changed.error or "")
+    assert not deleted.was_tried
+
+
+@pytest.mark.parametrize("answer", [Answer(404, {"details": {"name": "p"}}), PATCH_TEST_FAILED])
+def test_what_is_gone_meanwhile_needs_no_release(server: Server, api: KubernetesApi, answer: Answer) -> None:
+    server.answers = [answer, Answer(404, {"details": {"name": "p"}})]
+    [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
+    assert (result.is_done, result.live) == (True, None)
+
+
+def test_a_pvc_that_a_controller_changes_meanwhile_is_released_all_the_same(server: Server, api: KubernetesApi) -> None:
+    later = deepcopy(SHARED)
+    later["metadata"] |= {"uid": OWNED["metadata"]["uid"], "resourceVersion": "6"}
+    server.answers = [PATCH_TEST_FAILED, Answer(body=later), Answer(body=later)]
+    [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
+    assert result.is_done
+    assert server.asked[-1].document[0]["value"] == "6"
+    assert [each["uid"] for each in server.asked[-1].document[1]["value"]] == ["other"]
+
+
+def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
+    """Return what is done when the group of the StatefulSet is removed."""
+    cluster = druid.cluster(nodes={"others": druid.NODE}, **spec)
+    observed = Observed().with_objects([live, OWNED, FREE])
+    steps = removed_objects(cluster, render(cluster), observed)
+    assert drop_blocked(steps, [Finding("Reason", "message", "others")]) == ()
+    return [(step.operation, step.key.name) for step in steps]
+
+
+def test_pvcs_of_a_removed_group_are_deleted_only_where_the_resource_wants_that() -> None:
+    name = "druid-c-brokers"
+    assert removed(stateful_set(DELETE)) == [("delete", name), ("delete", "owned")]
+    assert removed(stateful_set(RETAIN)) == [("update", "owned"), ("delete", name)]
+    kept = [("update", name), ("update", "owned"), ("delete", name)]
+    assert removed(stateful_set(DELETE), disablePVCDeletionFinalizer=True) == kept
+    assert removed(stateful_set(RETAIN, observed=0)) == kept
