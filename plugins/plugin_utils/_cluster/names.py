@@ -9,6 +9,7 @@ Running clusters depend on them: they are those of the Go operator, and those th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER
@@ -35,6 +36,7 @@ APP_LABEL = "app"
 CLUSTER_LABEL = "druid_cr"
 GROUP_LABEL = "nodeSpecUniqueStr"
 COMPONENT_LABEL = "component"
+INSTANCE_LABEL = "app.kubernetes.io/instance"
 # A cluster with a longer name has no objects: the name is not a valid label value.
 MAX_LABEL_CHARACTERS = 63
 
@@ -85,7 +87,16 @@ def recommended_labels(cr: str, component: str | None = None) -> dict[str, str]:
     """Return the labels that Kubernetes recommends; they are never part of a selector."""
     labels = {
         "app.kubernetes.io/name": "druid",
-        "app.kubernetes.io/instance": cr,
+        INSTANCE_LABEL: cr,
         "app.kubernetes.io/managed-by": FIELD_MANAGER,
     }
     return {**labels, "app.kubernetes.io/component": component} if component else labels
+
+
+def without_instance(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of an object without an owner.
+
+    GitOps tools identify the objects that they applied by the instance, and delete those that are not in their
+    repository and have no owner, including a PVC with its data.
+    """
+    return {name: value for name, value in labels.items() if name != INSTANCE_LABEL}

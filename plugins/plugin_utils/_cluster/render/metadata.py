@@ -43,13 +43,15 @@ def _manifest(
     metadata: Mapping[str, Any],
     content: Mapping[str, Any],
 ) -> dict[str, Any]:
-    owned = kind not in _WITHOUT_OWNER
+    owners = None if kind in _WITHOUT_OWNER else _owner_references(cluster)
+    recommended = names.recommended_labels(cluster.name, component)
+    labels = recommended if owners else names.without_instance(recommended)
     completed = {
         **metadata,
         "namespace": cluster.namespace,
-        "labels": {**names.recommended_labels(cluster.name, component), **metadata["labels"]},
+        "labels": {**labels, **metadata["labels"]},
         "annotations": metadata.get("annotations") or None,
-        "ownerReferences": _owner_references(cluster) if owned else None,
+        "ownerReferences": owners,
     }
     return without_none({"apiVersion": api_version, "kind": kind, "metadata": completed, **content})
 

@@ -187,3 +187,16 @@ def variable_of(case: Case, live: str | None) -> str:
     container = only(list(desired.groups["brokers"]), "StatefulSet")["spec"]["template"]["spec"]["containers"][0]
     value: str = container["env"][-1]["value"]
     return value
+
+
+@pytest.mark.parametrize("uid", ["u-1", None])
+def test_only_what_has_an_owner_carries_the_instance(uid: str | None) -> None:
+    node = {"services": [{}], "persistentVolumeClaim": [{"spec": {}}]}
+    described = druid.resource(node)
+    described["metadata"]["uid"] = uid
+    for manifest in render(Cluster.from_resource(described)).objects:
+        has_owner = uid is not None and manifest["kind"] != "PersistentVolumeClaim"
+        assert ("app.kubernetes.io/instance" in manifest["metadata"]["labels"]) is has_owner
+        assert ("ownerReferences" in manifest["metadata"]) is has_owner
+    template = druid.rendered("StatefulSet", node)["spec"]["template"]
+    assert "app.kubernetes.io/instance" in template["metadata"]["labels"]

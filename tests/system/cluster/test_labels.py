@@ -1,0 +1,60 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Labels that GitOps tools use: Argo CD deletes objects that have the label of an application, and no owner."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
+
+INSTANCE = "app.kubernetes.io/instance"
+CLAIM = "PersistentVolumeClaim"
+
+
+def labelled(live: Live) -> set[tuple[str, str]]:
+    """Return the objects that carry the label."""
+    return {(kind, each["metadata"]["name"]) for kind in MADE for each in live.list(kind) if instance(each)}
+
+
+def instance(found: Manifest) -> str | None:
+    label: str | None = (found["metadata"].get("labels") or {}).get(INSTANCE)
+    return label
+
+
+def test_what_has_no_owner_has_no_instance(live: Live) -> None:
+    live.create(wiki.resource())
+    until_ready(live, "wiki")
+    owned = {
+        (kind, each["metadata"]["name"])
+        for kind in MADE
+        for each in live.list(kind)
+        if any(owner["kind"] == "Druid" for owner in each["metadata"].get("ownerReferences") or ())
+    }
+    assert (CLAIM, "druid-wiki-routers") in live.made() - owned
+    assert labelled(live) == owned
+
+
+def test_nothing_of_a_cluster_without_a_resource_has_an_instance(live: Live) -> None:
+    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
+    assert labelled(live) == set()
+
+
+def test_a_pvc_loses_the_instance_that_it_was_given_before(live: Live) -> None:
+    live.create(wiki.resource())
+    until_ready(live, "wiki")
+    found = live.get(CLAIM, "druid-wiki-routers")
+    metadata = {"name": "druid-wiki-routers", "namespace": live.namespace}
+    labels = {**found["metadata"]["labels"], INSTANCE: "wiki"}
+    spec = wiki.claim()
+    connection(live).apply(
+        {"apiVersion": "v1", "kind": CLAIM, "metadata": {**metadata, "labels": labels}, "spec": spec}
+    )
+    assert instance(live.get(CLAIM, "druid-wiki-routers")) == "wiki"
+    assert one_pass(live, "wiki").changed
+    after = live.get(CLAIM, "druid-wiki-routers")
+    assert after["metadata"]["labels"] == found["metadata"]["labels"]
+    assert after["metadata"]["uid"] == found["metadata"]["uid"]
+    assert not one_pass(live, "wiki").changed
