@@ -29,13 +29,21 @@ def report_observe_failure(api: KubernetesApi, resource: Manifest, error: Kubern
 
 
 def write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:
-    """Write the whole status, with the uid as precondition."""
+    """Write the whole status, with the uid and the generation as preconditions.
+
+    If the generation has changed, nothing is written: the reconcile of the later generation writes its own status.
+    """
     metadata = resource["metadata"]
     operations = [
         {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "test", "path": "/metadata/generation", "value": metadata["generation"]},
         {"op": "add", "path": "/status", "value": document},
     ]
-    api.patch_status(resource["kind"], metadata["namespace"], metadata["name"], operations)
+    try:
+        api.patch_status(resource["kind"], metadata["namespace"], metadata["name"], operations)
+    except ApiError as error:
+        if not error.is_failed_patch_test:
+            raise
 
 
 def reporting_errors(error: KubernetesError) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ import threading
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import wiki
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     connection,
@@ -265,3 +268,15 @@ def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> No
     ready.merge("Druid", "wiki", {"spec": {"stopped": None}})
     until_ready(ready, "wiki")
     assert replicas(ready) == {"data": 2, "brokers": 1, "routers": 2}
+
+
+def test_a_slow_reconcile_leaves_the_status_of_a_later_generation(ready: Live) -> None:
+    slow = {**ready.get("Druid", "wiki"), "kind": "Druid"}
+    ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
+    until_reached(ready, "wiki")
+    later = ready.get("Druid", "wiki")
+    assert later["metadata"]["generation"] > slow["metadata"]["generation"]
+    done = reconcile(connection(ready), slow, Options(), Clock().now())
+    assert done.status != later["status"]
+    assert done.reporting_errors == ()
+    assert ready.get("Druid", "wiki")["status"] == later["status"]

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status is that of the generation that was reconciled; a later one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import write_status
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+
+RESOURCE: dict[str, Any] = {
+    "kind": "Druid",
+    "metadata": {"name": "c", "namespace": "ns", "uid": "u-1", "generation": 7, "resourceVersion": "9"},
+}
+# What the API server answers when a test of a JSON patch fails.
+OVERTAKEN = Answer(
+    422,
+    {"message": "the server rejected our request due to an error in our request", "details": {"name": "c"}},
+)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def api(server: Server) -> Iterator[KubernetesApi]:
+    with urllib3.PoolManager() as pool:
+        yield KubernetesApi(server.url, pool)
+
+
+def test_the_status_is_bound_to_the_resource_and_its_generation(server: Server, api: KubernetesApi) -> None:
+    write_status(api, RESOURCE, {"reason": "x"})
+    [asked] = server.asked
+    assert asked.document == [
+        {"op": "test", "path": "/metadata/uid", "value": "u-1"},
+        {"op": "test", "path": "/metadata/generation", "value": 7},
+        {"op": "add", "path": "/status", "value": {"reason": "x"}},
+    ]
+
+
+def test_a_later_generation_wins_without_an_error(server: Server, api: KubernetesApi) -> None:
+    server.answers = [OVERTAKEN]
+    write_status(api, RESOURCE, {})
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [403, 404, 500])
+def test_other_refusals_are_errors(server: Server, api: KubernetesApi, status: int) -> None:
+    server.answers = [Answer(status, {"message": "no", "details": {"name": "c"}})]
+    with pytest.raises(ApiError):
+        write_status(api, RESOURCE, {})
