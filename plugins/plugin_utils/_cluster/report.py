@@ -101,8 +101,14 @@ def report(api: KubernetesApi, done: Reconciled, check_mode: bool, now: datetime
             reporting_failures = _publish(api, replace(done, plan=plan), document, masker, now)
     reported = (warning for warning in api.warnings if names.FINALIZER not in warning)
     warnings = tuple(masker.text(warning) for warning in (*plan.warnings, *reported, *reporting_failures))
-    requeue = requeue_after(document["conditions"], now)
+    # If the status cannot be written, the generation would be new in every reconcile.
+    is_new = done.cluster.uid is not None and not reporting_failures and _is_new_generation(done.cluster, previous)
+    requeue = requeue_after(document["conditions"], now, has_changed=plan.changes or is_new)
     return Report(plan, document, plan.changes, warnings, requeue, tuple(map(masker.text, reporting_failures)), is_gone)
+
+
+def _is_new_generation(cluster: Cluster, previous: Mapping[str, Any]) -> bool:
+    return cluster.generation != previous.get("observedGeneration")
 
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:

@@ -11,11 +11,20 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import backoff_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import (
+    MIN_SECONDS,
+    backoff_since,
+)
 
 
-def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime) -> int | None:
-    """Return the seconds until the next reconcile; None (the regular period) if the cluster is settled."""
+def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime, has_changed: bool = False) -> int | None:
+    """Return the seconds until the next reconcile; None (the regular period) if the cluster is settled.
+
+    After a reconcile that wrote something or read a new generation (`has_changed`), it is the minimum: the time that
+    the cluster was not ready before says nothing about the result.
+    """
+    if has_changed:
+        return MIN_SECONDS
     by_type = {each["type"]: each for each in conditions}
     if is_settled(by_type.values()) or by_type["Paused"]["status"] == "True":
         return None

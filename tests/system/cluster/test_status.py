@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -280,3 +281,19 @@ def test_a_slow_reconcile_leaves_the_status_of_a_later_generation(ready: Live) -
     assert done.status != later["status"]
     assert done.reporting_errors == ()
     assert ready.get("Druid", "wiki")["status"] == later["status"]
+
+
+def test_a_change_after_a_long_problem_is_reconciled_again_soon(ready: Live) -> None:
+    break_pod(ready, "data")
+    one_pass(ready, "wiki")
+    later = Clock().now() + timedelta(days=1)
+
+    def requeue_after() -> int | None:
+        resource = {**ready.get("Druid", "wiki"), "kind": "Druid"}
+        return reconcile(connection(ready), resource, Options(), later).requeue_after
+
+    assert requeue_after() == 300
+    ready.merge("Druid", "wiki", {"spec": {"stopped": False}})
+    assert (requeue_after(), requeue_after()) == (5, 300)
+    ready.delete("Service", "druid-wiki-data")
+    assert (requeue_after(), requeue_after()) == (5, 300)

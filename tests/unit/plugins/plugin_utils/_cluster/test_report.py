@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, serving
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -34,6 +35,7 @@ def step(name: str) -> Step:
     return Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "brokers")
 
 
+OK = Answer(body={})
 STEPS = tuple(step(name) for name in "abc")
 DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
 NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
@@ -87,3 +89,27 @@ FORESEEN: list[tuple[str, Step, dict[str, Any]]] = [
 def test_check_mode_foresees_what_will_be_there(step: Step, after: dict[str, Any]) -> None:
     found = predicted(THERE, [step]).objects
     assert {key.name: live for key, live in found.items()} == after
+
+
+# (generation in the status, executed steps, response to the write of the status, seconds until the next reconcile)
+REQUEUED = [
+    (1, 0, OK, 300),
+    (1, 1, OK, 5),
+    (0, 0, OK, 5),
+    (None, 0, OK, 5),
+    (0, 0, Answer(403, {"message": "no"}), 300),
+]
+
+
+@pytest.mark.parametrize(("observed", "done", "answer", "seconds"), REQUEUED)
+def test_is_reconciled_again_soon_after_a_change(observed: int | None, done: int, answer: Answer, seconds: int) -> None:
+    resource: dict[str, Any] = druid.resource()
+    resource["metadata"]["resourceVersion"] = "1"
+    since = {"status": "False", "reason": reasons.PODS_NOT_READY, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    resource["status"] = {"observedGeneration": observed, "conditions": [{"type": "Ready", **since}]}
+    steps = STEPS[:done]
+    with serving() as server, urllib3.PoolManager() as pool:
+        server.answers = [answer]
+        cluster = Cluster.from_resource(resource)
+        reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result, steps)))
+        assert report(KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds

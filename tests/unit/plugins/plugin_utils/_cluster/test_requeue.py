@@ -53,3 +53,10 @@ def test_what_the_user_wants_needs_no_look(reason: str, seconds: int | None) -> 
 )
 def test_takes_what_others_have_written_for_a_time(since: str, seconds: int) -> None:
     assert requeue_after(conditions("False", "False", since), NOW) == seconds
+
+
+@pytest.mark.parametrize("age", [0, 60, 10**6])
+@pytest.mark.parametrize("ready", ["True", "False"])
+def test_reconciles_soon_after_a_change(ready: str, age: int) -> None:
+    since = timestamp(NOW - timedelta(seconds=age))
+    assert requeue_after(conditions(ready, "False", since), NOW, has_changed=True) == 5
