@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
@@ -220,6 +221,21 @@ def test_flag_comes_and_goes_with_the_finalizer(live: Live) -> None:
     eventually(lambda: not live.names(CLAIM))
     one_pass(live, "c")
     live.merge("Druid", "c", {"metadata": {"finalizers": None}})
+
+
+def test_playbook_and_operator_agree_on_the_finalizer(live: Live) -> None:
+    """ansible-operator sets it before each run when it is missing."""
+    deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
+    one_pass(live, "c")
+    live.edit("Druid", "c", lambda found: found["metadata"].update(finalizers=[FINALIZER]), "ansible-operator")
+    operator = Request("c", live.namespace, options=Options(keep_finalizer=True))
+    for _turn in range(2):
+        assert not one_pass(live, "c").changed
+        assert not run_cluster(connection(live), operator, lambda _text: None, Clock()).changed
+        assert live.get("Druid", "c")["metadata"]["finalizers"] == [FINALIZER]
+    live.delete("Druid", "c")
+    until_gone(live, "c")
+    eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in own_claims("c")})
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,26 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 
 # Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"
+# The field manager of ansible-operator, and the field that it owns after it has set the finalizer.
+_OPERATOR = "ansible-operator"
+_FIELD = ("f:metadata", "f:finalizers", f'v:"{names.FINALIZER}"')
 # The resource owns each object of these kinds.
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
 
 def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]:
-    """Return the step that adds or removes the finalizer per disablePVCDeletionFinalizer, or always adds it."""
+    """Return the step that adds or removes the finalizer per disablePVCDeletionFinalizer, or always adds it.
+
+    A finalizer that ansible-operator has set is kept: it runs nothing for a deleted resource without a finalizer, and
+    would set it again.
+    """
     finalizers = resource["metadata"].get("finalizers") or []
-    is_desired = always or deletes_claims(resource.get("spec"))
+    is_desired = always or deletes_claims(resource.get("spec")) or is_set_by_operator(resource)
     if is_desired == (names.FINALIZER in finalizers):
         return ()
     return (_finalizer_step(resource, [*finalizers, names.FINALIZER] if is_desired else _without(finalizers)),)
@@ -33,6 +41,14 @@ def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]
 def is_set(resource: Manifest) -> bool:
     """True for a resource with our finalizer."""
     return names.FINALIZER in (resource["metadata"].get("finalizers") or ())
+
+
+def is_set_by_operator(resource: Manifest) -> bool:
+    """True when ansible-operator has set the finalizer, which does not mean that the PVCs are deleted."""
+    entries = resource["metadata"].get("managedFields") or ()
+    return is_set(resource) and any(
+        below(each.get("fieldsV1") or {}, *_FIELD) for each in entries if each.get("manager") == _OPERATOR
+    )
 
 
 def remove_finalizer(resource: Manifest) -> Step:

@@ -19,8 +19,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import FieldSet
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry
 
 Manifest = dict[str, Any]
 
@@ -62,6 +63,25 @@ def test_keeps_the_finalizer(disabled: bool | None, finalizers: list[str] | None
 def test_keeps_the_finalizer_for_an_operator_that_needs_one(finalizers: list[str], after: list[str] | None) -> None:
     steps = keep_finalizer(resource(finalizers, disablePVCDeletionFinalizer=True), always=True)
     assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
+
+
+# (manager, what it has set, whether the finalizer stays)
+SETTERS = [
+    ("ansible-operator", FINALIZER, True),
+    ("ansible-operator", FOREIGN, False),
+    ("druidops", FINALIZER, False),
+    ("manager", FINALIZER, False),
+]
+
+
+@pytest.mark.parametrize(("manager", "finalizer", "stays"), SETTERS)
+def test_leaves_the_finalizer_that_the_operator_has_set(manager: str, finalizer: str, stays: bool) -> None:
+    found = resource([FOREIGN, FINALIZER], disablePVCDeletionFinalizer=True)
+    fields: FieldSet = {"f:metadata": {"f:finalizers": {".": {}, f'v:"{finalizer}"': {}}}}
+    found["metadata"]["managedFields"] = [entry(manager, fields, "Update")]
+    assert (keep_finalizer(found) == ()) is stays
+    found["metadata"]["finalizers"] = [FOREIGN]
+    assert keep_finalizer(found) == ()
 
 
 def patch(finalizers: list[str]) -> list[Manifest]:
