@@ -20,11 +20,11 @@ FINALIZER = "deletepvc.finalizers.druid.apache.org"
 BOTH = {"whenScaled": "Delete", "whenDeleted": "Delete"}
 
 
-def retaining(policy: dict[str, str] = BOTH, replicas: int = 2, **more: Any) -> dict[str, Any]:
+def retaining(policy: dict[str, str] | None = None, replicas: int = 2, **more: Any) -> dict[str, Any]:
     """Return the specification of a cluster whose groups have a retention policy."""
     made = spec(replicas=replicas, **more)
     for node in made["nodes"].values():
-        node[POLICY] = policy
+        node[POLICY] = policy or BOTH
     return made
 
 
