@@ -51,7 +51,7 @@ def status_or_error(client: DruidClient, supervisor: str) -> dict[str, Any]:
 def summary(status: Mapping[str, Any]) -> str:
     """Return a short summary of the status for the message of a timeout."""
     if "error" in status:
-        return f"status unavailable: {status['error']}"
+        return f"unavailable: {status['error']}"
     payload = truncate_errors(status.get("payload") or {})
     state = payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("status") or "unknown"
     errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or []]

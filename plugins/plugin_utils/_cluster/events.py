@@ -32,7 +32,7 @@ _REASONS = {
 
 
 def done_texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
-    """Return one event per successful write, except those of the finalizer."""
+    """Return one event per successful write of an object, except patches of finalizers, owners and policies."""
     return tuple(_done(result.step, masker) for result in results if result.is_done and result.step.patch is None)
 
 
@@ -43,7 +43,7 @@ def in_druid_texts(steps: Iterable[Converge], masker: Masker) -> tuple[EventText
 
 def problem_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
-    failed = (result for result in results if result.error and result.was_tried and result.step.patch is None)
+    failed = (result for result in results if result.error and result.was_tried and result.step.operation != "patch")
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
         *(EventText("Warning", _REASONS[each.step.operation][1], masker.text(each.error or "")) for each in failed),

@@ -41,7 +41,7 @@ def _warnings(ingestion: Ingestion) -> Iterator[str]:
     secrets = sorted(differing_fields(document, masked(document)))
     if secrets:
         yield (
-            f"spec.{_place(ingestion)}: has secrets in plain text ({', '.join(secrets)}). All users who can read the "
+            f"spec.{_place(ingestion)} has secrets in plain text ({', '.join(secrets)}). All users who can read the "
             "resource, the ConfigMap with the applied spec, or the spec in Druid can read them. Let Druid read them "
             "from its environment (a password provider of type environment, or druid.dynamic.config.provider)."
         )

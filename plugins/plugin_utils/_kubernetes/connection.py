@@ -198,7 +198,7 @@ def _about_context(options: Mapping[str, Any]) -> str | None:
     specified = options.get("context")
     if (specified or current) in known:
         return None
-    choice = f"it has: {', '.join(map(str, known))}" if known else "it has none"
+    choice = f"its contexts are: {', '.join(map(str, known))}" if known else "it has no contexts"
     if specified:
         return f"context (K8S_AUTH_CONTEXT) is {specified}, but the kubeconfig has no context of that name; {choice}"
     found = f"'s current-context {current} is not one of its contexts" if current else " has no current-context"

@@ -163,8 +163,8 @@ def test_duplicates_go_with_a_warning_when_their_template_changes(golden: Live) 
     assert outcome.plan.findings == ()
     assert [str(step.key) for step in outcome.plan.restarting_steps] == ["Deployment druid-hand-brokers"]
     about_brokers = [text for text in outcome.warnings if text.startswith("spec.nodes[brokers]")]
-    assert any("port plain (8082/TCP) is given twice" in text for text in about_brokers)
-    assert any("variable A is given twice" in text for text in about_brokers)
+    assert any("port plain (8082/TCP) is set twice" in text for text in about_brokers)
+    assert any("variable A is set twice" in text for text in about_brokers)
     brokers = golden.get("Deployment", "druid-hand-brokers")
     assert [each["name"] for each in _container(brokers)["ports"]] == ["druid-port"]
     assert _variables(brokers) == ["A", "EMPTY"]

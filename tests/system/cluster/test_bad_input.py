@@ -287,7 +287,7 @@ def test_missing_reference_changes_nothing_until_it_is_there(ansible: Ansible, l
     words = f"spec.extraCommonConfig: ConfigMap extra in namespace {live.namespace} does not exist."
     assert words in missing
     shown = ansible.cluster("wiki", status=2).output.partition(": Print the result]")[2]
-    assert f"held back: {words}" in shown
+    assert f"blocked: {words}" in shown
     assert words in condition(live.get("Druid", "wiki"), "Ready")["message"]
     assert live.made() == set()
     live.create({"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": {"extra.properties": "a=b"}})

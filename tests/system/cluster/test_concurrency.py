@@ -37,7 +37,7 @@ from testbed.api import ApiError
 __all__ = ["stepping_in"]
 
 MET = "modified concurrently"
-BECAUSE = re.compile("was not (written|deleted) since")
+BECAUSE = re.compile("was not (written|deleted) because")
 # Rounds in which two runs are let loose without a conductor.
 ROUNDS = 4
 

@@ -367,7 +367,7 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
         told: list[str] = []
         request = Request("a-b", live.namespace, **wanted)
         outcome = run_cluster(connection(live), request, told.append, Clock())
-        assert [text for text in outcome.warnings if "the pod reader mounts it" in text]
+        assert [text for text in outcome.warnings if "pod reader mounts it" in text]
         assert {
             name for name in own_claims("a-b") | foreign if any(f" {name} " in text for text in told)
         } == own_claims("a-b")

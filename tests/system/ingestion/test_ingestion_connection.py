@@ -194,5 +194,5 @@ def assert_left_behind(ingestion: Ingesting, gone: Outcome, why: str, *, has_eve
     [warning] = [text for text in gone.warnings if why in text]
     assert f"{ingestion.name} " in warning
     if has_events:
-        told = [each["message"] for each in ingestion.live.list("Event") if each["reason"].endswith("LeftBehind")]
+        told = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
         assert told == [warning]

@@ -220,7 +220,7 @@ def test_a_task_that_druid_leaves_running_is_named(ingestion: Ingesting) -> None
     assert running_tasks(ingestion) == [task]
     [warning] = gone.warnings
     assert f"Task {task} had just started" in warning
-    told = [each["message"] for each in ingestion.live.list("Event") if each["reason"].endswith("LeftBehind")]
+    told = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
     assert told == [warning]
 
 

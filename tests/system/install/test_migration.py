@@ -101,7 +101,7 @@ def test_there_and_back_and_there_again(golden: Live, reader: Reader) -> None:
     planned = reader.follow(3)
     assert "changed=1" in planned
     assert "restart 1" not in planned
-    assert "held back" not in planned
+    assert "blocked: " not in planned
     assert identities(golden) == before
 
     assert "cluster-druid-operator" in reader.follow(4)

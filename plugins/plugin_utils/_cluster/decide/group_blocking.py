@@ -46,7 +46,7 @@ def deferred_removals(removals: Iterable[Step], findings: Collection[Finding]) -
 def _message(step: Step) -> str:
     return (
         f"{step.key}: group {_former_group(step)} was removed from the spec. Its deletion is deferred until the other "
-        "groups can be applied (it may be a rename). Fix the other problems."
+        "groups can be applied (it may be a rename); until then all its objects stay. Fix the other problems."
     )
 
 

@@ -107,14 +107,14 @@ def reading(properties: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("described", "place"),
     [
-        (ingestion(document=reading(CONSUMER)), "nativeSpec: has secrets in plain text (spec.ioConfig.consumer"),
+        (ingestion(document=reading(CONSUMER)), "nativeSpec has secrets in plain text (spec.ioConfig.consumer"),
         (
             ingestion(ingestion={"nativeSpec": None, "spec": json.dumps(reading({"password": SECRET}))}),
-            "spec: has secrets in plain text (spec.ioConfig.consumerProperties.password)",
+            "spec has secrets in plain text (spec.ioConfig.consumerProperties.password)",
         ),
         (
             ingestion("sql", {"query": f"SELECT * FROM TABLE(HTTP(password => '{SECRET}'))"}),
-            "nativeSpec: has secrets in plain text (query)",
+            "nativeSpec has secrets in plain text (query)",
         ),
     ],
 )

@@ -388,12 +388,12 @@ CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
     (
         {},
         "c",
-        r"context \(K8S_AUTH_CONTEXT\) is c, but .* has no context of that name; it has: a, b\. Set",
+        r"context \(K8S_AUTH_CONTEXT\) is c, but .* has no context of that name; its contexts are: a, b\. Set",
     ),
-    ({"contexts": []}, "c", "no context of that name; it has none"),
-    ({"contexts": None}, "c", "no context of that name; it has none"),
-    ({"current-context": "c"}, None, "kubeconfig's current-context c is not one of its contexts; it has: a, b"),
-    ({"current-context": ""}, None, "the kubeconfig has no current-context; it has: a, b"),
+    ({"contexts": []}, "c", "no context of that name; it has no contexts"),
+    ({"contexts": None}, "c", "no context of that name; it has no contexts"),
+    ({"current-context": "c"}, None, "kubeconfig's current-context c is not one of its contexts; its contexts are: a, b"),
+    ({"current-context": ""}, None, "the kubeconfig has no current-context; its contexts are: a, b"),
     ({"contexts": [{}]}, "c", "."),
 ]
 
