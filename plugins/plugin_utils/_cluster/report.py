@@ -108,7 +108,12 @@ def report(api: KubernetesApi, done: Reconciled, check_mode: bool, now: datetime
 
 
 def _is_new_generation(cluster: Cluster, previous: Mapping[str, Any]) -> bool:
-    return cluster.generation != previous.get("observedGeneration")
+    """True when no reconcile has reported on this generation yet.
+
+    A CRD of the Go operator drops observedGeneration from each status, so that no generation is known to be new.
+    """
+    reported = previous.get("observedGeneration")
+    return not previous if reported is None else reported != cluster.generation
 
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:

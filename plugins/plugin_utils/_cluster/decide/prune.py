@@ -42,10 +42,13 @@ def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
 
 
 def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[Step]:
-    """Yield the deletion of an object; for a StatefulSet, its PVCs are retained before or deleted after it."""
+    """Yield the deletion of an object; for a StatefulSet, its PVCs are retained before or deleted after it.
+
+    They are deleted only with a group that was removed: one that becomes a Deployment was not.
+    """
     group, claims = _group_of(live, cluster), list(observed.of_kind(retain.CLAIM))
     is_set = live["kind"] == "StatefulSet"
-    deletes = is_set and retain.deletes_pvcs(live) and not cluster.keeps_pvcs
+    deletes = is_set and group is None and retain.deletes_pvcs(live) and not cluster.keeps_pvcs
     if is_set and not deletes:
         yield from retain.retain([live], claims, group)
         yield from retain.disown(claims, [live], group)

@@ -91,8 +91,10 @@ def disown_claims(
 
 
 def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) -> tuple[Step, ...]:
-    """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their owners."""
-    return _deletions(owned_by(observed.of_kind(CLAIM), stateful_sets))
+    """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their only owners."""
+    uids = {live["metadata"]["uid"] for live in stateful_sets}
+    owned = owned_by(observed.of_kind(CLAIM), stateful_sets)
+    return _deletions(claim for claim in owned if {each["uid"] for each in claim["metadata"]["ownerReferences"]} <= uids)
 
 
 def kept_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:

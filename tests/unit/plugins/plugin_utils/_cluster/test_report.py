@@ -96,7 +96,8 @@ REQUEUED = [
     (1, 0, OK, 300),
     (1, 1, OK, 5),
     (0, 0, OK, 5),
-    (None, 0, OK, 5),
+    # a CRD of the Go operator keeps no observedGeneration: then no generation is known to be new
+    (None, 0, OK, 300),
     (0, 0, Answer(403, {"message": "no"}), 300),
 ]
 

@@ -392,7 +392,11 @@ CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
     ),
     ({"contexts": []}, "c", "no context of that name; it has no contexts"),
     ({"contexts": None}, "c", "no context of that name; it has no contexts"),
-    ({"current-context": "c"}, None, "kubeconfig's current-context c is not one of its contexts; its contexts are: a, b"),
+    (
+        {"current-context": "c"},
+        None,
+        "kubeconfig's current-context c is not one of its contexts; its contexts are: a, b",
+    ),
     ({"current-context": ""}, None, "the kubeconfig has no current-context; its contexts are: a, b"),
     ({"contexts": [{}]}, "c", "."),
 ]

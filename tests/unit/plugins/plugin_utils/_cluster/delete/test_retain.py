@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import desire
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
 
@@ -89,6 +90,24 @@ def test_only_references_to_the_owner_are_removed() -> None:
     steps = disown([OWNED, SHARED, FREE, going], [stateful_set(DELETE)])
     found = {step.key.name: [each["uid"] for each in step.patch[1]["value"]] for step in steps if step.patch}
     assert found == {"owned": [], "shared": ["other"]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "deleted"),
+    [
+        pytest.param({"others": druid.NODE}, ["owned"], id="group removed"),
+        pytest.param({"brokers": {**druid.NODE, "kind": "Deployment"}}, [], id="group becomes a Deployment"),
+    ],
+)
+def test_pvcs_are_deleted_only_with_their_group_and_only_those_without_another_owner(
+    nodes: Manifest, deleted: list[str]
+) -> None:
+    cluster, desired = desire(nodes=nodes)
+    live = stateful_set(DELETE)
+    observed = Observed().with_objects([live, OWNED, SHARED, FREE])
+    steps = [step for step in removed_objects(cluster, desired, observed) if step.operation == "delete"]
+    assert [step.key.name for step in steps if step.key.kind == "PersistentVolumeClaim"] == deleted
+    assert "StatefulSet" in {step.key.kind for step in steps}
 
 
 def test_pvcs_are_released_when_the_controller_has_observed_the_policy(server: Server, api: KubernetesApi) -> None:
