@@ -60,7 +60,7 @@ def _command(part: Part, report: Path, seed: int) -> list[str]:
     command = ["make", part.target, *part.variables]
     if part.arguments is not None:
         command += [f"TESTS={part.tests}"] if part.tests else []
-        command += [f"ARGUMENTS={part.arguments.format(seed=seed)} --junitxml={report}"]
+        command += [f"ARGUMENTS={part.arguments.format(seed=seed)} --junitxml={report} -o junit_family=xunit1"]
     return command
 
 
