@@ -274,7 +274,7 @@ def test_druid_does_not_answer(kept: Kept, reaction: Any) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     kept.proxy.fail_next(reaction, path=COORDINATOR)
     kept.live.merge("Druid", NAME, {"spec": {"common.runtime.properties": f"a={reaction}"}})
-    outcome = kept.one_pass(patience=IMPATIENT)
+    outcome = kept.one_pass(timeouts=IMPATIENT)
     assert kept.condition("Degraded") == ("True", "DruidUnreachable")
     assert outcome.report is not None
     # what there is to do in Kubernetes has been done, and Druid is asked again soon
