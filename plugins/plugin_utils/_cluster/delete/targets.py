@@ -94,7 +94,7 @@ def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) ->
     """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their only owners."""
     uids = {live["metadata"]["uid"] for live in stateful_sets}
     owned = owned_by(observed.of_kind(CLAIM), stateful_sets)
-    return _deletions(claim for claim in owned if {each["uid"] for each in claim["metadata"]["ownerReferences"]} <= uids)
+    return _deletions(live for live in owned if {each["uid"] for each in live["metadata"]["ownerReferences"]} <= uids)
 
 
 def kept_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
