@@ -250,7 +250,7 @@ def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, c
     """Whatever was decided on the old one does not harm the new one."""
     other = connection(live)
 
-    def anew(request: Request) -> None:
+    def recreate(request: Request) -> None:
         live.merge("Druid", request.name, {"metadata": {"finalizers": None}})
         live.delete("Druid", request.name)
         live.create(resource(request.name))
@@ -264,7 +264,7 @@ def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, c
     def attempt(turn: int) -> None:
         request = Request(f"c{turn}", live.namespace)
         live.create(resource(request.name))
-        stepping_in.expect(lambda: anew(request))
+        stepping_in.expect(lambda: recreate(request))
         with suppress(DruidopsError):
             run_cluster(stepping_in.proxy.api(), request, lambda _text: None, Clock())
         # Kubernetes takes away what belongs to the old one, at its own pace.

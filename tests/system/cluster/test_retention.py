@@ -114,7 +114,7 @@ def nothing_else_is_left(live: Live, claims: dict[str, str]) -> None:
 
 
 def test_when_deleted_has_no_effect_where_the_cluster_keeps_its_pvcs(live: Live) -> None:
-    """Without a finalizer nobody is asked before Kubernetes deletes the StatefulSets."""
+    """Without a finalizer, Kubernetes deletes the StatefulSets without a reconcile."""
     live.create(resource("c", retaining(disablePVCDeletionFinalizer=True)))
     warned = until_ready(live, "c").warnings
     assert len([text for text in warned if "whenDeleted: Delete has no effect" in text]) == len(KEYS)

@@ -483,7 +483,7 @@ def test_survives_without_the_api_server(operator: StartOperator, things: Things
 
 
 def test_history_that_is_gone(operator: StartOperator, things: Things) -> None:
-    """An API server that has begun anew with a kind cannot resume a watch: everything is listed again."""
+    """An API server that has restarted its cache of a kind cannot resume a watch: all objects are listed again."""
     definition = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{things.group}"
     with gate(things.plane.url) as way:
         those = watched_through(way, operator, things)
