@@ -9,15 +9,11 @@ from __future__ import annotations
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import bytecode_cache  # pylint: disable=unused-import  # noqa: F401 - before the others
 
 # isort: split
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import metrics, names, result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import CLUSTER_ARGUMENTS, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import KindHandlers, ReconcileAction
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import ReconcileAction
 
 
 class ActionModule(ReconcileAction):
     """Reconciles a cluster."""
 
-    handlers = KindHandlers(
-        names.KIND, CLUSTER_ARGUMENTS, to_request, run, result.of_outcome, metrics.TELEMETRY.publish
-    )
+    kind = DRUID

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from testbed.control_plane import ControlPlane
 from testbed.objects import node
@@ -75,8 +77,10 @@ def make_room(plane: ControlPlane) -> None:
 
 def create(plane: ControlPlane, name: str, groups: int, wait: bool = True, common: int = 0) -> None:
     """Create a cluster; with `wait`, wait until it is ready."""
-    request = Request(name, NAMESPACE, resource(name, groups, common), wait=wait, wait_timeout=300, wait_sleep=1)
-    outcome = run(connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
+    request = Request(
+        name, NAMESPACE, Options(), resource(name, groups, common), wait=wait, wait_timeout=300, wait_sleep=1
+    )
+    outcome = run(DRUID, connect({"kubeconfig": str(plane.kubeconfig("person"))}), request, lambda _text: None, Clock())
     if outcome.timed_out or (outcome.report and outcome.report.problems):
         raise RuntimeError(f"{name} was not created: {outcome.report}")
 

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from testbed.control_plane import ControlPlane
 from testbed.druid.druid import Druid
@@ -40,8 +42,8 @@ def create(plane: ControlPlane, druid: Druid, namespace: str, names: Sequence[st
     plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     api = connect({"kubeconfig": str(plane.kubeconfig("person"))})
     for name in names:
-        request = Request(name, namespace, resource(namespace, name, druid.url), wait=True, wait_timeout=60)
-        outcome = run(api, request, lambda _text: None, Clock())
+        request = Request(name, namespace, Options(), resource(namespace, name, druid.url), wait=True, wait_timeout=60)
+        outcome = run(INGESTION, api, request, lambda _text: None, Clock())
         if outcome.timed_out or outcome.report is None or outcome.report.plan.problems:
             raise RuntimeError(f"{name} was not created: {outcome.report}")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -31,32 +30,32 @@ _REASONS = {
 }
 
 
-def done_texts(results: Iterable[Result], masker: Masker) -> tuple[EventText, ...]:
+def done_texts(results: Iterable[Result]) -> tuple[EventText, ...]:
     """Return one event per successful write of an object, except patches of finalizers, owners and policies."""
-    return tuple(_done(result.step, masker) for result in results if result.is_done and result.step.patch is None)
+    return tuple(_done(result.step) for result in results if result.is_done and result.step.patch is None)
 
 
-def in_druid_texts(steps: Iterable[Converge], masker: Masker) -> tuple[EventText, ...]:
+def in_druid_texts(steps: Iterable[Converge]) -> tuple[EventText, ...]:
     """Return one event per change in Druid."""
-    return tuple(_done_in_druid(step, masker) for step in steps)
+    return tuple(_done_in_druid(step) for step in steps)
 
 
-def problem_texts(results: Iterable[Result], findings: Iterable[Finding], masker: Masker) -> tuple[EventText, ...]:
+def problem_texts(results: Iterable[Result], findings: Iterable[Finding]) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
     failed = (result for result in results if result.error and result.was_tried and result.step.operation != "patch")
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
-        *(EventText("Warning", _REASONS[each.step.operation][1], masker.text(each.error or "")) for each in failed),
-        *(EventText("Warning", each.reason, masker.text(each.message)) for each in problems),
+        *(EventText("Warning", _REASONS[each.step.operation][1], each.error or "") for each in failed),
+        *(EventText("Warning", each.reason, each.message) for each in problems),
     )
 
 
-def warning_texts(warnings: Iterable[str], masker: Masker) -> tuple[EventText, ...]:
+def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:
     """Return a warning for each message about retained PVCs of a deleted cluster."""
-    return tuple(EventText("Warning", reasons.PVCS_RETAINED, masker.text(text)) for text in warnings)
+    return tuple(EventText("Warning", reasons.PVCS_RETAINED, text) for text in warnings)
 
 
-def _done(step: Step, masker: Masker) -> EventText:
+def _done(step: Step) -> EventText:
     kind, name = step.key
     namespace = step.manifest["metadata"]["namespace"]
     messages = {
@@ -65,12 +64,12 @@ def _done(step: Step, masker: Masker) -> EventText:
         "recreate": f"Recreated [{name}:*v1.{kind}], leaving its pods.{_changes(step)}",
         "delete": f"Successfully deleted object [{name}:*v1.{kind}] in namespace [{namespace}]",
     }
-    return EventText("Normal", _REASONS[step.operation][0], masker.text(messages[step.operation]))
+    return EventText("Normal", _REASONS[step.operation][0], messages[step.operation])
 
 
-def _done_in_druid(step: Converge, masker: Masker) -> EventText:
+def _done_in_druid(step: Converge) -> EventText:
     changes = _listed(list(_differences(*step.masked, "")))
-    return EventText("Normal", reasons.UPDATE_SUCCEEDED, masker.text(f"Done in Druid: {step.title}.{changes}"))
+    return EventText("Normal", reasons.UPDATE_SUCCEEDED, f"Done in Druid: {step.title}.{changes}")
 
 
 def _changes(step: Step) -> str:

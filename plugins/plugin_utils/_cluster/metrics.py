@@ -7,13 +7,10 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics import definitions
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import Conditions, KindMetrics, is_true
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Counts, Telemetry
 
 
 def is_as_desired(conditions: Conditions) -> bool:
@@ -26,33 +23,11 @@ KIND_METRICS = KindMetrics(names.KIND, "clusters", ("Ready", "Progressing", "Deg
 APPLIED = ("create", "update", "recreate")
 
 
-def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> definitions.Run:
-    """Return the metrics of a task that ran, even in part."""
-    operations = [step.operation for step in outcome.plan.steps]
-    return definitions.Run(
-        seconds=seconds,
-        outcome=_outcome(outcome),
-        phases=meter.phases.seconds,
-        errors=_errors(outcome),
-        requests=meter.requests,
-        applied=sum(operation in APPLIED for operation in operations) + len(outcome.plan.in_druid),
-        removed=operations.count("delete"),
-    )
+def count(plan: Plan) -> Counts:
+    """Return the numbers of objects that the plan applies, in Kubernetes and in Druid, and that it removes."""
+    operations = [step.operation for step in plan.steps]
+    applied = sum(operation in APPLIED for operation in operations)
+    return Counts(applied + len(plan.in_druid), operations.count("delete"))
 
 
-def _outcome(outcome: Outcome) -> definitions.Outcome:
-    if _problems(outcome):
-        return "blocked"
-    return "changed" if outcome.changed else "unchanged"
-
-
-def _problems(outcome: Outcome) -> list[str]:
-    return [problem.reason for problem in outcome.problems]
-
-
-def _errors(outcome: Outcome) -> dict[str, int]:
-    reporting_errors = len(outcome.report.reporting_errors) if outcome.report else 0
-    return {"act": _problems(outcome).count(reasons.APPLY_FAILED), "report": reporting_errors}
-
-
-TELEMETRY = Telemetry(KIND_METRICS, run_metrics)
+TELEMETRY = Telemetry(KIND_METRICS, count)

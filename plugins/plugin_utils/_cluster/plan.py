@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
@@ -77,15 +77,9 @@ def noop(step: Step) -> None:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All writes of a reconcile in order, findings about blocked ones, and warnings.
+class Plan(plan.Plan[Step]):
+    """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes."""
 
-    `in_druid` are the changes in Druid, which follow the writes in Kubernetes.
-    """
-
-    steps: tuple[Step, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
     in_druid: tuple[Converge, ...] = ()
 
     @property
@@ -96,3 +90,7 @@ class Plan:
     def restarting_steps(self) -> tuple[Step, ...]:
         """The steps that restart pods, in the order of execution."""
         return tuple(step for step in self.steps if step.restarts_pods)
+
+    def following(self, earlier: Self) -> Self:
+        """Return the plan of a later reconcile with the steps of the earlier one before its own."""
+        return replace(super().following(earlier), in_druid=(*earlier.in_druid, *self.in_druid))

@@ -46,31 +46,24 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Reconciled, Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import report_observe_failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 
 
-def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report:
+def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
     """Reconcile a Druid resource: from the API, or (without a uid) built from a spec.
 
     KubernetesError if the cluster cannot be read; the conditions report it. Failed writes are in the report.
     """
     reconcile_once = _finalize if is_terminating(resource) else _reconcile
-    try:
-        done = reconcile_once(api, resource, options)
-    except KubernetesError as error:
-        if not options.check_mode:
-            report_observe_failure(api, resource, error, now)
-        raise
-    with options.phases("report"):
-        return report(api, done, options.check_mode, now)
+    return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
 
 
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:

@@ -12,35 +12,33 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_last_applied,
     resource_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import report
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
 
 
-def delete_without_resource(api: KubernetesApi, request: Request, clock: Clock) -> Outcome:
+def delete_without_resource(
+    api: KubernetesApi, request: Request[Options], _progress: Progress, clock: Clock
+) -> Outcome[Plan]:
     """Terminate what the ConfigMap names, and delete the ConfigMap; do nothing if there is none."""
     resource = _resource(request)
     found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
     owner = resource_of(found) if found else None
     record = read_last_applied(found, resource)
     if owner is None and not (record.id or record.druid):
-        return Outcome()
+        return Outcome(Plan())
     finalized = (
         finalize_without_resource(api, resource, request.options) if owner is None else _refused(resource, owner)
     )
-    final_report = report(api, finalized, request.options.check_mode, clock.now())
-    return Outcome(
-        tuple(step.title for step in final_report.plan.steps),
-        final_report.diff,
-        report=final_report,
-        warnings=final_report.warnings,
-    )
+    return Outcome(Plan()).after(report(REPORTING, api, finalized, request.options.check_mode, clock.now()))
 
 
 def _refused(resource: Manifest, owner: str) -> Reconciled:
@@ -51,7 +49,7 @@ def _refused(resource: Manifest, owner: str) -> Reconciled:
     return Reconciled(resource, Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
 
 
-def _resource(request: Request) -> Manifest:
+def _resource(request: Request[Options]) -> Manifest:
     metadata = {"name": request.name, "namespace": request.namespace}
     spec = dict(request.spec or {})
     return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": spec}

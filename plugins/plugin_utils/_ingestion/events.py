@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 
 _REASONS: Mapping[type[Step], str] = {
@@ -43,10 +42,8 @@ def _reason(step: Step) -> str:
     return _TERMINATIONS[step.kind] if isinstance(step, Terminate) else _REASONS[type(step)]
 
 
-def of_problems(plan: Plan, previous: Mapping[str, Any], document: Mapping[str, Any]) -> list[EventText]:
-    """Return a warning for each problem when the condition Degraded changed."""
-    if degraded(previous) == degraded(document):
-        return []
+def of_problems(plan: Plan) -> list[EventText]:
+    """Return a warning for each problem."""
     return [EventText("Warning", each.reason, each.message) for each in plan.problems]
 
 

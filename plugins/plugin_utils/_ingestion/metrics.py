@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
@@ -15,13 +16,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Submit,
     Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import is_settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import Conditions, KindMetrics, Status
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Counts, Telemetry
 
 # A batch can run for any time, and a paused ingestion is in the desired state.
 _NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
@@ -47,26 +46,17 @@ KIND_METRICS = KindMetrics(
 )
 
 
-def run_metrics(outcome: Outcome, meter: Meter, seconds: float) -> Run:
-    """Return the metrics of a task that ran, even in part."""
-    plan = outcome.report.plan if outcome.report else None
-    problems = [each.reason for each in plan.problems] if plan else []
-    steps = plan.steps if plan else ()
+def count(plan: Plan[Any]) -> Counts:
+    """Return the numbers of objects that the plan applies and removes, in Druid and the ConfigMap."""
     removed = [
         step
-        for step in steps
+        for step in plan.steps
         if isinstance(step, Terminate) or (isinstance(step, SaveLastApplied) and step.record is None)
     ]
-    applied = [step for step in steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in removed]
-    return Run(
-        seconds=seconds,
-        outcome="blocked" if problems else "changed" if outcome.done else "unchanged",
-        phases=meter.phases.seconds,
-        errors={"act": problems.count(reasons.APPLY_FAILED)},
-        requests=meter.requests,
-        applied=len(applied),
-        removed=len(removed),
-    )
+    applied = [
+        step for step in plan.steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in removed
+    ]
+    return Counts(len(applied), len(removed))
 
 
-TELEMETRY = Telemetry(KIND_METRICS, run_metrics)
+TELEMETRY = Telemetry(KIND_METRICS, count)

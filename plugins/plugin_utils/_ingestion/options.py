@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Options and intermediate result of a reconcile."""
+"""The options of an ingestion: those of the action, and those of a reconcile; and its intermediate result."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import DruidState
@@ -14,21 +16,32 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
+
+ARGUMENTS: Mapping[str, Any] = {
+    "url": {"type": "str"},
+    "read_timeout": {"type": "float", "default": 120.0},
+    "write_timeout": {"type": "float", "default": 120.0},
+    "retry_timeout": {"type": "float", "default": 30.0},
+}
 
 
 @dataclass(frozen=True)
-class Options:
-    """Options of a reconcile: `check_mode` stops before the first write.
+class Options(request.Options):
+    """Options of a reconcile of an ingestion."""
 
-    `allowed_reference_namespaces` are other namespaces whose Secrets may be read. `url` is the address of Druid instead
-    of the one in the resource; credentials are sent there. `meter` measures time, and counts requests.
-    """
-
-    check_mode: bool = False
-    allowed_reference_namespaces: tuple[str, ...] = ()
-    url: str | None = None
     timeouts: Timeouts = field(default_factory=Timeouts)
-    meter: Meter = field(default_factory=Meter, compare=False)
+
+
+def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
+    """Return the options of a reconcile from the arguments of the action."""
+    return Options(
+        check_mode=check_mode,
+        allowed_reference_namespaces=tuple(arguments["allowed_reference_namespaces"]),
+        url=arguments["url"],
+        timeouts=Timeouts(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),
+        meter=meter,
+    )
 
 
 @dataclass(frozen=True)

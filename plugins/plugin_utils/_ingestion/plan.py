@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 
 Converge = change.Converge
 
@@ -89,13 +89,5 @@ Step = Converge | Reset | Submit | Terminate | SaveLastApplied | Finalizer
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All writes of a reconcile in order, findings, and warnings."""
-
-    steps: tuple[Step, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def problems(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.findings if finding.is_problem)
+class Plan(plan.Plan[Step]):
+    """The plan of an ingestion."""

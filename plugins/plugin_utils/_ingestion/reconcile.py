@@ -41,7 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe_
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.readback import read_back
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import (
     described_supervisors,
@@ -50,28 +50,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import report_observe_failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 
 
-def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report:
+def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
     """Reconcile a DruidIngestion: from the API, or (without a uid) built from a spec.
 
     KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
     """
     reconcile_once = finalize if is_terminating(resource) else _reconcile
-    try:
-        done = reconcile_once(api, resource, options)
-    except KubernetesError as error:
-        if not options.check_mode:
-            report_observe_failure(api, resource, error, now)
-        raise
-    with options.meter.phases("report"):
-        return report(api, done, options.check_mode, now)
+    return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
 
 
 def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:

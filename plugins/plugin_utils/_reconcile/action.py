@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ansible.errors import AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
@@ -23,26 +22,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_options import CONSTRAINTS, BaseRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.log_line import log_line
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Outcome, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import (
+    ARGUMENTS,
+    CONSTRAINTS,
+    Request,
+    to_request,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 
 display = Display()
-
-_Request = TypeVar("_Request", bound=BaseRequest)
-_Outcome = TypeVar("_Outcome", bound=Outcome[Any])
-
-
-@dataclass(frozen=True)
-class KindHandlers(Generic[_Request, _Outcome]):
-    """The functions of one kind: its options, request, reconcile, result and metrics."""
-
-    kind: str
-    options: Mapping[str, Any]
-    to_request: Callable[[Mapping[str, Any], bool, Callable[[str], str], Meter], _Request]
-    run: Callable[[KubernetesApi, _Request, Progress, Clock], _Outcome]
-    result: Callable[[_Outcome, _Request, bool], dict[str, Any]]
-    publish: Callable[[Mapping[str, Any], _Outcome | DruidopsError, Meter, float], str | None]
 
 
 class ReconcileAction(ActionBase):
@@ -52,30 +44,32 @@ class ReconcileAction(ActionBase):
     _supports_check_mode = True
     _supports_async = False
 
-    handlers: KindHandlers[Any, Any]
+    kind: Kind[Any, Any]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the reconcile that the task specifies, and return its result."""
         del tmp
         returned: dict[str, Any] = super().run(task_vars=task_vars)
-        options = {**self.handlers.options, **argument_spec()}
+        options = {**ARGUMENTS, **self.kind.arguments, **argument_spec()}
         _validation, arguments = self.validate_argument_spec(options, **CONSTRAINTS)
         began, meter = time.monotonic(), Meter()
         try:
-            request = self.handlers.to_request(arguments, self._task.check_mode, self._find_file, meter)
-            outcome: Outcome[Any] | DruidopsError = self._reconcile(arguments, request, meter)
-            returned |= self.handlers.result(outcome, request, arguments["fail_when_blocked"])
+            settings = self.kind.to_options(arguments, self._task.check_mode, meter)
+            request = to_request(self.kind.name, arguments, settings, self._find_file)
+            outcome = self._reconcile(arguments, request, meter)
+            returned |= result.of_outcome(self.kind, request, outcome, arguments["fail_when_blocked"])
+            measured: Outcome[Any] | DruidopsError = outcome
         except DruidopsError as error:
-            outcome = error
+            measured = error
             returned |= result.of_error(error, arguments["fail_when_blocked"])
-        self._publish(arguments, returned, outcome, meter, time.monotonic() - began)
+        self._publish(arguments, returned, measured, meter, time.monotonic() - began)
         return returned
 
-    def _reconcile(self, arguments: Mapping[str, Any], request: BaseRequest, meter: Meter) -> Outcome[Any]:
+    def _reconcile(self, arguments: Mapping[str, Any], request: Request[Any], meter: Meter) -> Outcome[Any]:
         """Return the outcome of the reconcile; the operator tries it on its cache first."""
 
         def attempt(api: KubernetesApi) -> Outcome[Any]:
-            return self.handlers.run(api, request, partial(_progress, request.name), Clock())
+            return run(self.kind, api, request, partial(_progress, request.name), Clock())
 
         if not arguments["cache_kubeconfig"]:
             return attempt(meter.of_server(connect(arguments)))
@@ -95,9 +89,9 @@ class ReconcileAction(ActionBase):
         """Write the log line and push the metrics; the log line has the error of the metrics."""
         metrics_error = None
         if arguments["metrics_url"] and not self._task.check_mode:
-            metrics_error = self.handlers.publish(arguments, outcome, meter, seconds)
+            metrics_error = self.kind.telemetry.publish(arguments, outcome, meter, seconds)
         if arguments["log"]:
-            _log(self.handlers.kind, arguments, {**returned, "metrics": metrics_error}, seconds)
+            _log(self.kind.name, arguments, {**returned, "metrics": metrics_error}, seconds)
 
     def _find_file(self, path: str) -> str:
         """Return the path of a file of the playbook or role, or relative to the working directory."""

@@ -2,41 +2,44 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The result of a reconcile task, for both kinds."""
+"""The result of a reconcile task. It never has the bodies of objects, except in the masked diff."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action_options import BaseRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import UNKNOWN_AGE_SECONDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Outcome, Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+_Options = TypeVar("_Options", bound=Options)
+_Plan = TypeVar("_Plan", bound=Plan[Any])
 
 
 def of_outcome(
-    kind: str, task: BaseRequest, outcome: Outcome[Any], details: Mapping[str, Any], fail_when_blocked: bool
+    kind: Kind[_Options, _Plan], request: Request[_Options], outcome: Outcome[_Plan], fail_when_blocked: bool
 ) -> dict[str, Any]:
-    """Return the result of a task that ran, even in part; `details` are the fields of the kind."""
-    returned = {"name": task.name, "namespace": task.namespace, **details}
+    """Return the result of a task that ran, even in part."""
+    returned = {
+        "name": request.name,
+        "namespace": request.namespace,
+        "changed": outcome.changed,
+        "plan": kind.output.lines(outcome.plan),
+        "diff": kind.output.diff(outcome.plan),
+        **(_of_report(kind, outcome.report) if outcome.report else {}),
+    }
     if outcome.warnings:
         returned["warnings"] = list(outcome.warnings)
-    message = _problem(outcome, task)
+    message = " ".join(filter(None, (_problem(outcome, request), kind.output.hint(outcome, request))))
     if message:
-        returned |= {"msg": f"{kind} {task.namespace}/{task.name}: {message}", "failed": fail_when_blocked}
+        returned |= {"msg": f"{kind.name} {request.namespace}/{request.name}: {message}", "failed": fail_when_blocked}
     return returned
-
-
-def of_report(report: Report) -> dict[str, Any]:
-    """Return the fields that describe the resource after the last reconcile."""
-    return {
-        "generation": report.status.get("observedGeneration"),
-        "ready": report.is_ready,
-        "conditions": report.status["conditions"],
-        "requeue_after": report.requeue_after,
-    }
 
 
 def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:
@@ -46,10 +49,21 @@ def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:
     return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}
 
 
-def _problem(outcome: Outcome[Any], task: BaseRequest) -> str:
+def _of_report(kind: Kind[Any, _Plan], report: Report[_Plan]) -> dict[str, Any]:
+    """Return the fields that describe the resource after the last reconcile."""
+    return {
+        "generation": report.status.get("observedGeneration"),
+        "ready": report.is_ready,
+        "conditions": report.status["conditions"],
+        "requeue_after": report.requeue_after,
+        **kind.output.details(report.status),
+    }
+
+
+def _problem(outcome: Outcome[Any], request: Request[Any]) -> str:
     if outcome.problems:
         return " | ".join(problem.message for problem in outcome.problems)
-    return f"{_timeout_message(outcome)} after {task.wait_timeout} s." if outcome.timed_out else ""
+    return f"{_timeout_message(outcome)} after {request.wait_timeout} s." if outcome.timed_out else ""
 
 
 def _timeout_message(outcome: Outcome[Any]) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Push the metrics of a reconcile to ansible-operator's endpoint."""
+"""Measure a task, and push its metrics to ansible-operator's endpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
@@ -33,26 +33,36 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definition
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import LockTimeout, file_lock
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Outcome, Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 
 LOCK_SECONDS = 2.0
 # Each reconcile that wrote counts all resources. Others do it at most this often.
 CENSUS_PERIOD_SECONDS = 10
 
-_Outcome = TypeVar("_Outcome", bound=Outcome[Any])
+_Plan = TypeVar("_Plan", bound=Plan[Any])
 
 Census = Callable[[], Mapping[str, float] | None]
 
 
+class Counts(NamedTuple):
+    """The numbers of objects that a plan applies and removes."""
+
+    applied: int
+    removed: int
+
+
 @dataclass(frozen=True)
-class Telemetry(Generic[_Outcome]):
-    """The metrics of a kind: ``measure`` is about one task, ``kind_metrics`` about all resources."""
+class Telemetry(Generic[_Plan]):
+    """The metrics of a kind: count is about one task, kind_metrics about all resources."""
 
     kind_metrics: KindMetrics
-    measure: Callable[[_Outcome, Meter, float], Run]
+    count: Callable[[_Plan], Counts]
 
     def publish(
-        self, arguments: Mapping[str, Any], outcome: _Outcome | DruidopsError, meter: Meter, seconds: float
+        self, arguments: Mapping[str, Any], outcome: Outcome[_Plan] | DruidopsError, meter: Meter, seconds: float
     ) -> str | None:
         """Push the metrics of a task; return the error, or None."""
         if isinstance(outcome, DruidopsError):
@@ -65,6 +75,21 @@ class Telemetry(Generic[_Outcome]):
         census = partial(count_resources, self.kind_metrics, meter.cache, arguments, left)
         is_news = meter.has_written or isinstance(outcome, ResourceNotFound)
         return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_news)
+
+    def measure(self, outcome: Outcome[_Plan], meter: Meter, seconds: float) -> Run:
+        """Return the metrics of a task that ran, even in part."""
+        problems = [problem.reason for problem in outcome.problems]
+        reporting_errors = len(outcome.report.reporting_errors) if outcome.report else 0
+        counts = self.count(outcome.plan)
+        return Run(
+            seconds=seconds,
+            outcome="blocked" if problems else "changed" if outcome.changed else "unchanged",
+            phases=meter.phases.seconds,
+            errors={"act": problems.count(reasons.APPLY_FAILED), "report": reporting_errors},
+            requests=meter.requests,
+            applied=counts.applied,
+            removed=counts.removed,
+        )
 
 
 def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:
@@ -100,6 +125,6 @@ def publish(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str 
     return None
 
 
-def final_status(report: Report | None) -> FinalStatus:
+def final_status(report: Report[Any] | None) -> FinalStatus:
     """Return the final status of a reconcile; none if there is no report, since the resource was deleted."""
     return FinalStatus(None if report is None or report.is_gone else report.status)

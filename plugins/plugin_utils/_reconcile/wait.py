@@ -2,17 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Repeated reconciles until a final state, and the clock that times them."""
+"""Waiting: an attempt is repeated until its outcome is final, and the clock that times it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 
 
 @dataclass(frozen=True)
@@ -34,91 +35,37 @@ class Clock:
 # Receives a line of progress.
 Progress = Callable[[str], None]
 
-
-class Report(Protocol):
-    """The report of one reconcile."""
-
-    @property
-    def is_final(self) -> bool:
-        """True when there is nothing to wait for: the desired state is reached, or a lasting problem blocks it."""
-
-    @property
-    def progress(self) -> str:
-        """The progress, as a line of text."""
-
-    @property
-    def is_ready(self) -> bool:
-        """True when the condition Ready is true."""
-
-    @property
-    def problems(self) -> tuple[Finding, ...]:
-        """The problems that block the resource."""
-
-    @property
-    def status(self) -> Mapping[str, Any]:
-        """The status of the resource."""
-
-    @property
-    def is_gone(self) -> bool:
-        """True when the resource was deleted and has no status."""
-
-    @property
-    def requeue_after(self) -> int | None:
-        """Seconds until the next reconcile; None for the regular period."""
-
-
-_Report = TypeVar("_Report", bound=Report)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome(Generic[_Report]):
-    """The outcome of a task; `report` is that of the last reconcile, None if there was none.
-
-    `remains` names the objects that are not deleted yet.
-    """
-
-    report: _Report | None = None
-    warnings: tuple[str, ...] = ()
-    timed_out: bool = False
-    remains: tuple[str, ...] = ()
-
-    @property
-    def is_final(self) -> bool:
-        return self.report is None or self.report.is_final
-
-    @property
-    def problems(self) -> tuple[Finding, ...]:
-        return self.report.problems if self.report else ()
-
-
 _Outcome = TypeVar("_Outcome", bound=Outcome[Any])
 
 
-def wait_until_final(
-    outcome: _Outcome, again: Callable[[_Outcome], _Outcome], ticks: Iterator[bool], progress: Progress
+def repeat_until(
+    is_final: Callable[[_Outcome], bool],
+    attempt: Callable[[_Outcome], _Outcome],
+    outcome: _Outcome,
+    request: Request[Any],
+    progress: Callable[[_Outcome], None],
+    clock: Clock,
 ) -> _Outcome:
-    """Return the outcome of the first final reconcile, or of the last one before the timeout."""
-    say = without_repeats(progress)
-    _show(say, outcome)
-    while not outcome.is_final and next(ticks, False):
-        outcome = again(outcome)
-        _show(say, outcome)
-    return outcome if outcome.is_final else replace(outcome, timed_out=True)
+    """Return the outcome of the first attempt; with `wait`, of the first final one, or of the last one in time."""
+    outcome = attempt(outcome)
+    if not request.waits:
+        return outcome
+    ticks = clock.ticks(request.wait_timeout, request.wait_sleep)
+    progress(outcome)
+    while not is_final(outcome) and next(ticks, False):
+        outcome = attempt(outcome)
+        progress(outcome)
+    return outcome if is_final(outcome) else replace(outcome, timed_out=True)
 
 
 def without_repeats(progress: Progress) -> Progress:
-    """Return a progress function that skips a line equal to the one before."""
+    """Return a progress function that skips a line equal to the one before, and empty ones."""
     said: str | None = None
 
     def say(line: str) -> None:
         nonlocal said
-        if line != said:
+        if line and line != said:
             said = line
             progress(line)
 
     return say
-
-
-def _show(say: Progress, outcome: Outcome[Any]) -> None:
-    if outcome.report is not None:
-        say(outcome.report.progress)

@@ -11,15 +11,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import wiki
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    cluster_request,
+    connection,
+    one_pass,
+    run,
+    until_ready,
+)
 from ansible_collections.druidops.druid.tests.system.support.live import Live, without_status
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
@@ -120,7 +126,7 @@ def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
     live.create(wiki.resource("of-resource", disablePVCDeletionFinalizer=True))
     one_pass(live, "of-resource")
     for name in ("unknown", "no/label", "long" * 20):
-        assert one_pass(live, name, absent=True) == Outcome()
+        assert one_pass(live, name, absent=True) == Outcome(Plan())
     # As Kubernetes leaves them for a moment that deletes them after their owner.
     live.delete("Druid", "of-resource")
     assert one_pass(live, "of-resource", absent=True).warnings == ()
@@ -129,14 +135,14 @@ def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
 def test_without_resource_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
     until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
-    request = Request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
+    request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
     assert run(connection(live), request, lambda _text: None, Clock()).changed
     # Kubernetes is left the time that it takes for the pods and their claims
     eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
 
     request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)
     outcome = run(connection(live), request, lambda _text: None, Clock())
-    told = of_outcome(outcome, request, fail_when_blocked=True)
+    told = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
     assert told["msg"].endswith(
         ": timed out waiting for the deletion of Service druid-wiki-data (finalizers: example.com/mine) after 6 s."
     )
@@ -157,10 +163,10 @@ def test_without_resource_says_what_was_done_and_what_was_not(live: Live) -> Non
         {"apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": everything},
         {"apiGroups": ["druid.apache.org"], "resources": ["druids"], "verbs": reading},
     )
-    request = Request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
+    request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
     outcome = run(connection(live, "limited"), request, lambda _text: None, Clock())
     assert outcome.changed
-    told = of_outcome(outcome, request, fail_when_blocked=True)
+    told = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
     assert told["failed"]
     assert told["msg"].count("The user needs the verb delete on configmaps") == len(live.names("ConfigMap"))
     assert "delete StatefulSet druid-wiki-data" in told["plan"]

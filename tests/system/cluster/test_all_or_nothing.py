@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
@@ -22,7 +20,12 @@ from ansible_collections.druidops.druid.tests.system.support.full_cluster import
     claim_template,
 )
 from ansible_collections.druidops.druid.tests.system.support.go_operator import identities
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    cluster_request,
+    connection,
+    one_pass,
+    run,
+)
 from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.support.permissions import grant
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
@@ -224,7 +227,7 @@ def test_quotas_that_must_not_be_read_are_not_foretold(live: Live) -> None:
     limit(live, "count/services", 1)
     create(live)
     grant(live, *EVERYTHING_BUT_QUOTAS)
-    outcome = run(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
+    outcome = run(connection(live, "limited"), cluster_request(NAME, live.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     problems = {(problem.reason, problem.group) for problem in outcome.report.problems}
     assert problems == {("ApplyFailed", "historicals"), ("ApplyFailed", "brokers")}

@@ -12,14 +12,19 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run as run_cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, good, one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    cluster_request,
+    connection,
+    good,
+    one_pass,
+)
+from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
 from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
@@ -66,7 +71,7 @@ def test_two_create(live: Live, stepping_in: SteppingIn, created: dict[str, Any]
     other = connection(live)
 
     def attempt(turn: int) -> None:
-        request = Request(f"c{turn}", live.namespace)
+        request = cluster_request(f"c{turn}", live.namespace)
         live.create(resource(request.name))
         stepping_in.expect(lambda: good(run(other, request)))
         run(stepping_in.proxy.api(), request)
@@ -79,7 +84,11 @@ def test_two_create(live: Live, stepping_in: SteppingIn, created: dict[str, Any]
 def test_two_update(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
     """Somebody reverts a change and reconciles while it is carried out: the slower run does not bring it back."""
     del created
-    other, request, model = connection(live), Request("c", live.namespace), Request("model", live.namespace)
+    other, request, model = (
+        connection(live),
+        cluster_request("c", live.namespace),
+        cluster_request("model", live.namespace),
+    )
     live.create(resource("c"))
     good(run(other, request))
 
@@ -109,7 +118,7 @@ def test_two_delete(live: Live, stepping_in: SteppingIn, by_hand: bool) -> None:
     other = connection(live)
 
     def attempt(turn: int) -> None:
-        request = Request(f"c{turn}", live.namespace, absent=by_hand)
+        request = cluster_request(f"c{turn}", live.namespace, absent=by_hand)
         live.create(resource(request.name))
         one_pass(live, request.name)
         for key in KEYS:
@@ -161,7 +170,9 @@ def test_somebody_takes_a_name(live: Live, stepping_in: SteppingIn, kind: str) -
         live.create(resource(cluster))
         taken.clear()
         stepping_in.expect(lambda: take(name))
-        outcome = run_cluster(stepping_in.proxy.api(), Request(cluster, live.namespace), lambda _text: None, Clock())
+        outcome = run_cluster(
+            stepping_in.proxy.api(), cluster_request(cluster, live.namespace), lambda _text: None, Clock()
+        )
         assert outcome.report is not None
         if not taken:
             assert outcome.report.problems == ()
@@ -200,7 +211,7 @@ def forget_edits(live: Live) -> None:
 
 def test_somebody_adds_to_every_object(live: Live, stepping_in: SteppingIn) -> None:
     """What others add to an object between any two requests of an update stays as long as the object."""
-    request = Request("c", live.namespace)
+    request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
     edited: set[str] = set()
@@ -231,7 +242,7 @@ def take_away(live: Live) -> None:
 
 
 def test_somebody_takes_a_workload_away(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
-    request = Request("c", live.namespace)
+    request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
 
@@ -262,7 +273,7 @@ def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, c
         return outcome.report is not None and not outcome.report.problems and picture(live, request.name) == created
 
     def attempt(turn: int) -> None:
-        request = Request(f"c{turn}", live.namespace)
+        request = cluster_request(f"c{turn}", live.namespace)
         live.create(resource(request.name))
         stepping_in.expect(lambda: recreate(request))
         with suppress(DruidopsError):
@@ -276,7 +287,7 @@ def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, c
 def given(live: Live, name: str) -> Request:
     """Return the request of a playbook with the resource in a file."""
     manifest = {**resource(name), "metadata": {"name": name, "namespace": live.namespace}}
-    return Request(name, live.namespace, resource=manifest)
+    return cluster_request(name, live.namespace, resource=manifest)
 
 
 def test_two_give_the_resource(live: Live, stepping_in: SteppingIn) -> None:
@@ -303,13 +314,13 @@ def test_two_without_a_conductor(live: Live, created: dict[str, Any]) -> None:
             list(threads.map(lambda api: run(api, request), (connection(live), connection(live))))
 
         for name in (f"c{number}" for number in range(ROUNDS)):
-            request = Request(name, live.namespace)
+            request = cluster_request(name, live.namespace)
             for specification in (spec(1), spec(2), spec(1)):
                 merge_or_create(live, resource(name, specification))
                 both(request)
             good(run(connection(live), request))
             assert picture(live, name) == created
-            both(Request(name, live.namespace, absent=True))
+            both(cluster_request(name, live.namespace, absent=True))
             assert live.find("Druid", name) is None
 
 
@@ -344,7 +355,7 @@ def is_bound(seen: Seen) -> bool:
 
 def test_every_write_says_what_it_was_decided_on(live: Live, proxy: FaultProxy) -> None:
     """Creation, update, recreation, repair, deletion by resource; and creation and deletion by variable."""
-    request = Request("c", live.namespace)
+    request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     proxy.expect()
     good(run(proxy.api(), request))
@@ -357,9 +368,9 @@ def test_every_write_says_what_it_was_decided_on(live: Live, proxy: FaultProxy) 
     good(run(proxy.api(), request))
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": False}})
     good(run(proxy.api(), request))
-    good(run(proxy.api(), Request("c", live.namespace, absent=True)))
+    good(run(proxy.api(), cluster_request("c", live.namespace, absent=True)))
     for absent in (False, True):
-        good(run(proxy.api(), Request("v", live.namespace, without_resource=True, spec=spec(), absent=absent)))
+        good(run(proxy.api(), cluster_request("v", live.namespace, without_resource=True, spec=spec(), absent=absent)))
     writes = [seen for seen in proxy.seen if seen.method != "GET"]
     assert {"POST", "PATCH", "DELETE"} <= {seen.method for seen in writes}
     assert [str(seen) for seen in writes if not is_bound(seen)] == []

@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run as run_cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
 from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
     KEYS,
@@ -228,7 +229,7 @@ def test_playbook_and_operator_agree_on_the_finalizer(live: Live) -> None:
     deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
     one_pass(live, "c")
     live.edit("Druid", "c", lambda found: found["metadata"].update(finalizers=[FINALIZER]), "ansible-operator")
-    operator = Request("c", live.namespace, options=Options(keep_finalizer=True))
+    operator = cluster_request("c", live.namespace, options=Options(keep_finalizer=True))
     for _turn in range(2):
         assert not one_pass(live, "c").changed
         assert not run_cluster(connection(live), operator, lambda _text: None, Clock()).changed
@@ -365,7 +366,7 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
             **({"without_resource": True, "spec": spec()} if by == "variable" else {}),
         }
         told: list[str] = []
-        request = Request("a-b", live.namespace, **wanted)
+        request = cluster_request("a-b", live.namespace, **wanted)
         outcome = run_cluster(connection(live), request, told.append, Clock())
         assert [text for text in outcome.warnings if "pod reader mounts it" in text]
         assert {
@@ -434,7 +435,7 @@ def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by
     api = connection(live)
     late = LateController(live, api.transport, claim("c", "brokers", 1))
     lines: list[str] = []
-    request = Request("c", live.namespace, absent=True, **wanted)
+    request = cluster_request("c", live.namespace, absent=True, **wanted)
     outcome = run_cluster(replace(api, transport=late), request, lines.append, Clock())
     assert late.is_made
     assert gone(live, "c")
@@ -469,7 +470,7 @@ def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
     wanted: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
     api = connection(live)
     witness = Witness(api.transport)
-    request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
+    request = cluster_request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
     outcome = run_cluster(replace(api, transport=witness), request, witness.lines.append, Clock())
     assert outcome.changed
     assert not outcome.timed_out
@@ -491,9 +492,9 @@ def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: L
         assert again.plan.steps == ()
         assert without_status(live.writes(mark)) == []
     lines: list[str] = []
-    request = Request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
+    request = cluster_request("c", live.namespace, absent=True, wait=True, wait_timeout=1, wait_sleep=0.1)
     waited = run_cluster(connection(live), request, lines.append, Clock())
-    assert of_outcome(waited, request, fail_when_blocked=True)["msg"].endswith(
+    assert of_outcome(DRUID, request, waited, fail_when_blocked=True)["msg"].endswith(
         ": timed out waiting for the deletion of Druid c (finalizers: x.example.com/y) after 1 s."
     )
     assert lines == ["Waiting for the deletion of Druid c (finalizers: x.example.com/y)."]
@@ -646,7 +647,7 @@ def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_ev
         if keep:
             live.merge("Druid", name, {"spec": {"disablePVCDeletionFinalizer": True}})
         live.delete("Druid", name)
-        killed = is_killed(live, Request(name, live.namespace), requests)
+        killed = is_killed(live, cluster_request(name, live.namespace), requests)
         until_gone(live, name)
         assert {each for each in left(live, name) if each.startswith(CLAIM)} == {
             f"{CLAIM} {each}" for each in claims if keep
@@ -659,7 +660,7 @@ def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_ev
 
 def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
-        request = Request(f"c{requests}", live.namespace, absent=True)
+        request = cluster_request(f"c{requests}", live.namespace, absent=True)
         deploy(live, request.name)
         killed = is_killed(live, request, requests)
         run(connection(live), request)
@@ -680,7 +681,9 @@ def test_absence_without_resource_is_finished_by_a_second_run(
         one_pass(live, name, without_resource=True, spec=spec())
         for key in KEYS:
             live.create(claim(name, key))
-        request = Request(name, live.namespace, without_resource=True, absent=True, spec=spec() if stated else None)
+        request = cluster_request(
+            name, live.namespace, without_resource=True, absent=True, spec=spec() if stated else None
+        )
         killed = is_killed(live, request, requests)
         run(connection(live), request)
         eventually(lambda: left(live, name) == {f"{CLAIM} {each}" for each in own_claims(name) if not stated})
@@ -693,7 +696,7 @@ def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, killed_ev
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         live.create(resource(name))
-        killed = is_killed(live, Request(name, live.namespace), requests)
+        killed = is_killed(live, cluster_request(name, live.namespace), requests)
         live.delete("Druid", name)
         until_gone(live, name)
         return killed
@@ -708,7 +711,7 @@ def test_keeps_the_finalizer_while_something_cannot_go(live: Live) -> None:
     live.delete("Druid", "c")
     api = connection(live)
     refused = replace(api, transport=Forbidding(api.transport, "statefulsets/druid-c-brokers"))
-    outcome = run_cluster(refused, Request("c", live.namespace), lambda _text: None, Clock())
+    outcome = run_cluster(refused, cluster_request("c", live.namespace), lambda _text: None, Clock())
     assert any("druid-c-brokers" in text for text in reported(outcome))
     assert live.names(CLAIM) == own_claims("c")
     assert FINALIZER in live.get("Druid", "c")["metadata"]["finalizers"]

@@ -15,15 +15,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, CacheMiss
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection
+from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, run
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition, without_status
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
@@ -60,7 +58,9 @@ class Kept:
         self.proxy.forget()
         spec = more.pop("spec", None)
         settings = Options(check_mode, **{"url": self.proxy.url, "timeouts": ONE_TRY, **more})
-        wanted = Request(NAME, self.live.namespace, spec=spec, without_resource=spec is not None, options=settings)
+        wanted = cluster_request(
+            NAME, self.live.namespace, spec=spec, without_resource=spec is not None, options=settings
+        )
         return run(api or connection(self.live), wanted, lambda _text: None, Clock())
 
     def state(self, nodes: dict[str, Any] | None = None, **spec: Any) -> None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENTS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    cluster_request,
+    connection,
+    one_pass,
+    run,
+)
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
 from ansible_collections.druidops.druid.tests.system.support.permissions import grant
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
@@ -46,7 +49,7 @@ def warnings(live: Live) -> dict[str, int]:
 
 def limited_pass(live: Live) -> Outcome:
     """Make a pass as a user with few rights."""
-    return run(connection(live, "limited"), Request(NAME, live.namespace), lambda _text: None, Clock())
+    return run(connection(live, "limited"), cluster_request(NAME, live.namespace), lambda _text: None, Clock())
 
 
 def test_trouble_that_lasts_is_told_once(live: Live) -> None:

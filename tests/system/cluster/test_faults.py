@@ -17,16 +17,16 @@ from itertools import count, cycle, islice
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run as run_cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.support.go_operator import HASH, MANAGERS, GoOperator, identities
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, good
+from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, good
+from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
     KEYS,
@@ -143,7 +143,7 @@ def tell(record_property: Callable[[str, object], None]) -> Tell:
 @pytest.mark.parametrize("each", EACH)
 def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], tell: Tell, each: bool) -> None:
     def create(number: int) -> None:
-        request = Request(f"c{number}", live.namespace)
+        request = cluster_request(f"c{number}", live.namespace)
         live.create(resource(request.name))
         run(proxy.api(), request)
         good(run(connection(live), request))
@@ -155,7 +155,7 @@ def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], tell: 
 @pytest.mark.parametrize("each", EACH)
 def test_update(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None:
     """To and fro: one workload is updated, the other one recreated, objects come and go."""
-    request = Request("c", live.namespace)
+    request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
     wanted = {}
@@ -182,10 +182,10 @@ def test_deletion(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None
     def delete(number: int) -> None:
         name = f"c{number}"
         live.create(resource(name))
-        good(run(connection(live), Request(name, live.namespace)))
+        good(run(connection(live), cluster_request(name, live.namespace)))
         for key in KEYS:
             live.create(claim(name, key))
-        request = Request(name, live.namespace, absent=True)
+        request = cluster_request(name, live.namespace, absent=True)
         run(proxy.api(), request)
         good(run(connection(live), request))
         assert live.find("Druid", name) is None
@@ -203,7 +203,7 @@ def test_deletion_by_the_finalizer(live: Live, proxy: FaultProxy, tell: Tell, ea
     live.create(foreign)
 
     def delete(number: int) -> None:
-        request = Request(f"c{number}", live.namespace)
+        request = cluster_request(f"c{number}", live.namespace)
         live.create(resource(request.name))
         good(run(connection(live), request))
         for key in KEYS:
@@ -258,7 +258,7 @@ def test_adoption(golden: Live, proxy: FaultProxy, tell: Tell, each: bool) -> No
     before = operator.settled()
     owned = recording.owned_objects(adopted_name)
     recorded = Recorded(operator, [live.get(kind, name) for kind, name in owned])
-    request = Request(adopted_name, live.namespace)
+    request = cluster_request(adopted_name, live.namespace)
     good(run(connection(live), request))
     adopted = picture(live, adopted_name)
     assert not [name for name, each in adopted.items() if name.startswith("StatefulSet") and HASH in str(each)]

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
@@ -26,7 +24,12 @@ from ansible_collections.druidops.druid.tests.system.support.full_cluster import
     claim_template,
 )
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities, take_over
-from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    cluster_request,
+    connection,
+    one_pass,
+    run,
+)
 from ansible_collections.druidops.druid.tests.system.support.live import (
     MERGE,
     Live,
@@ -365,7 +368,7 @@ def dying_pass(live: Live, name: str, last: int, is_sent: bool) -> bool:
     api = connection(live)
     dying = replace(api, transport=Dying(api.transport, last, is_sent))
     try:
-        run(dying, Request(name, live.namespace, options=Options()), lambda _text: None, Clock())
+        run(dying, cluster_request(name, live.namespace, options=Options()), lambda _text: None, Clock())
     except Killed:
         return True
     return False

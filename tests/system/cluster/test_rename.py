@@ -7,14 +7,12 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL
-from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, one_pass, run
 from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
@@ -103,7 +101,7 @@ def test_the_new_one_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None
     """Each object passes its dry run; then the first of them cannot be written."""
     before = renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")
-    outcome = run(proxy.api(), Request(NAME, renamed.namespace), lambda _text: None, Clock())
+    outcome = run(proxy.api(), cluster_request(NAME, renamed.namespace), lambda _text: None, Clock())
     assert outcome.report is not None
     assert {problem.reason for problem in outcome.report.problems} == {"ApplyFailed"}
     assert renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen, fault_proxy
-from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, one_pass, run
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource, spec
 from testbed.control_plane import ControlPlane
@@ -21,7 +19,7 @@ OTHERS = 20
 def requests(proxy: FaultProxy, live: Live, name: str) -> list[Seen]:
     """Return the requests of one pass; how often the status is written depends on how fast the controllers are."""
     proxy.expect()
-    run(proxy.api(), Request(name, live.namespace), lambda _text: None, Clock())
+    run(proxy.api(), cluster_request(name, live.namespace), lambda _text: None, Clock())
     return [seen for seen in proxy.seen if not seen.path.endswith("/status")]
 
 

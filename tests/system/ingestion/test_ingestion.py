@@ -14,8 +14,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
+    KIND,
+    Ingesting,
+    done,
+    ingesting,
+)
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
@@ -46,7 +52,7 @@ def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
     eventually(ingestion.is_reading)
 
     again = ingestion.one_pass()
-    assert (again.done, ingestion.writes) == ((), [])
+    assert (done(again), ingestion.writes) == ((), [])
 
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"suspend": True}})
     ingestion.settled()
@@ -70,7 +76,7 @@ def test_what_druid_drops_is_given_once_and_said(ingestion: Ingesting) -> None:
     compaction = {"skipOffsetFromLatest": "PT4H", "tuningConfig": {"splitHintSpec": {"type": "maxSize", "maxSpilt": 1}}}
     ingestion.live.create(ingestion.resource("kafka", spec, suspend=True, compaction=compaction))
     told = [ingestion.one_pass(), ingestion.one_pass()]
-    assert (told[1].done, ingestion.writes) == ((), [])
+    assert (done(told[1]), ingestion.writes) == ((), [])
     for outcome in told:
         warnings = " ".join(outcome.warnings)
         assert "ignores unknown field spec.ioConfig.inputFormat.featureSpce" in warnings
@@ -83,10 +89,10 @@ def test_what_druid_drops_is_given_once_and_said(ingestion: Ingesting) -> None:
     changed = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
     changed["spec"]["ioConfig"]["taskDuration"] = "PT30M"
     ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", changed)
-    assert f"update supervisor {ingestion.name}" in ingestion.one_pass().done
+    assert f"update supervisor {ingestion.name}" in done(ingestion.one_pass())
     now = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
     assert now["spec"]["ioConfig"]["taskDuration"] == "PT60S"
-    assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
+    assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
 
 
 def test_a_batch_runs_once(ingestion: Ingesting) -> None:
@@ -98,7 +104,7 @@ def test_a_batch_runs_once(ingestion: Ingesting) -> None:
     assert ingestion.condition("Ready") == ("True", "Succeeded")
     task = ingestion.stored["status"]["taskId"]
     again = ingestion.one_pass()
-    assert (again.done, ingestion.writes) == ((), [])
+    assert (done(again), ingestion.writes) == ((), [])
 
     changed = batch_spec(ingestion, "2026-01-02T00:00:00Z,b")
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
@@ -109,7 +115,7 @@ def test_a_batch_runs_once(ingestion: Ingesting) -> None:
 def test_an_id_that_is_stated_serves_one_spec(ingestion: Ingesting) -> None:
     own = f"{ingestion.name}-own"
     ingestion.live.create(ingestion.resource("native-batch", {**batch_spec(ingestion), "id": own}))
-    assert f"submit task {own}" in ingestion.one_pass().done
+    assert f"submit task {own}" in done(ingestion.one_pass())
     ingestion.proxy.forget()
     changed = batch_spec(ingestion, "2026-01-02T00:00:00Z,b")
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
@@ -133,7 +139,7 @@ def test_what_is_kept_about_the_datasource_goes_with_its_description(ingestion: 
     assert kept_compaction(ingestion)["skipOffsetFromLatest"] == "PT4H"
 
     ingestion.druid.request("POST", rules_path(ingestion), [{"type": "dropForever"}])
-    assert ingestion.one_pass().done == (f"update retention rules of {ingestion.name}",)
+    assert done(ingestion.one_pass()) == (f"update retention rules of {ingestion.name}",)
     assert [rule["type"] for rule in kept_rules(ingestion)] == ["loadForever"]
 
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"rules": None, "compaction": None}}})
@@ -176,16 +182,16 @@ def test_drift_is_put_right_or_shown(ingestion: Ingesting) -> None:
 
     change_in_druid(ingestion)
     planned = ingestion.one_pass(check_mode=True)
-    assert (planned.done, ingestion.writes) == ((f"update supervisor {ingestion.name}",), [])
-    [diff] = planned.diff
+    assert (done(planned), ingestion.writes) == ((f"update supervisor {ingestion.name}",), [])
+    [diff] = INGESTION.output.diff(planned.plan)
     assert (diff["before"]["spec"]["ioConfig"]["taskCount"], diff["after"]["spec"]["ioConfig"]["taskCount"]) == (3, 2)
-    assert ingestion.one_pass().done == planned.done
+    assert done(ingestion.one_pass()) == done(planned)
     assert task_count(ingestion) == 2
 
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"driftPolicy": "Report"}})
     ingestion.one_pass()
     change_in_druid(ingestion)
-    assert (ingestion.one_pass().done, ingestion.writes) == ((), [])
+    assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
     assert ingestion.condition("Degraded") == ("True", "DriftDetected")
     assert task_count(ingestion) == 3
 
@@ -275,10 +281,10 @@ def test_a_supervisor_that_becomes_a_batch_is_ended_once(ingestion: Ingesting, s
     become = {"suspend": suspend, "ingestion": {"type": "native-batch", "nativeSpec": refused}}
     ingestion.live.merge(KIND, ingestion.name, {"spec": become})
     ended = ingestion.one_pass()
-    assert f"terminate supervisor {ingestion.name}" in ended.done
+    assert f"terminate supervisor {ingestion.name}" in done(ended)
     assert ingestion.condition("Ready") == ("False", reason)
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
-    assert ingestion.one_pass().done == ()
+    assert done(ingestion.one_pass()) == ()
 
 
 def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
@@ -306,7 +312,7 @@ def test_two_that_swap_their_supervisors_end_neither(ingestion: Ingesting) -> No
     for each, now in ((ingestion, other), (other, ingestion)):
         each.live.merge(KIND, each.name, {"spec": {"ingestion": {"nativeSpec": kafka_spec(now)}}})
     for each in (ingestion, other):
-        assert not [title for title in each.one_pass().done if "terminate" in title]
+        assert not [title for title in done(each.one_pass()) if "terminate" in title]
         each.settled()
         assert each.condition("Ready") == ("True", "Suspended")
     assert {ingestion.name, other.name} <= set(ingestion.druid.request("GET", "/druid/indexer/v1/supervisor"))
@@ -317,13 +323,13 @@ def test_without_resource(ingestion: Ingesting) -> None:
     spec = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)["spec"]
     described = {"spec": spec, "without_resource": True}
     first = ingestion.one_pass(**described)
-    assert f"create supervisor {ingestion.name}" in first.done
-    while ingestion.one_pass(**described).done:
+    assert f"create supervisor {ingestion.name}" in done(first)
+    while done(ingestion.one_pass(**described)):
         continue
     ended = ingestion.one_pass(**described, absent=True)
-    assert ended.done == (f"terminate supervisor {ingestion.name}", "remove ConfigMap with the applied spec")
+    assert done(ended) == (f"terminate supervisor {ingestion.name}", "remove ConfigMap with the applied spec")
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
-    assert ingestion.one_pass(**described, absent=True).done == ()
+    assert done(ingestion.one_pass(**described, absent=True)) == ()
 
 
 def test_what_is_a_resource_is_not_ended_without_resource(ingestion: Ingesting) -> None:
@@ -334,8 +340,8 @@ def test_what_is_a_resource_is_not_ended_without_resource(ingestion: Ingesting) 
     for absent in (True, False):
         outcome = ingestion.one_pass(spec=resource["spec"], without_resource=True, absent=absent)
         assert outcome.report is not None
-        assert (outcome.done, [each.reason for each in outcome.report.problems]) == ((), ["NameConflict"])
-    assert ingestion.one_pass().done == ()
+        assert (done(outcome), [each.reason for each in outcome.report.problems]) == ((), ["NameConflict"])
+    assert done(ingestion.one_pass()) == ()
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 

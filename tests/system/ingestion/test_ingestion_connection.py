@@ -14,10 +14,15 @@ from urllib.parse import urlsplit
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.tests.system.support import in_process, wiki
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
-from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
+    KIND,
+    Ingesting,
+    done,
+    ingesting,
+)
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
@@ -42,7 +47,7 @@ def test_an_authority_that_has_not_signed_it_and_the_one_that_has(
     with ingesting(live, druid_tls) as ingestion:
         live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
         create_secured(ingestion, **TRUST)
-        assert not ingestion.one_pass().done
+        assert not done(ingestion.one_pass())
         told = ingestion.stored["status"]["message"]
         assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
         assert "the server's certificate is not trusted" in told
@@ -120,7 +125,7 @@ def test_the_router_of_a_cluster(in_cluster: Ingesting) -> None:
     assert in_cluster.name in in_cluster.druid.request("GET", "/druid/indexer/v1/supervisor")
 
     delete(in_cluster, "Druid", "c")
-    assert in_cluster.one_pass().done == ()
+    assert done(in_cluster.one_pass()) == ()
     assert in_cluster.condition("Ready") == ("False", "ClusterNotFound")
     assert_left_behind(in_cluster, in_cluster.one_pass(absent=True), "there is no Druid c")
 
@@ -187,7 +192,7 @@ def delete(ingestion: Ingesting, kind: str, name: str) -> None:
     eventually(lambda: ingestion.live.find(kind, name) is None)
 
 
-def assert_left_behind(ingestion: Ingesting, gone: Outcome, why: str, *, has_events: bool = True) -> None:
+def assert_left_behind(ingestion: Ingesting, gone: Outcome[Any], why: str, *, has_events: bool = True) -> None:
     """The resource is gone, the supervisor is not, and that is said."""
     assert ingestion.live.find(KIND, ingestion.name) is None
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
+    KIND,
+    Ingesting,
+    done,
+    ingesting,
+)
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 from testbed.druid.druid import Druid
@@ -58,7 +63,7 @@ def test_what_is_no_longer_described_stays_there(moved: Ingesting) -> None:
 def test_the_same_one_is_taken_over(moved: Ingesting) -> None:
     given = moved.times_given("kafka")
     moved.settled()
-    assert moved.one_pass().done == ()
+    assert done(moved.one_pass()) == ()
     assert moved.times_given("kafka") == given
     moved.one_pass(absent=True)
     assert supervisors(moved) == []
@@ -76,5 +81,5 @@ def test_a_batch_is_not_run_again(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
     ingestion.settled()
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"endpoint": {"url": ingestion.druid.url}}})
-    assert ingestion.one_pass().done == ()
+    assert done(ingestion.one_pass()) == ()
     assert ingestion.condition("Ready") == ("True", "Succeeded")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting, done, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 from ansible_collections.druidops.druid.tests.system.support.rows import Rows
@@ -60,13 +60,13 @@ def test_a_reset_on_resume_reads_once_more_what_the_topic_has(ingestion: Ingesti
     ingestion.change(suspend=False)
 
     eventually(lambda: rows.has_all(times=2))
-    assert not ingestion.one_pass().done
+    assert not done(ingestion.one_pass())
 
 
 def test_a_batch_is_there_once(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
     ingestion.settled()
-    while ingestion.one_pass().done:
+    while done(ingestion.one_pass()):
         continue
     eventually(lambda: pages(ingestion) == ["a"])
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 
 
@@ -23,22 +25,32 @@ def connection(live: Live, user: str = "druidops") -> KubernetesApi:
     return connect({"kubeconfig": str(live.plane.kubeconfig(user))})
 
 
-def one_pass(live: Live, name: str, check_mode: bool = False, **request: Any) -> Outcome:
+def cluster_request(name: str, namespace: str, options: Options | None = None, **more: Any) -> Request[Options]:
+    """Return a request for a cluster, with the default options unless others are given."""
+    return Request(name, namespace, options or Options(), **more)
+
+
+def run(api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock) -> Outcome[Plan]:
+    """Run a request for a cluster."""
+    return kernel.run(DRUID, api, request, progress, clock)
+
+
+def one_pass(live: Live, name: str, check_mode: bool = False, **request: Any) -> Outcome[Plan]:
     """Make one pass for a cluster, as a task would that does not wait."""
-    wanted = Request(name, live.namespace, options=Options(check_mode), **request)
+    wanted = cluster_request(name, live.namespace, options=Options(check_mode), **request)
     return run(connection(live), wanted, lambda _text: None, Clock())
 
 
-def until_reached(live: Live, name: str, **request: Any) -> Outcome:
+def until_reached(live: Live, name: str, **request: Any) -> Outcome[Plan]:
     """Make passes until the cluster is as wanted."""
-    wanted = Request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
+    wanted = cluster_request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
     clock = Clock(sleep=lambda _seconds: None)
     outcome = run(connection(live), wanted, lambda _text: None, clock)
     assert not outcome.timed_out
     return outcome
 
 
-def until_ready(live: Live, name: str, **request: Any) -> Outcome:
+def until_ready(live: Live, name: str, **request: Any) -> Outcome[Plan]:
     """Make passes until the cluster is ready."""
     outcome = until_reached(live, name, **request)
     assert outcome.report is not None
@@ -46,7 +58,7 @@ def until_ready(live: Live, name: str, **request: Any) -> Outcome:
     return outcome
 
 
-def good(outcome: Outcome | None) -> Outcome:
+def good(outcome: Outcome[Plan] | None) -> Outcome[Plan]:
     """Return the outcome of a run that nothing stood in the way of."""
     assert outcome is not None
     assert outcome.report is None or outcome.report.problems == ()

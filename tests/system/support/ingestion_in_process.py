@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION, lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
@@ -23,6 +25,11 @@ from testbed.druid.kafka import Kafka
 from testbed.recording_proxy import RecordingProxy, recording_proxy
 
 KIND = "DruidIngestion"
+
+
+def done(outcome: Outcome[Any]) -> tuple[str, ...]:
+    """Return the titles of the steps of all reconciles."""
+    return tuple(lines(outcome.plan))
 
 
 @dataclass(frozen=True)
@@ -47,26 +54,27 @@ class Ingesting:
         assert self.druid.kafka is not None
         return self.druid.kafka
 
-    def one_pass(self, check_mode: bool = False, **request: Any) -> Outcome:
+    def one_pass(self, check_mode: bool = False, **request: Any) -> Outcome[Any]:
         """Make one pass, as a task would that does not wait."""
         self.proxy.forget()
         settings = request.pop("settings", Options(check_mode))
-        wanted = Request(request.pop("name", self.name), self.live.namespace, options=settings, **request)
-        return run(connection(self.live), wanted, lambda _text: None, Clock())
+        wanted = Request(request.pop("name", self.name), self.live.namespace, settings, **request)
+        return run(INGESTION, connection(self.live), wanted, lambda _text: None, Clock())
 
-    def until_reached(self, **request: Any) -> Outcome:
+    def until_reached(self, **request: Any) -> Outcome[Any]:
         """Make passes until Druid does what is described."""
-        wanted = Request(self.name, self.live.namespace, wait=True, wait_timeout=120, wait_sleep=0, **request)
-        outcome = run(connection(self.live), wanted, lambda _text: None, Clock())
+        settings = Options()
+        wanted = Request(self.name, self.live.namespace, settings, wait=True, wait_timeout=120, wait_sleep=0, **request)
+        outcome = run(INGESTION, connection(self.live), wanted, lambda _text: None, Clock())
         assert not outcome.timed_out, outcome.report
         assert outcome.report is not None
         assert not outcome.report.plan.problems, outcome.report.plan.problems
         return outcome
 
-    def settled(self) -> Outcome:
+    def settled(self) -> Outcome[Any]:
         """Make passes until one finds nothing to do and nothing to write in Druid."""
         outcome = self.until_reached()
-        while outcome.done:
+        while outcome.changed:
             outcome = self.one_pass()
         return outcome
 
@@ -82,7 +90,7 @@ class Ingesting:
         status = self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/status")
         return status["payload"].get(which) or []
 
-    def change(self, **spec: Any) -> Outcome:
+    def change(self, **spec: Any) -> Outcome[Any]:
         """Merge this into the spec of the resource, and keep what it describes then."""
         self.live.merge(KIND, self.name, {"spec": spec})
         return self.settled()

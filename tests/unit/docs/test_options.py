@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import CLUSTER_ARGUMENTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import INGESTION_ARGUMENTS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -39,8 +40,8 @@ class Role(NamedTuple):
 
 
 ROLES = [
-    Role("druid_cluster", "cluster", CLUSTER_ARGUMENTS, {"install_crds", "print_result"}),
-    Role("druid_ingestion", "ingestion", INGESTION_ARGUMENTS, {"print_result"}),
+    Role("druid_cluster", "cluster", {**ARGUMENTS, **DRUID.arguments}, {"install_crds", "print_result"}),
+    Role("druid_ingestion", "ingestion", {**ARGUMENTS, **INGESTION.arguments}, {"print_result"}),
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one stands for an option that is not stated.
@@ -85,7 +86,11 @@ def role_options(role: Role) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("module", "options"),
-    [("cluster", CLUSTER_ARGUMENTS), ("cluster_info", CLUSTER_INFO), ("ingestion", INGESTION_ARGUMENTS)],
+    [
+        ("cluster", {**ARGUMENTS, **DRUID.arguments}),
+        ("cluster_info", CLUSTER_INFO),
+        ("ingestion", {**ARGUMENTS, **INGESTION.arguments}),
+    ],
 )
 def test_the_module_documents_the_options_of_its_action(module: str, options: Mapping[str, Any]) -> None:
     expected = {name: essence(option) for name, option in options.items()}

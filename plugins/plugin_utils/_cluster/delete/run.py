@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -22,24 +21,31 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
     workloads_without_resource,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import (
+    until_gone,
+    until_nothing_remains,
+    with_finalizers,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress, without_repeats
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")
 
 
-def delete_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+def delete_resource(api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock) -> Outcome[Plan]:
     """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
     try:
         resource = api.get(names.KIND, request.namespace, request.name)
@@ -49,11 +55,11 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
         # A cluster without a resource can exist without the CRD.
         raise KubernetesError(" ".join((str(error), *_defined_by_variables(api, request)))) from error
     if resource is None:
-        return Outcome(warnings=_defined_by_variables(api, request))
+        return Outcome(Plan(), warnings=_defined_by_variables(api, request))
     request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
     if is_terminating(resource):
         # it is already being deleted: only its finalizer has to run
-        return _until_gone(api, request, resource, Outcome(), progress, clock)
+        return until_gone(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if request.options.check_mode:
@@ -67,10 +73,10 @@ def delete_resource(api: KubernetesApi, request: Request, progress: Progress, cl
         done = tuple(result.step for result in results if result.is_done)
         return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
-    return _until_gone(api, request, resource, outcome, progress, clock)
+    return until_gone(reconcile, api, request, resource, outcome, progress, clock, _with_new_steps)
 
 
-def _defined_by_variables(api: KubernetesApi, request: Request) -> tuple[str, ...]:
+def _defined_by_variables(api: KubernetesApi, request: Request[Options]) -> tuple[str, ...]:
     """Return a warning if a cluster of this name without a resource exists."""
     left = workloads_without_resource(api, _named(request))
     if not left:
@@ -83,59 +89,41 @@ def _defined_by_variables(api: KubernetesApi, request: Request) -> tuple[str, ..
     )
 
 
-def _named(request: Request) -> Cluster:
+def _named(request: Request[Options]) -> Cluster:
     """Return a cluster of which only the name is known."""
     return Cluster.from_resource({"metadata": {"name": request.name, "namespace": request.namespace}})
 
 
-def _until_gone(
-    api: KubernetesApi, request: Request, resource: Manifest, outcome: Outcome, progress: Progress, clock: Clock
-) -> Outcome:
-    """Reconcile a terminating resource, with `wait` until it is deleted."""
-    waits = request.wait and not request.options.check_mode
-    say = without_repeats(progress)
-    for is_later in chain((False,), clock.ticks(request.wait_timeout if waits else 0, request.wait_sleep)):
-        live = _remaining(api, resource)
-        if live is None:
-            return outcome
-        if is_later:
-            say(_waiting_message(_with_holders(live)))
-        report = reconcile(api, live, request.options, clock.now())
-        plan = _with_steps(outcome.plan, report.plan.steps)
-        warnings = tuple(dict.fromkeys((*outcome.warnings, *report.warnings)))
-        outcome = Outcome(plan, outcome.changed or report.changed, report=report, warnings=warnings)
-    live = _remaining(api, resource) if waits else None
-    return outcome if live is None else replace(outcome, timed_out=True, remains=(_with_holders(live),))
+def _with_new_steps(outcome: Outcome[Plan], report: Report[Plan]) -> Outcome[Plan]:
+    """Return the outcome after one more reconcile: the plan has the steps of the deletion already."""
+    return replace(outcome.after(report), plan=_with_steps(outcome.plan, report.plan.steps))
 
 
-def _remaining(api: KubernetesApi, resource: Manifest) -> Manifest | None:
-    """Return the live resource; None if it is deleted, or replaced by another one of its name."""
-    metadata = resource["metadata"]
-    live = api.get(names.KIND, metadata["namespace"], metadata["name"])
-    return live if live is not None and live["metadata"]["uid"] == metadata["uid"] else None
-
-
-def delete_without_resource(api: KubernetesApi, request: Request, progress: Progress, clock: Clock) -> Outcome:
+def delete_without_resource(
+    api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+) -> Outcome[Plan]:
     """Delete a cluster that has no resource; with `wait` until all of its objects are deleted."""
     _refuse_a_resource(api, request)
     cluster = _named(request)
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
-    on_step, say = _announce_claims(progress), without_repeats(progress)
+    on_step = _announce_claims(progress)
     _announce_all(plan, on_step)
     if request.options.check_mode:
         return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
+
+    def attempt(last: Outcome[Plan]) -> Outcome[Plan]:
+        return _delete_everything(DeletionSequence(api, cluster), delete_claims, last, on_step)
+
     outcome = Outcome(plan, warnings=plan.warnings)
-    for _tick in chain((None,), clock.ticks(request.wait_timeout if request.wait else 0, request.wait_sleep)):
-        outcome = _delete_everything(DeletionSequence(api, cluster), delete_claims, outcome, on_step)
-        if not (outcome.remains or outcome.plan.findings):
-            return outcome
-        if request.wait and outcome.remains:
-            say(_waiting_message(*outcome.remains))
-    return replace(outcome, timed_out=request.wait)
+    return until_nothing_remains(_is_complete, attempt, outcome, request, progress, clock)
 
 
-def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
+def _is_complete(outcome: Outcome[Plan]) -> bool:
+    return not (outcome.remains or outcome.plan.findings)
+
+
+def _refuse_a_resource(api: KubernetesApi, request: Request[Options]) -> None:
     """InvalidResource if the cluster has a resource: the PVCs of both kinds look alike."""
     try:
         resource = api.get(names.KIND, request.namespace, request.name)
@@ -150,14 +138,16 @@ def _refuse_a_resource(api: KubernetesApi, request: Request) -> None:
         )
 
 
-def _delete_everything(sequence: DeletionSequence, delete_claims: bool, outcome: Outcome, on_step: OnStep) -> Outcome:
+def _delete_everything(
+    sequence: DeletionSequence, delete_claims: bool, outcome: Outcome[Plan], on_step: OnStep
+) -> Outcome[Plan]:
     """Return the outcome after an attempt to delete everything, with the remaining objects.
 
     Errors are recorded as findings, so that completed steps are still reported.
     """
     errors: list[str] = []
     results = act(sequence.api, _until_error(sequence.of_variables(delete_claims), errors), on_step)
-    remains = tuple(map(_with_holders, _until_error(sequence.remains(delete_claims), errors)))
+    remains = tuple(map(with_finalizers, _until_error(sequence.remains(delete_claims), errors)))
     unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
     plan = replace(plan, findings=(*_failures(results), *unknown))
@@ -195,15 +185,6 @@ def _announce_claims(progress: Progress) -> OnStep:
 def _announce_all(plan: Plan, on_step: OnStep) -> None:
     for step in plan.steps:
         on_step(step)
-
-
-def _with_holders(live: Manifest) -> str:
-    holders = live["metadata"].get("finalizers") if is_terminating(live) else None
-    return f"{key_of(live)} (finalizers: {', '.join(holders)})" if holders else str(key_of(live))
-
-
-def _waiting_message(*remains: str) -> str:
-    return f"Waiting for the deletion of {join_limited(remains)}."
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:

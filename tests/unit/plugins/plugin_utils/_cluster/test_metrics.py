@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import run_metrics
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 FAILED = Finding(reasons.APPLY_FAILED, "It failed.")
@@ -25,14 +25,14 @@ WISH = Finding(reasons.PAUSED, "As you like.", is_problem=False)
 NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
 
 
-def outcome(*operations: Any, findings: tuple[Finding, ...] = (), **report: Any) -> Outcome:
+def outcome(*operations: Any, findings: tuple[Finding, ...] = (), **report: Any) -> Outcome[Plan]:
     plan = Plan(tuple(Step(each, OBJECT) for each in operations), findings)
-    return Outcome(plan, bool(operations), report=Report(plan, {"conditions": []}, bool(operations), **report))
+    return Outcome(plan, bool(operations), report=Report(plan, {"conditions": []}, **report))
 
 
-ROWS: list[tuple[str, Outcome, Run]] = [
+ROWS: list[tuple[str, Outcome[Plan], Run]] = [
     ("nothing to do", outcome(), NOTHING),
-    ("not even a report", Outcome(), NOTHING),
+    ("not even a report", Outcome(Plan()), NOTHING),
     ("as the user wishes", outcome(findings=(WISH,)), NOTHING),
     (
         "objects",
@@ -54,13 +54,13 @@ ROWS: list[tuple[str, Outcome, Run]] = [
 
 
 @pytest.mark.parametrize(("made", "run"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
-def test_outcome(made: Outcome, run: Run) -> None:
-    assert run_metrics(made, Meter(), 1.0) == run
+def test_outcome(made: Outcome[Plan], run: Run) -> None:
+    assert TELEMETRY.measure(made, Meter(), 1.0) == run
 
 
 def test_what_was_measured_is_told() -> None:
     meter = Meter()
     meter.requests["kubernetes_reads"] = 2
     meter.phases.seconds["observe"] = 0.5
-    told = run_metrics(outcome(), meter, 1.0)
+    told = TELEMETRY.measure(outcome(), meter, 1.0)
     assert (told.requests, told.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})

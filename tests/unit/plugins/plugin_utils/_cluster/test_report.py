@@ -15,14 +15,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
+    REPORTING,
     Reconciled,
-    Report,
     predicted,
-    report,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, report
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, serving
@@ -41,14 +41,14 @@ DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
 NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
 
 
-def told(*results: Result, check_mode: bool = False) -> Report:
+def told(*results: Result, check_mode: bool = False) -> Report[Plan]:
     """Return the report on a cluster that is described by variables: nothing is sent."""
     resource: dict[str, Any] = druid.resource()
     del resource["metadata"]["uid"]
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
         cluster = Cluster.from_resource(resource)
-        return report(api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
+        return report(REPORTING, api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
 
 
 def test_what_has_failed_was_not_done() -> None:
@@ -113,4 +113,4 @@ def test_is_reconciled_again_soon_after_a_change(observed: int | None, done: int
         server.answers = [answer]
         cluster = Cluster.from_resource(resource)
         reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result, steps)))
-        assert report(KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
+        assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds

@@ -11,38 +11,39 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error, of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-REQUEST = Request("c", "ns", wait_timeout=7)
+REQUEST = Request("c", "ns", Options(), wait_timeout=7)
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
 WISH = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 CREATE = Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}})
 
 
-def report(*findings: Finding) -> Report:
+def report(*findings: Finding) -> Report[Plan]:
     document = status(druid.cluster(), Observed(), findings, {}, NOW)
-    return Report(Plan((CREATE,), findings), document, changed=True, requeue_after=5)
+    return Report(Plan((CREATE,), findings), document, requeue_after=5)
 
 
 def test_tells_names_and_words() -> None:
     found = report(WISH)
     returned = of_outcome(
-        Outcome(found.plan, True, report=found, warnings=("Beware.",)), REQUEST, fail_when_blocked=True
+        DRUID, REQUEST, Outcome(found.plan, True, report=found, warnings=("Beware.",)), fail_when_blocked=True
     )
     assert returned == {
         "changed": True,
@@ -61,32 +62,32 @@ def test_tells_names_and_words() -> None:
 
 
 # (outcome, message)
-FAILURES: list[tuple[Outcome, str]] = [
-    (Outcome(report=report(PROBLEM)), "Druid ns/c: It cannot be."),
-    (Outcome(report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
+FAILURES: list[tuple[Outcome[Plan], str]] = [
+    (Outcome(Plan(), report=report(PROBLEM)), "Druid ns/c: It cannot be."),
+    (Outcome(Plan(), report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
-        Outcome(report=report(), timed_out=True),
+        Outcome(Plan(), report=report(), timed_out=True),
         "Druid ns/c: not ready (PodsNotReady: Waiting for brokers 0/1.) after 7 s. "
         "Inspect them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
     ),
     (
-        Outcome(report=report(WISH), timed_out=True),
+        Outcome(Plan(), report=report(WISH), timed_out=True),
         "Druid ns/c: not ready (Deleting: The resource is being deleted.) after 7 s.",
     ),
-    (Outcome(timed_out=True), "Druid ns/c: timed out waiting for the deletion after 7 s."),
-    (Outcome(report=report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),
+    (Outcome(Plan(), timed_out=True), "Druid ns/c: timed out waiting for the deletion after 7 s."),
+    (Outcome(Plan(), report=report(PROBLEM), timed_out=True), "Druid ns/c: It cannot be."),
 ]
 
 
 @pytest.mark.parametrize(("outcome", "message"), FAILURES)
 @pytest.mark.parametrize("fail_when_blocked", [True, False])
-def test_tells_what_is_wrong(outcome: Outcome, message: str, fail_when_blocked: bool) -> None:
-    returned = of_outcome(outcome, REQUEST, fail_when_blocked)
+def test_tells_what_is_wrong(outcome: Outcome[Plan], message: str, fail_when_blocked: bool) -> None:
+    returned = of_outcome(DRUID, REQUEST, outcome, fail_when_blocked)
     assert (returned["msg"], returned["failed"]) == (message, fail_when_blocked)
 
 
 def test_nothing_to_report_on() -> None:
-    returned = of_outcome(Outcome(), REQUEST, fail_when_blocked=True)
+    returned = of_outcome(DRUID, REQUEST, Outcome(Plan()), fail_when_blocked=True)
     assert returned == {"changed": False, "name": "c", "namespace": "ns", "plan": [], "diff": []}
 
 

@@ -6,20 +6,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, wait_until_final
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Completed, Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 
-def outcome(reason: str) -> Outcome:
-    """Return what came of a pass after which Ready has this reason."""
+class Silent:
+    """A transport that nothing may be sent with."""
+
+    def request(self, method: str, url: str, **_arguments: Any) -> Any:
+        raise AssertionError((method, url))
+
+
+API = KubernetesApi("https://192.0.2.1", Silent())
+
+
+def found(reason: str) -> Report[Plan]:
+    """Return the report of a reconcile after which Ready has this reason."""
     ready = {
         "type": "Ready",
         "status": str(reason == reasons.ALL_PODS_READY),
@@ -28,7 +46,15 @@ def outcome(reason: str) -> Outcome:
     }
     is_wish = reason in (reasons.ALL_PODS_READY, reasons.PODS_NOT_READY, reasons.STOPPED, reasons.CHANGES_PENDING)
     plan = Plan() if is_wish else Plan((), (Finding(reason, "m"),))
-    return Outcome(plan, report=Report(plan, {"conditions": [ready], "nodes": "0/1"}, changed=False))
+    reporting = replace(
+        REPORTING,
+        completed=lambda _done, _check_mode: Completed(druid.resource(), plan),
+        masker=lambda _done: str,
+        status=lambda *_: {"conditions": [ready], "nodes": "0/1"},
+        requeue_after=lambda *_: None,
+    )
+    done = Reconciled(druid.resource(), druid.cluster(), Observed(), plan)
+    return report(reporting, API, done, check_mode=True, now=datetime.now(UTC))
 
 
 WAITING, READY, STOPPED = reasons.PODS_NOT_READY, reasons.ALL_PODS_READY, reasons.STOPPED
@@ -63,16 +89,32 @@ class Time:
         self.moment += seconds
 
 
-@pytest.mark.parametrize(("found", "timeout", "pauses", "timed_out"), WAITS)
-def test_waits(found: list[str], timeout: int, pauses: list[float], timed_out: bool) -> None:
+@pytest.mark.parametrize(("reasons_found", "timeout", "pauses", "timed_out"), WAITS)
+def test_waits(reasons_found: list[str], timeout: int, pauses: list[float], timed_out: bool) -> None:
     time = Time()
     clock = Clock(monotonic=lambda: time.moment, sleep=time.sleep)
-    passes: Iterator[Outcome] = iter([outcome(reason) for reason in found])
+    reconciles = iter([found(reason) for reason in reasons_found])
+    kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
+    spec = druid.resource()["spec"]
+    request = Request("c", "ns", Options(), spec=spec, without_resource=True, wait=True, wait_timeout=timeout)
     said: list[Any] = []
-    last = wait_until_final(next(passes), lambda _last: next(passes), clock.ticks(timeout, 2), said.append)
-    assert next(passes, None) is None
+    last = run(kind, API, request, said.append, clock)
+    assert next(reconciles, None) is None
     assert time.pauses == pauses
-    assert (last.timed_out, last.plan) == (timed_out, outcome(found[-1]).plan)
+    assert (last.timed_out, last.plan) == (timed_out, found(reasons_found[-1]).plan)
     # What has not changed is not said again.
-    changed = [reason for number, reason in enumerate(found) if number == 0 or reason != found[number - 1]]
+    changed = [
+        reason for number, reason in enumerate(reasons_found) if number == 0 or reason != reasons_found[number - 1]
+    ]
     assert said == [f"0/1 pods ready. {reason}." for reason in changed]
+
+
+@pytest.mark.parametrize("options", [Options(), Options(check_mode=True)])
+def test_waits_only_if_asked_to_and_never_in_check_mode(options: Options) -> None:
+    reconciles = iter([found(WAITING)])
+    kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
+    wait = options.check_mode
+    request = Request("c", "ns", options, spec=druid.resource()["spec"], without_resource=True, wait=wait)
+    said: list[str] = []
+    assert not run(kind, API, request, said.append, Clock(sleep=pytest.fail)).timed_out
+    assert said == []

@@ -11,16 +11,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Reconciled, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     SECRET,
@@ -62,7 +62,7 @@ def test_diff_and_lines(value: Any) -> None:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
-    words = repr(events.done_texts([Result(step) for step in steps(value)], Masker()))
+    words = repr(events.done_texts([Result(step) for step in steps(value)]))
     assert SECRET not in words
     assert OTHER not in words
 
@@ -84,7 +84,7 @@ def test_conditions_and_findings(value: Any) -> None:
     result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", Silent(), warnings=[f"It warned of {SECRET}."])
-    told = report(api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
+    told = report(REPORTING, api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
     words = repr((told.status, told.plan, told.warnings, told.problems))
     assert SECRET not in words
     assert OTHER not in words
@@ -101,7 +101,11 @@ def test_what_a_reference_holds_is_told_nobody() -> None:
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     api = KubernetesApi("https://192.0.2.1", Silent())
     told = report(
-        api, Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))), False, NOW
+        REPORTING,
+        api,
+        Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))),
+        False,
+        NOW,
     )
     assert told.problems == (Finding("RejectedByAPIServer", f"Invalid value: '{MASK}', '{MASK}'"),)
 
@@ -112,6 +116,6 @@ def test_what_is_told_of_a_secret_can_be_read_again_in_the_next_pass() -> None:
     finding = Finding("SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it.")
     for _pass in range(2):
         made = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
-        told = report(KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
+        told = report(REPORTING, KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
         assert told.problems == (finding,)
         resource["status"] = told.status

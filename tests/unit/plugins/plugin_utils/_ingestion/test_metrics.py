@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import run_metrics
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Finalizer,
     Plan,
     SaveLastApplied,
     Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.request import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 
 FAILED = Finding(reasons.APPLY_FAILED, "No.")
 
@@ -34,6 +34,6 @@ FAILED = Finding(reasons.APPLY_FAILED, "No.")
     ],
 )
 def test_outcome(plan: Plan, told: tuple[str, int, int, int]) -> None:
-    made = Outcome(tuple(step.title for step in plan.steps), report=Report(plan, {"conditions": []}))
-    run = run_metrics(made, Meter(), 1.0)
+    made = Outcome(plan, bool(plan.steps), report=Report(plan, {"conditions": []}))
+    run = TELEMETRY.measure(made, Meter(), 1.0)
     assert (run.outcome, run.applied, run.removed, run.errors["act"]) == told

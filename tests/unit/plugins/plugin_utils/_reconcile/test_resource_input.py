@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.request import (
-    CLUSTER_ARGUMENTS,
-    Request,
-    to_request,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, Request, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import (
     InvalidResource,
     from_document,
@@ -178,11 +175,12 @@ def test_says_what_is_wrong_with_variables() -> None:
 
 def arguments(**stated: Any) -> dict[str, Any]:
     """Return the arguments of a task as Ansible gives them."""
-    return {name: option.get("default") for name, option in CLUSTER_ARGUMENTS.items()} | stated
+    return {name: option.get("default") for name, option in {**ARGUMENTS, **options.ARGUMENTS}.items()} | stated
 
 
-def request(check_mode: bool = False, **stated: Any) -> Request:
-    return to_request(arguments(**stated), check_mode, lambda path: path, Meter())
+def request(check_mode: bool = False, **stated: Any) -> Request[options.Options]:
+    specified = arguments(**stated)
+    return to_request("Druid", specified, options.to_options(specified, check_mode, Meter()), lambda path: path)
 
 
 RESOURCE = {**HEAD, "metadata": {"name": "c"}, "spec": {}}
@@ -226,7 +224,7 @@ def test_finds_the_file_of_a_resource(tmp_path: Path) -> None:
         asked.append(name)
         return str(path)
 
-    assert to_request(arguments(resource="files/druid.yml"), False, find, Meter()).resource == PLACED
+    assert to_request("Druid", arguments(resource="files/druid.yml"), options.Options(), find).resource == PLACED
     assert asked == ["files/druid.yml"]
 
 

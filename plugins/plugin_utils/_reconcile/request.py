@@ -2,18 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Options that the reconcile actions of both kinds have in common."""
+"""The request of one task, and the options that the reconcile actions of all kinds have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.timers import PhaseTimer
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import (
     from_document,
     namespace_of,
@@ -23,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 
 DEFAULT_NAMESPACE = "default"
 
-OPTIONS: Mapping[str, Any] = {
+ARGUMENTS: Mapping[str, Any] = {
     "name": {"type": "str"},
     "namespace": {"type": "str"},
     "resource": {"type": "raw"},
@@ -46,47 +48,77 @@ CONSTRAINTS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class BaseRequest:
+class Options:
+    """Options of a reconcile: `check_mode` stops before the first write. Kinds add their own.
+
+    `allowed_reference_namespaces` are other namespaces that references may use. `url` is the address of Druid instead
+    of the one in the resource; credentials are sent there. `meter` measures time, and counts requests.
+    """
+
+    check_mode: bool = False
+    allowed_reference_namespaces: tuple[str, ...] = ()
+    url: str | None = None
+    meter: Meter = field(default_factory=Meter, compare=False, kw_only=True)
+
+    @property
+    def phases(self) -> PhaseTimer:
+        return self.meter.phases
+
+
+_Options = TypeVar("_Options", bound=Options)
+
+
+@dataclass(frozen=True)
+class Request(Generic[_Options]):
     """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds."""
 
     name: str
     namespace: str
+    options: _Options
     resource: Manifest | None = None
     spec: Mapping[str, Any] | None = None
     without_resource: bool = False
     absent: bool = False
     wait: bool = False
-    wait_timeout: int = 600
-    wait_sleep: int = 2
+    wait_timeout: float = 600
+    wait_sleep: float = 2
+
+    @property
+    def waits(self) -> bool:
+        """True when the task waits: a plan in check mode does not."""
+        return self.wait and not self.options.check_mode
 
 
-def parse_options(kind: str, arguments: Mapping[str, Any], find_file: Callable[[str], str]) -> dict[str, Any]:
-    """Return the fields of a request from the arguments; InvalidResource if `resource` is not a resource."""
+def to_request(
+    kind: str, arguments: Mapping[str, Any], options: _Options, find_file: Callable[[str], str]
+) -> Request[_Options]:
+    """Return the request of a task from its arguments; InvalidResource if `resource` is not a resource."""
     resource, spec = plain(arguments["resource"]), plain(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
     if resource is not None:
         namespace = arguments["namespace"] or namespace_of(resource) or DEFAULT_NAMESPACE
         resource = from_document(kind, resource, arguments["name"], namespace)
-    return {
-        "name": resource["metadata"]["name"] if resource else arguments["name"],
-        "namespace": resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
-        "resource": resource,
-        "spec": spec,
-        "without_resource": spec is not None,
-        "absent": arguments["state"] == "absent",
-        "wait": arguments["wait"],
-        "wait_timeout": arguments["wait_timeout"],
-        "wait_sleep": arguments["wait_sleep"],
-    }
+    return Request(
+        name=resource["metadata"]["name"] if resource else arguments["name"],
+        namespace=resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
+        options=options,
+        resource=resource,
+        spec=spec,
+        without_resource=spec is not None or (arguments.get("without_resource", False) and resource is None),
+        absent=arguments["state"] == "absent",
+        wait=arguments["wait"],
+        wait_timeout=arguments["wait_timeout"],
+        wait_sleep=arguments["wait_sleep"],
+    )
 
 
-def read_resource(api: KubernetesApi, kind: str, task: BaseRequest, variable: str) -> Manifest:
+def read_resource(api: KubernetesApi, kind: str, request: Request[Any], variable: str) -> Manifest:
     """Return the named resource. ResourceNotFound names the role variable that can contain it."""
-    resource = api.get(kind, task.namespace, task.name)
+    resource = api.get(kind, request.namespace, request.name)
     if resource is None:
         raise ResourceNotFound(
-            f"There is no {kind} {task.name} in namespace {task.namespace}. "
+            f"There is no {kind} {request.name} in namespace {request.namespace}. "
             f"Create it, or set {variable} to its file or mapping."
         )
     return resource

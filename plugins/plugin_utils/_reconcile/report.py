@@ -1,0 +1,182 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Report a reconcile: one patch of the status if it differs, events, and a report for the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache, partial
+from typing import Any, Generic, TypeVar
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded, is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import reporting_errors, write_status
+
+_Plan = TypeVar("_Plan", bound=Plan[Any])
+_Done = TypeVar("_Done")
+
+# Returns a text without secrets.
+Masked = Callable[[str], str]
+Conditions = Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Report(Generic[_Plan]):
+    """Completed steps of a reconcile, or planned ones in check mode. All texts are masked.
+
+    With `is_final` there is nothing to wait for: the desired state is reached, or a lasting problem blocks it.
+    `progress` is a line of text. `requeue_after` are the seconds until the next reconcile, None for the regular period.
+    `reporting_errors` are errors of writes of status and events; with `is_gone` the resource was deleted.
+    """
+
+    plan: _Plan
+    status: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+    requeue_after: int | None = None
+    reporting_errors: tuple[str, ...] = ()
+    is_gone: bool = False
+    is_final: bool = False
+    progress: str = ""
+
+    @property
+    def changed(self) -> bool:
+        return self.plan.changes
+
+    @property
+    def is_ready(self) -> bool:
+        return is_ready(self.status["conditions"])
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        return self.plan.problems
+
+
+@dataclass(frozen=True)
+class Completed(Generic[_Plan]):
+    """What came of a reconcile: the plan has only completed steps, except in check mode, and all findings."""
+
+    resource: Manifest
+    plan: _Plan
+    warnings: tuple[str, ...] = ()
+    is_gone: bool = False
+
+    @property
+    def previous(self) -> Mapping[str, Any]:
+        """The status before the reconcile."""
+        return self.resource.get("status") or {}
+
+
+@dataclass(frozen=True)
+class StatusChange:
+    """The status before and after a reconcile, and the warnings that the report has."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def has_new_problems(self) -> bool:
+        """True when the condition Degraded changed: an unchanged problem is in the conditions only."""
+        return degraded(self.before) != degraded(self.after)
+
+
+def ready_message(status: Mapping[str, Any]) -> str:
+    """Return the message of the condition Ready."""
+    return str(next(each["message"] for each in status["conditions"] if each["type"] == "Ready"))
+
+
+@dataclass(frozen=True)
+class Reporting(Generic[_Done, _Plan]):
+    """How a kind is reported: functions of what its reconcile found and did.
+
+    `completed` gets whether it is check mode. `status` returns the whole status; it gets the masked plan, the time,
+    check mode, and the masking of other texts. `events` need not mask. `is_settled` is true for conditions of a
+    requested state. `requeue_after` gets whether something was written, or the generation is new. The wait goes on
+    while all problems have a `transient` reason. The API server's warnings about the `finalizer` are not reported.
+    """
+
+    finalizer: str
+    transient: frozenset[str]
+    completed: Callable[[_Done, bool], Completed[_Plan]]
+    masker: Callable[[_Done], Masked]
+    status: Callable[[_Done, _Plan, datetime, bool, Masked], dict[str, Any]]
+    events: Callable[[_Done, Completed[_Plan], StatusChange], Iterable[EventText]]
+    is_settled: Callable[[Conditions], bool]
+    requeue_after: Callable[[Conditions, datetime, bool], int | None]
+    progress: Callable[[Mapping[str, Any]], str] = ready_message
+
+
+def report(
+    kind: Reporting[_Done, _Plan], api: KubernetesApi, done: _Done, check_mode: bool, now: datetime
+) -> Report[_Plan]:
+    """Write status and events (never in check mode, never without a resource) and return the report."""
+    masked = _lazy(partial(kind.masker, done))
+    completed = _with_masked_findings(kind.completed(done, check_mode), masked)
+    plan, document = completed.plan, kind.status(done, completed.plan, now, check_mode, masked)
+    reported = (text for text in api.warnings if kind.finalizer not in text)
+    warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
+    errors: tuple[str, ...] = ()
+    is_stored = "uid" in completed.resource["metadata"]
+    if is_stored and not check_mode:
+        news = kind.events(done, completed, StatusChange(completed.previous, document, warnings))
+        news = (replace(text, message=masked(text.message)) for text in news)
+        errors = tuple(map(masked, _publish(api, completed, document, news, now)))
+    # If the status cannot be written, the generation would be new in every reconcile.
+    is_new = is_stored and not errors and _is_new_generation(completed)
+    return Report(
+        plan,
+        document,
+        (*warnings, *errors),
+        kind.requeue_after(document["conditions"], now, plan.changes or is_new),
+        errors,
+        completed.is_gone,
+        kind.is_settled(document["conditions"]) or any(each.reason not in kind.transient for each in plan.problems),
+        kind.progress(document),
+    )
+
+
+def _lazy(masker: Callable[[], Masked]) -> Masked:
+    """Return a function that searches for secrets when the first text has to be masked: that takes long."""
+    search = cache(masker)
+
+    def masked(text: str) -> str:
+        return search()(text)
+
+    return masked
+
+
+def _with_masked_findings(completed: Completed[_Plan], masked: Masked) -> Completed[_Plan]:
+    findings = tuple(replace(each, message=masked(each.message)) for each in completed.plan.findings)
+    return replace(completed, plan=replace(completed.plan, findings=findings))
+
+
+def _publish(
+    api: KubernetesApi, completed: Completed[Any], document: dict[str, Any], news: Iterable[EventText], now: datetime
+) -> tuple[str, ...]:
+    """Write status and events; return the errors, which do not fail the reconcile."""
+    try:
+        if document != completed.previous and not completed.is_gone:
+            write_status(api, completed.resource, document)
+        send(api, completed.resource, news, now)
+    except KubernetesError as error:
+        return reporting_errors(error)
+    return ()
+
+
+def _is_new_generation(completed: Completed[Any]) -> bool:
+    """True when no reconcile has reported on this generation yet.
+
+    A CRD of the Go operator drops observedGeneration from each status, so that no generation is known to be new.
+    """
+    reported = completed.previous.get("observedGeneration")
+    generation = completed.resource["metadata"].get("generation")
+    return not completed.previous if reported is None else bool(reported != generation)
