@@ -171,7 +171,9 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"
-        for name in ("conditions", "cross_namespace", "finding", "log_line", "paused", "reasons", "requeue_backoff")
+        for name in (
+            *("conditions", "cross_namespace", "finding", "log_line", "paused", "plan", "reasons", "requeue_backoff"),
+        )
     ),
     *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "error_findings", "timeouts")),
     *(

@@ -1,0 +1,178 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The kernel knows no kind: a third one that supplies four files and a table runs through all of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import (
+    ARGUMENTS,
+    Options,
+    Request,
+    to_request,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import FINALIZER
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.kind import NOTE
+
+SECRET = "hunter2-of-mine"
+
+
+@pytest.fixture(autouse=True)
+def _kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(objects.KINDS, dict)
+    monkeypatch.setitem(objects.KINDS, "Note", objects.Kind("example.com/v1", "notes"))
+
+
+def note(text: str = "Hello.", *finalizers: str) -> Manifest:
+    metadata = {"name": "n", "namespace": "ns", "finalizers": [FINALIZER, *finalizers]}
+    return {"apiVersion": "example.com/v1", "kind": "Note", "metadata": metadata, "spec": {"text": text}}
+
+
+class Task:
+    """Tasks for a Note on an API server in memory; time passes only while one of them waits."""
+
+    def __init__(self) -> None:
+        self.api, self.moment, self.said = MemoryApi(), 0.0, list[str]()
+
+    def run(self, check_mode: bool = False, **arguments: Any) -> Outcome[Any]:
+        options = {name: option.get("default") for name, option in ARGUMENTS.items()}
+        specified = {**options, "name": "n", "namespace": "ns", "wait_timeout": 5, **arguments}
+        self.request: Request[Options] = to_request(
+            "Note", specified, NOTE.to_options(specified, check_mode, Meter()), str
+        )
+        self.api.writes.clear()
+        clock = Clock(lambda: self.moment, self._sleep, lambda: datetime(2026, 1, 2, tzinfo=UTC))
+        return run(NOTE, self.api, self.request, self.said.append, clock)
+
+    def result(self, outcome: Outcome[Any]) -> dict[str, Any]:
+        return of_outcome(NOTE, self.request, outcome, fail_when_blocked=True)
+
+    def _sleep(self, seconds: float) -> None:
+        self.moment += seconds
+
+    @property
+    def ready(self) -> tuple[str, str]:
+        """Status and reason of the condition Ready in the API."""
+        [stored] = self.api.of_kind("Note")
+        ready = stored["status"]["conditions"][0]
+        return ready["status"], ready["reason"]
+
+    @property
+    def events(self) -> list[str]:
+        return [each["message"] for each in self.api.of_kind("Event")]
+
+
+@pytest.fixture
+def task() -> Task:
+    return Task()
+
+
+def test_writes_waits_and_reports(task: Task) -> None:
+    result = task.result(task.run(resource=note(), wait=True))
+    assert result["plan"] == ["create Note n", "create ConfigMap n"]
+    assert (result["changed"], result["ready"], result["requeue_after"]) == (True, True, None)
+    assert task.said == ["It is being written.", "It is written."]
+    assert task.ready == ("True", "UpToDate")
+    assert task.events == ["Done: create ConfigMap n."]
+
+
+def test_does_nothing_when_there_is_nothing_to_do(task: Task) -> None:
+    task.run(resource=note(), wait=True)
+    result = task.result(task.run(resource=note()))
+    assert (result["changed"], result["plan"], result["diff"], task.api.writes) == (False, [], [], [])
+
+
+def test_is_soon_reconciled_again_after_a_change(task: Task) -> None:
+    assert task.result(task.run(resource=note()))["requeue_after"] == 5
+
+
+def test_check_mode_plans_and_writes_nothing(task: Task) -> None:
+    planned = task.result(task.run(resource=note(), check_mode=True, wait=True))
+    assert (planned["plan"], task.api.writes, task.said) == (["create Note n", "create ConfigMap n"], [], [])
+    assert task.result(task.run(resource=note()))["plan"] == planned["plan"]
+
+
+def test_a_resource_that_is_not_there(task: Task) -> None:
+    with pytest.raises(ResourceNotFound, match="or set note_resource to"):
+        task.run()
+
+
+def test_a_failed_write_is_reported_everywhere_without_secrets(task: Task) -> None:
+    task.api.rejected["PATCH", "ConfigMap"] = f"no: {SECRET}"
+    resource = {**note(), "spec": {"text": "x", "password": SECRET}}
+    outcome = task.run(resource=resource, wait=True)
+    result = task.result(outcome)
+    assert (outcome.timed_out, result["failed"], result["plan"]) == (True, True, ["create Note n"])
+    assert task.ready == ("False", "ApplyFailed")
+    assert len(task.events) == 1
+    told = (result["msg"], result["conditions"], task.events, task.api.of_kind("Note")[0]["status"], task.said)
+    assert all("no: ****" in str(each) and SECRET not in str(each) for each in told)
+    assert NOTE.telemetry.measure(outcome, Meter(), 1.0).errors == {"act": 1, "report": 0}
+
+
+def test_a_status_that_cannot_be_written_is_a_warning(task: Task) -> None:
+    task.api.rejected["PATCH", "Note"] = "no"
+    outcome = task.run(resource=note())
+    [warning] = task.result(outcome)["warnings"]
+    assert "notes.example.com" in warning
+    assert NOTE.telemetry.measure(outcome, Meter(), 1.0).errors == {"act": 0, "report": 1}
+
+
+def test_a_failed_read_is_in_the_conditions(task: Task) -> None:
+    task.run(resource=note(), wait=True)
+    task.api.rejected["GET", "ConfigMap"] = "no"
+    with pytest.raises(KubernetesError):
+        task.run()
+    assert task.ready == ("False", "ObserveFailed")
+
+
+def test_deletes_and_waits_until_it_is_gone(task: Task) -> None:
+    task.run(resource=note(), wait=True)
+    result = task.result(task.run(state="absent", wait=True))
+    assert result["plan"] == ["delete Note n", "delete ConfigMap n", "finalize Note n"]
+    assert (task.api.of_kind("Note"), task.api.of_kind("ConfigMap")) == ([], [])
+    assert not task.run(state="absent", wait=True).changed
+
+
+def test_what_holds_a_resource_is_named(task: Task) -> None:
+    task.run(resource=note("Hello.", "example.com/other"), wait=True)
+    task.said.clear()
+    outcome = task.run(state="absent", wait=True)
+    assert (outcome.timed_out, task.moment) == (True, 2 + 5)
+    assert task.said == ["Waiting for the deletion of Note n (finalizers: example.com/other)."]
+    assert task.result(outcome)["msg"] == (
+        "Note ns/n: timed out waiting for the deletion of Note n (finalizers: example.com/other) after 5 s."
+    )
+
+
+def test_another_resource_of_that_name_is_not_waited_for(task: Task) -> None:
+    task.run(resource=note("Hello.", "example.com/other"), wait=True)
+
+    def recreated(_seconds: float) -> None:
+        [stored] = task.api.of_kind("Note")
+        task.api.objects["Note", "n"] = {**stored, "metadata": {**stored["metadata"], "uid": "another"}}
+
+    task._sleep = recreated  # type: ignore[method-assign]
+    assert not task.run(state="absent", wait=True).timed_out
+
+
+def test_deletion_in_check_mode(task: Task) -> None:
+    task.run(resource=note(), wait=True)
+    result = task.result(task.run(state="absent", wait=True, check_mode=True))
+    assert (result["plan"], task.api.writes) == (["delete Note n"], [])
+    assert replace(task.request, absent=False).waits is False
