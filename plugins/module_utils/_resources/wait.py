@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 
 try:
@@ -19,6 +18,7 @@ try:
 except ImportError:
     jmespath = None  # type: ignore[assignment]
 
+CLOCK = Clock()
 # Seconds between two reads.
 INTERVAL = 1.0
 
@@ -29,14 +29,6 @@ class WaitTimeout(DruidError):
     def __init__(self, message: str, last: Any) -> None:
         super().__init__(message)
         self.last = last
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Time in seconds. Tests replace it."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
 
 
 def condition(expression: str, option: str = "wait_for") -> Callable[[Any], bool]:
@@ -53,17 +45,16 @@ def condition(expression: str, option: str = "wait_for") -> Callable[[Any], bool
 
 
 def wait_until(
-    read: Callable[[], Any], is_met: Callable[[Any], bool], *, timeout: float, waiting_for: str, clock: Clock = Clock()
+    read: Callable[[], Any], is_met: Callable[[Any], bool], *, timeout: float, waiting_for: str, clock: Clock = CLOCK
 ) -> Any:
     """Return the first status that meets the condition. WaitTimeout after ``timeout`` seconds. Reads at least once."""
-    end = clock.now() + timeout
-    while True:
-        status = read()
-        if is_met(status):
-            return status
-        if clock.now() >= end:
+    ticks = clock.ticks(timeout, INTERVAL)
+    status = read()
+    while not is_met(status):
+        if not next(ticks, False):
             raise WaitTimeout(f"Timed out after {timeout:g} s waiting for {waiting_for}.", status)
-        clock.sleep(min(INTERVAL, max(end - clock.now(), 0)))
+        status = read()
+    return status
 
 
 def _is_true(compiled: Any, status: Any, option: str) -> bool:

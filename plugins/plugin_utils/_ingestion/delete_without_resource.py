@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
@@ -22,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 
 
 def delete_without_resource(

@@ -16,6 +16,7 @@ from typing import Any
 from ansible.errors import AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec, connect
@@ -32,7 +33,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
     to_request,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 
 display = Display()
 

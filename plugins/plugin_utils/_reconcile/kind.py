@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
@@ -20,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
@@ -17,7 +18,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request, read_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec, submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import (
-    Clock,
     Progress,
     repeat_until,
     without_repeats,

@@ -2,35 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Waiting: an attempt is repeated until its outcome is final, and the clock that times it."""
+"""Waiting: an attempt is repeated until its outcome is final."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Time and sleep; tests replace it."""
-
-    monotonic: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-
-    def ticks(self, timeout: float, pause: float) -> Iterator[bool]:
-        """Yield True after each pause until the timeout."""
-        end = self.monotonic() + timeout
-        while self.monotonic() < end:
-            self.sleep(min(pause, max(0.0, end - self.monotonic())))
-            yield True
-
 
 # Receives a line of progress.
 Progress = Callable[[str], None]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen, fault_proxy
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, one_pass, run
 from ansible_collections.druidops.druid.tests.system.support.live import Live

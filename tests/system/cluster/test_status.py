@@ -13,9 +13,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.system.support import wiki
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     connection,

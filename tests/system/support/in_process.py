@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -16,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 from ansible_collections.druidops.druid.tests.system.support.live import Live
 
 

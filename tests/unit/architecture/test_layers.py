@@ -55,7 +55,7 @@ CLIENT_ITSELF = (f"{DRUID}_http.client", f"{DRUID}_http.errors", ERRORS)
 # What is not about Druid's API alone, and is needed on both sides.
 SHARED = (
     *(f"{DRUID}_secrets.{part}" for part in ("masking", "secret")),
-    *(f"{DRUID}_values.{part}" for part in ("nesting", "yaml_loader")),
+    *(f"{DRUID}_values.{part}" for part in ("clock", "nesting", "yaml_loader")),
 )
 
 # How a resource reaches Druid; no kind is known there.
@@ -72,6 +72,7 @@ FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 ROOMS = (
     # Text and structure: pure, and below everything.
     Room("plugins/module_utils/_values/errors.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/nesting.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/parse.py", (ERRORS, f"{DRUID}_values.yaml_loader"), PURE_PYTHON),
     Room("plugins/module_utils/_values/paths.py", (), PURE_PYTHON),
@@ -106,7 +107,7 @@ ROOMS = (
     Room("plugins/module_utils/_http/client.py", CLIENT, PURE_PYTHON),
     Room("plugins/module_utils/_http", (), PURE_PYTHON),
     # A small class per thing in Druid.
-    Room("plugins/module_utils/_resources/wait.py", (ERRORS,), PURE_PYTHON),
+    Room("plugins/module_utils/_resources/wait.py", (f"{DRUID}_values.clock", ERRORS), PURE_PYTHON),
     Room(
         "plugins/module_utils/_resources",
         (f"{DRUID}_spec", f"{DRUID}_values.paths", *CLIENT_ITSELF),
@@ -136,7 +137,7 @@ ROOMS = (
     Room("plugins/plugin_utils/_kubernetes", (PLAIN, *SHARED), ("ansible", "requests")),
     Room("plugins/plugin_utils/_metrics", (PLAIN, API), ("ansible", "kubernetes", "requests")),
     # What the actions share, and the only code in here that knows Ansible.
-    Room("plugins/plugin_utils/_reconcile/action.py", (PLAIN, API, METRICS, RECONCILE), HTTP),
+    Room("plugins/plugin_utils/_reconcile/action.py", (PLAIN, API, METRICS, RECONCILE, f"{DRUID}_values.clock"), HTTP),
     Room("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED), ("ansible", *HTTP)),
     Room("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
     Room("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),

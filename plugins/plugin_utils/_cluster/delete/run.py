@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
@@ -39,7 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")

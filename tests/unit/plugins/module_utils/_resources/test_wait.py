@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import (
-    Clock,
     WaitTimeout,
     condition,
     wait_until,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 

@@ -23,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error, of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]
@@ -104,36 +103,6 @@ def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_when_blocked:
     returned = of_error(error, fail_when_blocked)
     assert (returned["msg"], returned["failed"], returned["changed"]) == ("no", failed, False)
     assert ("requeue_after" in returned) == (not failed and not isinstance(error, ResourceNotFound))
-
-
-class Time:
-    """A clock that moves only while somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.moment = 100.0
-        self.pauses: list[float] = []
-
-    def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.moment += seconds
-
-
-# (timeout, pause, pauses made)
-TICKS: list[tuple[float, float, list[float]]] = [
-    (0, 2, []),
-    (2, 2, [2]),
-    (5, 2, [2, 2, 1]),
-    (1, 2, [1]),
-    (6, 2, [2, 2, 2]),
-]
-
-
-@pytest.mark.parametrize(("timeout", "pause", "pauses"), TICKS)
-def test_ticks_until_the_time_is_over(timeout: float, pause: float, pauses: list[float]) -> None:
-    time = Time()
-    clock = Clock(monotonic=lambda: time.moment, sleep=time.sleep, now=lambda: NOW)
-    assert len(list(clock.ticks(timeout, pause))) == len(pauses)
-    assert time.pauses == pauses
 
 
 READY = {"type": "Ready", "status": "True"}

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -24,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Clock
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import FINALIZER
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.kind import NOTE
