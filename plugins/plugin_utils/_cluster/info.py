@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import schema_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
 
 CLUSTER_INFO: Mapping[str, Any] = {"name": {"type": "str"}, "namespace": {"type": "str", "default": "default"}}
 
@@ -44,4 +44,4 @@ def describe(resource: Manifest) -> dict[str, Any]:
 
 def _groups(resource: Manifest) -> list[str]:
     """Return the groups in rollout order; empty if the spec is invalid."""
-    return [] if schema_errors(resource) else [group.key for group in Cluster.from_resource(resource).groups]
+    return [] if spec_errors(names.KIND, resource) else [group.key for group in Cluster.from_resource(resource).groups]

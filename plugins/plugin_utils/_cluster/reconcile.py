@@ -55,6 +55,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
@@ -78,7 +79,7 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
 
 
 def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    errors = preconditions.schema_errors(resource)
+    errors = spec_errors(names.KIND, resource)
     if errors:
         return Reconciled(resource, *_observe(api, {**resource, "spec": {}}, options), Plan(findings=errors))
     cluster, observed = _observe(api, resource, options)

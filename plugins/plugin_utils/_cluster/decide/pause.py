@@ -10,6 +10,7 @@ from dataclasses import replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pending_changes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -27,8 +28,7 @@ def _pending(plan: Plan) -> Finding | None:
         return None
     changes = [f"{step.operation} {step.key}" for step in plan.steps]
     changes += [step.title for step in plan.in_druid]
-    number = f"{len(changes)} pending change{'' if len(changes) == 1 else 's'}"
-    pending = [f"{number}: {join_limited(changes)}."] if changes else []
+    pending = [pending_changes(changes)] if changes else []
     blocking = [finding.message for finding in plan.findings]
     blockers = [f"Blocked by: {join_limited(blocking, ' | ')}"] if blocking else []
     return Finding(reasons.CHANGES_PENDING, " ".join(["Paused.", *pending, *blockers]), is_problem=False)

@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     missing_references,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import secret_elsewhere, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
@@ -37,13 +36,6 @@ def _refusal(key: ReferenceKey, own_namespace: str) -> Finding:
         # A pod cannot mount a Secret of another namespace, whatever is allowed.
         return Finding(reasons.REF_NOT_PERMITTED, str(secret_elsewhere(key, own_namespace)))
     return not_permitted("spec.extraCommonConfig", key.kind, key.name, key.namespace)
-
-
-def schema_errors(resource: Manifest) -> tuple[Finding, ...]:
-    """Return a finding for each field of the wrong type: it was stored under an older schema."""
-    problems = schema.schema_errors(schema.spec_of("Druid"), resource.get("spec"))
-    remedy = "The value was stored under another version of the CRD. Change the field."
-    return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {remedy}") for problem in problems)
 
 
 def invalid(cluster: Cluster) -> tuple[Finding, ...]:

@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,
@@ -224,23 +225,23 @@ MISSHAPEN: list[tuple[Any, str]] = [
 def test_what_cannot_be_read_is_named(spec: Any, field: str) -> None:
     resource = druid.resource()
     resource["spec"] = {**resource["spec"], **spec} if isinstance(spec, dict) and spec else spec
-    findings = preconditions.schema_errors(resource)
+    findings = spec_errors("Druid", resource)
     assert {(finding.reason, finding.group) for finding in findings} == {(reasons.INVALID_SPEC, None)}
     assert any(finding.message.startswith(f"{field}: ") for finding in findings)
 
 
 @pytest.mark.parametrize("case", FEATURES, ids=lambda case: case.name)
 def test_every_feature_can_be_read(case: Case) -> None:
-    assert preconditions.schema_errors(resource(case)) == ()
+    assert spec_errors("Druid", resource(case)) == ()
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
 def test_every_recording_can_be_read(name: str) -> None:
-    assert preconditions.schema_errors(recording.resource(name)) == ()
+    assert spec_errors("Druid", recording.resource(name)) == ()
 
 
 def test_what_is_null_is_not_stated() -> None:
-    assert preconditions.schema_errors(druid.resource({"replicas": None}, paused=None, zookeeper=None)) == ()
+    assert spec_errors("Druid", druid.resource({"replicas": None}, paused=None, zookeeper=None)) == ()
 
 
 def test_what_is_invalid_holds_everything() -> None:
