@@ -27,12 +27,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_
     find_changes,
     write_changes,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
+    Normalized,
+    Store,
+    is_normalized,
+    with_normalized,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
+# In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
+_IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
 # The desired configuration by kind.
 Configs = Mapping[str, Mapping[str, Any]]
 
@@ -68,20 +76,20 @@ def _with_druid(
     *,
     read_only: bool,
 ) -> Reconciled:
+    known = _known(done)
     with connect(found, options.timeouts, options.meter) as client:
         with options.phases("decide"):
-            found_changes = find_changes(client, configs, _normalized_before(done))
+            found_changes = find_changes(client, configs, lambda change: is_normalized(change, known, _IN_STATUS))
         if read_only or not found_changes.steps:
             return _with_changes(done, found_changes)
         require_live_api(api)
         with options.phases("act"):
-            written = write_changes(found_changes.steps)
-    known = {**_normalized_before(done), **written.normalized}
-    done = replace(done, normalized_in_druid={kind: one for kind, one in known.items() if one})
+            written = write_changes(client, found_changes.steps)
+    done = replace(done, normalized_in_druid=with_normalized(known, written.steps, written.remaining, _IN_STATUS))
     return _with_changes(_with_changes(done, replace(found_changes, steps=())), written)
 
 
-def _normalized_before(done: Reconciled) -> Mapping[str, str]:
+def _known(done: Reconciled) -> Normalized:
     return (done.resource.get("status") or {}).get("dynamicConfig") or {}
 
 

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 MAX_CHANGES = 5
 MAX_VALUE_CHARACTERS = 80
@@ -35,7 +35,7 @@ def done_texts(results: Iterable[Result]) -> tuple[EventText, ...]:
     return tuple(_done(result.step) for result in results if result.is_done and result.step.patch is None)
 
 
-def in_druid_texts(steps: Iterable[Converge]) -> tuple[EventText, ...]:
+def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
     """Return one event per change in Druid."""
     return tuple(_done_in_druid(step) for step in steps)
 
@@ -67,7 +67,7 @@ def _done(step: Step) -> EventText:
     return EventText("Normal", _REASONS[step.operation][0], messages[step.operation])
 
 
-def _done_in_druid(step: Converge) -> EventText:
+def _done_in_druid(step: DruidChange) -> EventText:
     changes = _listed(list(_differences(*step.masked, "")))
     return EventText("Normal", reasons.UPDATE_SUCCEEDED, f"Done in Druid: {step.title}.{changes}")
 

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 Operation = Literal["create", "update", "recreate", "delete", "patch"]
 
@@ -80,7 +80,7 @@ def noop(step: Step) -> None:
 class Plan(plan.Plan[Step]):
     """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes."""
 
-    in_druid: tuple[Converge, ...] = ()
+    in_druid: tuple[DruidChange, ...] = ()
 
     @property
     def changes(self) -> bool:

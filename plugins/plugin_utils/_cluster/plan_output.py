@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 _VERBS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
 _REMARKS = {"patch": " (finalizer)", "recreate": " (immutable field; pods keep running)"}
@@ -82,7 +82,7 @@ def _entry(step: Step) -> dict[str, str]:
     }
 
 
-def _entry_in_druid(step: Converge) -> dict[str, str]:
+def _entry_in_druid(step: DruidChange) -> dict[str, str]:
     before, after = map(_yaml, step.masked)
     return {"before_header": step.what, "after_header": step.what, "before": before, "after": after}
 

@@ -69,7 +69,7 @@ def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
 
 def _masker(done: Reconciled) -> Masked:
     """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
-    in_druid = (state for step in done.plan.in_druid for state in (step.change.before, step.change.after))
+    in_druid = (state for step in done.plan.in_druid for state in (step.before, step.after))
     read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
     return masker_of([searched(done.resource), *(each for each in read if each)]).text
 

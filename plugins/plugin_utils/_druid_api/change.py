@@ -2,31 +2,50 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One write in Druid, as a value."""
+"""A change of an object in Druid, as data: it travels in a plan, and ``objects`` carries it out. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change, Resource
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+
+# The kinds of objects.
+SUPERVISOR = "supervisor"
+COMPACTION = "compaction"
+RETENTION_RULES = "retention rules"
+DYNAMIC_CONFIG = "dynamic configuration"
 
 
 @dataclass(frozen=True)
-class Converge:
-    """Create, update or remove an object in Druid; `what` names it, such as ``supervisor pages``."""
+class DruidChange:
+    """Create, update or remove an object in Druid, or leave it as it is.
 
+    `kind` and `id` identify the object, `what` names it in messages, such as ``supervisor pages``. `before` and `after`
+    are its states, None if it does not exist. `desired` is what the resource specifies, which is merged into `before`.
+    `warnings` are those for the user, from the comparison.
+    """
+
+    kind: str
+    id: str
     what: str
-    resource: Resource
-    change: Change
+    desired: Any
+    before: Any
+    after: Any
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return not are_same(self.before, self.after)
 
     @property
     def title(self) -> str:
-        verb = "create" if self.change.before is None else "remove" if self.change.after is None else "update"
+        verb = "create" if self.before is None else "remove" if self.after is None else "update"
         return f"{verb} {self.what}"
 
     @property
     def masked(self) -> tuple[Any, Any]:
         """Before and after with masked secrets; a changed secret is still visible as a change."""
-        return masked_pair(self.change.before, self.change.after)
+        return masked_pair(self.before, self.after)

@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Execute a plan step by step: a failed step stops the ones after it."""
+"""Carry out a plan step by step: a failed step stops the ones after it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -16,20 +18,19 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.normalization import with_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import to_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Converge,
     Finalizer,
-    Plan,
     Reset,
     SaveLastApplied,
     Step,
     Submit,
     Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -37,103 +38,98 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-@dataclass(frozen=True)
-class ActResult:
-    """The completed steps, and the finding of the failed one. `live` is the resource afterwards."""
+def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> Reconciled:
+    """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one.
 
-    done: tuple[Step, ...]
-    live: Manifest
-    failed: Step | None = None
-    finding: Finding | None = None
-
-    @property
-    def record(self) -> LastApplied | None:
-        """The record that was saved last, None if none was."""
-        records = [step.record for step in self.done if isinstance(step, SaveLastApplied)]
-        return records[-1] if records else None
-
-    @property
-    def applied(self) -> tuple[Converge, ...]:
-        """The completed changes in Druid, with their warnings."""
-        return tuple(step for step in self.done if isinstance(step, Converge))
-
-    def plan(self, planned: Plan) -> Plan:
-        """Return the plan with the completed steps only."""
-        return replace(
-            planned, steps=self.done, findings=(*planned.findings, *([self.finding] if self.finding else []))
-        )
-
-
-def act(api: KubernetesApi, client: DruidClient | None, live: Manifest, steps: tuple[Step, ...]) -> ActResult:
-    """Execute the steps in order. `client` can be None if no step is a change in Druid."""
-    done: list[Step] = []
-    for step in steps:
+    `client` can be None if no step is a change in Druid.
+    """
+    done = replace(planned, plan=replace(planned.plan, steps=()))
+    for step in planned.plan.steps:
         try:
-            live = _carry_out(api, client, live, step)
+            done = _carry_out(api, client, done, step)
         except KubernetesError as error:
-            return ActResult(tuple(done), live, step, Finding(reasons.APPLY_FAILED, str(error)))
+            return _failed(done, step, Finding(reasons.APPLY_FAILED, str(error)))
         except NotConnected as error:
             # transient: it ends when the stream is available again
-            return ActResult(tuple(done), live, step, Finding(reasons.SUPERVISOR_UNHEALTHY, str(error)))
+            return _failed(done, step, Finding(reasons.SUPERVISOR_UNHEALTHY, str(error)))
         except DruidError as error:
-            return ActResult(tuple(done), live, step, error_findings.error_finding(error))
-        done.append(step)
-    return ActResult(tuple(done), live)
+            return _failed(done, step, error_findings.error_finding(error))
+    return done
 
 
-def _carry_out(api: KubernetesApi, client: DruidClient | None, live: Manifest, step: Step) -> Manifest:
-    """Return the resource; only the finalizer step changes it."""
-    if isinstance(step, Finalizer):
-        return _set_finalizer(api, live, step.is_set)
-    if isinstance(step, SaveLastApplied):
-        _save_last_applied(api, Ingestion.from_resource(live), step)
+def _failed(done: Reconciled, step: Step, finding: Finding) -> Reconciled:
+    return replace(done, plan=replace(done.plan, findings=(*done.plan.findings, finding)), failed_step=step)
+
+
+def _carry_out(api: KubernetesApi, client: DruidClient | None, done: Reconciled, step: Step) -> Reconciled:
+    """Return the reconcile with the step, its warnings, and the resource after it."""
+    resource, warnings = done.resource, done.plan.warnings
+    if type(step) in _IN_KUBERNETES:
+        resource = _IN_KUBERNETES[type(step)](api, done, step)
     elif client is not None:
-        _do_in_druid(client, step)
-    return live
+        warnings = (*warnings, *_IN_DRUID[type(step)](client, step))
+    return replace(done, resource=resource, plan=replace(done.plan, steps=(*done.plan.steps, step), warnings=warnings))
 
 
-def _do_in_druid(client: DruidClient, step: Converge | Reset | Submit | Terminate) -> None:
-    if isinstance(step, Converge):
-        step.resource.write(step.change.before, step.change.after)
-    elif isinstance(step, Reset):
-        reset_before_resuming(client, step.id)
-    elif isinstance(step, Submit):
-        submit(client, step.job, step.attempt)
-    else:
-        _terminate(client, step)
+def _write(client: DruidClient, step: DruidChange) -> tuple[str, ...]:
+    return write_change(client, step).warnings
 
 
-def _terminate(client: DruidClient, step: Terminate) -> None:
+def _reset(client: DruidClient, step: Reset) -> tuple[str, ...]:
+    reset_before_resuming(client, step.id)
+    return ()
+
+
+def _submit(client: DruidClient, step: Submit) -> tuple[str, ...]:
+    submit(client, step.job, step.attempt)
+    return ()
+
+
+def _terminate(client: DruidClient, step: Terminate) -> tuple[str, ...]:
     """Terminate or shut down; a missing supervisor or task is not an error."""
-    try:
+    with suppress(NotFound):
         if step.kind == "task":
             shut_down(client, step.id)
         else:
             terminate(client, step.id)
-    except NotFound:
-        return
+    return ()
 
 
-def _save_last_applied(api: KubernetesApi, ingestion: Ingestion, step: SaveLastApplied) -> None:
+def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastApplied) -> Manifest:
+    ingestion = done.ingestion
     if step.record is not None:
-        api.apply(with_normalized(to_config_map(step.record, ingestion), step.normalized))
-        return
+        api.apply(to_config_map(step.record, ingestion, step.normalized))
+        return done.resource
     found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
     if found is not None:
         api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
+    return done.resource
 
 
-def _set_finalizer(api: KubernetesApi, live: Manifest, is_set: bool) -> Manifest:
+def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer) -> Manifest:
     """Return the resource with or without the finalizer; without it, the resource may be deleted already."""
-    metadata = live["metadata"]
+    metadata = done.resource["metadata"]
     others = [each for each in metadata.get("finalizers") or [] if each != names.FINALIZER]
     operations: list[dict[str, Any]] = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
-        {"op": "add", "path": "/metadata/finalizers", "value": [*others, names.FINALIZER] if is_set else others},
+        {"op": "add", "path": "/metadata/finalizers", "value": [*others, names.FINALIZER] if step.is_set else others},
     ]
     try:
         return api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
     except ApiError as error:
-        if error.is_missing_object and not is_set:
-            return live
+        if error.is_missing_object and not step.is_set:
+            return done.resource
         raise
+
+
+# How each kind of step is carried out. A step in Druid returns warnings, a step in Kubernetes the resource.
+_IN_DRUID: Mapping[type[Step], Callable[[DruidClient, Any], tuple[str, ...]]] = {
+    DruidChange: _write,
+    Reset: _reset,
+    Submit: _submit,
+    Terminate: _terminate,
+}
+_IN_KUBERNETES: Mapping[type[Step], Callable[[KubernetesApi, Reconciled, Any], Manifest]] = {
+    SaveLastApplied: _save_last_applied,
+    Finalizer: _set_finalizer,
+}

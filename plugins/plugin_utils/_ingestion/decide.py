@@ -2,24 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan, given the spec, the last applied record, and Druid's state. Pure."""
+"""The plan, given everything that was read. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
+    Inputs,
     SupervisorState,
     TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, with_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Converge,
     Finalizer,
     Plan,
     Reset,
@@ -29,48 +30,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.target import target
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding, pending_changes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def decide(
-    ingestion: Ingestion,
-    record: LastApplied,
-    druid_state: DruidState,
-    extras: tuple[Converge, ...],
-    is_recorded: bool,
-    others: Collection[str] = (),
-) -> Plan:
-    """Return the plan. `extras` are changes of the datasource's configuration, `is_recorded` whether the record exists.
-
-    `others` are the supervisors of other resources: they are never terminated.
-    """
-    former = _former(ingestion, record, druid_state, others)
-    is_unchanged = record.specified == ingestion.specified
-    of_this = (step for step in extras if step.change.changed)
-    if isinstance(druid_state, SupervisorState):
-        changes, after = _of_supervisor(ingestion, record, former, druid_state)
-    else:
-        changes, after = _of_batch(ingestion, record, druid_state)
-    changes = (*changes, *of_this)
-    findings: tuple[Finding, ...] = _findings(druid_state)
-    if is_unchanged and ingestion.reports_drift_only:
-        kept = tuple(step for step in changes if not isinstance(step, Converge))
-        findings = (*findings, *_drift(step for step in changes if isinstance(step, Converge)))
-        changes = kept
-    ended = tuple(Terminate("supervisor", each) for each in former)
-    # a new supervisor starts before the old one is terminated; the record of a batch does not contain a supervisor
-    changes = (*ended, *changes) if isinstance(druid_state, TaskState) else (*changes, *ended)
-    is_saved = record == after and (is_recorded or not after.id)
-    final = () if is_saved else (SaveLastApplied(after, is_new=not is_recorded),)
-    return Plan((*changes, *_once(changes, final)), findings)
-
-
-def finalizer(finalizers: list[str]) -> tuple[Step, ...]:
-    """Return the step that sets the finalizer: without it a supervisor would outlive its resource."""
-    return () if names.FINALIZER in finalizers else (Finalizer(is_set=True),)
+def decide(inputs: Inputs) -> Plan:
+    """Return the plan; that of a paused ingestion has no steps."""
+    if inputs.older_owner is not None:
+        return Plan(findings=(_duplicate(inputs.druid_state, inputs.older_owner),))
+    ingestion, plan = inputs.ingestion, _plan(inputs)
+    plan = replace(plan, steps=(*_finalizer(ingestion), *plan.steps), warnings=tuple(_warnings(inputs)))
+    pause = pause_finding(ingestion.annotations, ingestion.spec)
+    return plan if pause is None else without_steps(plan, pause)
 
 
 def without_steps(plan: Plan, pause: Finding) -> Plan:
@@ -82,20 +56,39 @@ def without_steps(plan: Plan, pause: Finding) -> Plan:
 def _pending(plan: Plan) -> tuple[Finding, ...]:
     if not plan.steps:
         return ()
-    titles = join_limited([step.title for step in plan.steps])
-    message = f"Paused. {len(plan.steps)} pending change{'' if len(plan.steps) == 1 else 's'}: {titles}."
+    message = f"Paused. {pending_changes([step.title for step in plan.steps])}"
     return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),)
+
+
+def _plan(inputs: Inputs) -> Plan:
+    """Return the changes in Druid and of the record."""
+    ingestion, record, druid_state = inputs.ingestion, inputs.record, inputs.druid_state
+    former = _former(inputs)
+    if isinstance(druid_state, SupervisorState):
+        changes, after = _of_supervisor(ingestion, record, former, druid_state)
+    else:
+        changes, after = _of_batch(ingestion, record, druid_state)
+    changes = (*changes, *(change for change in inputs.datasource if change.changed))
+    findings = _findings(druid_state)
+    if record.specified == ingestion.specified and ingestion.reports_drift_only:
+        findings = (*findings, *_drift(step for step in changes if isinstance(step, DruidChange)))
+        changes = tuple(step for step in changes if not isinstance(step, DruidChange))
+    ended = tuple(Terminate("supervisor", each) for each in former)
+    # a new supervisor starts before the old one is terminated; the record of a batch does not contain a supervisor
+    changes = (*ended, *changes) if isinstance(druid_state, TaskState) else (*changes, *ended)
+    is_saved = record == after and (inputs.is_recorded or not after.id)
+    final = () if is_saved else (SaveLastApplied(after, is_new=not inputs.is_recorded),)
+    return Plan((*changes, *_once(changes, final)), findings)
 
 
 def _of_supervisor(
     ingestion: Ingestion, record: LastApplied, former: tuple[str, ...], druid_state: SupervisorState
 ) -> tuple[tuple[Step, ...], LastApplied]:
-    after = LastApplied(ingestion.specified, druid_state.id, druid=target(ingestion))
-    change = Converge(f"supervisor {druid_state.id}", druid_state.resource, druid_state.change)
+    after = LastApplied(ingestion.specified, druid_state.id, druid=ingestion.target)
     before = replace(after, specified=record.specified, former=former)
     # saved before any change: after a crash, the new and the old supervisor are still terminated with the resource
     saving = () if before == record else (SaveLastApplied(before, is_new=not (record.id or record.druid)),)
-    changes = (change,) if druid_state.change.changed else ()
+    changes = (druid_state.change,) if druid_state.change.changed else ()
     # reset while it is suspended: a new task would not receive the reset, and would revert it. After a crash the next
     # reconcile can repeat it.
     is_asked_for = (
@@ -117,7 +110,7 @@ def _of_batch(
         return (), record
     if attempt.action == "taken":
         return (), record
-    before = LastApplied(ingestion.specified, druid_state.job.task_id(1), attempt.task, druid=target(ingestion))
+    before = LastApplied(ingestion.specified, druid_state.job.task_id(1), attempt.task, druid=ingestion.target)
     if attempt.action != "submit":
         return (), before
     submitted = with_task(before, phase="submitted")
@@ -131,14 +124,34 @@ def _once(changes: tuple[Step, ...], final: tuple[SaveLastApplied, ...]) -> tupl
     return tuple(replace(step, is_new=step.is_new and not is_made) for step in final)
 
 
-def _former(
-    ingestion: Ingestion, record: LastApplied, druid_state: DruidState, others: Collection[str]
-) -> tuple[str, ...]:
+def _former(inputs: Inputs) -> tuple[str, ...]:
     """Return the supervisors to terminate: those of the last record that no resource specifies now."""
-    if ingestion.retains:
+    if inputs.ingestion.retains:
         return ()
-    described = {*others, *([druid_state.id] if isinstance(druid_state, SupervisorState) else ())}
-    return tuple(each for each in record.supervisors if each not in described)
+    own = inputs.druid_state.id if isinstance(inputs.druid_state, SupervisorState) else None
+    others = described_supervisors(inputs.ingestion, inputs.siblings)
+    return tuple(each for each in inputs.record.supervisors if each != own and each not in others)
+
+
+def _finalizer(ingestion: Ingestion) -> tuple[Step, ...]:
+    """Return the step that sets the finalizer: without it a supervisor would outlive its resource."""
+    is_missing = ingestion.uid is not None and names.FINALIZER not in ingestion.finalizers
+    return (Finalizer(is_set=True),) if is_missing else ()
+
+
+def _warnings(inputs: Inputs) -> Iterator[str]:
+    yield from validate.warnings(inputs.ingestion)
+    if isinstance(inputs.druid_state, SupervisorState):
+        yield from inputs.druid_state.change.warnings
+    for change in inputs.datasource:
+        yield from change.warnings
+
+
+def _duplicate(druid_state: DruidState, owner: str) -> Finding:
+    return Finding(
+        reasons.DUPLICATE_SUPERVISOR,
+        f"DruidIngestion {owner}, which is older, also specifies supervisor {druid_state.id}. Delete one of them.",
+    )
 
 
 def _findings(state: DruidState) -> tuple[Finding, ...]:
@@ -169,13 +182,13 @@ def _findings(state: DruidState) -> tuple[Finding, ...]:
     return ()
 
 
-def _drift(steps: Iterator[Converge]) -> Iterator[Finding]:
-    for step in steps:
-        before, after = step.change.before, step.change.after
+def _drift(changes: Iterable[DruidChange]) -> Iterator[Finding]:
+    for change in changes:
+        before, after = change.before, change.after
         what = (
             "it does not exist" if before is None else f"it differs in {join_limited(_differing_fields(before, after))}"
         )
-        message = f"Drift of {step.what} in Druid: {what}. It is not corrected (driftPolicy Report)."
+        message = f"Drift of {change.what} in Druid: {what}. It is not corrected (driftPolicy Report)."
         yield Finding(reasons.DRIFT_DETECTED, message)
 
 

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
@@ -16,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -31,23 +34,22 @@ def delete_without_resource(
 ) -> Outcome[Plan]:
     """Terminate what the ConfigMap names, and delete the ConfigMap; do nothing if there is none."""
     resource = _resource(request)
+    planned = Reconciled(resource, Ingestion.from_resource(resource), Plan())
     found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
     owner = resource_of(found) if found else None
-    record = read_last_applied(found, resource)
+    record = read_last_applied(found, planned.ingestion)
     if owner is None and not (record.id or record.druid):
         return Outcome(Plan())
-    finalized = (
-        finalize_without_resource(api, resource, request.options) if owner is None else _refused(resource, owner)
-    )
+    finalized = finalize_without_resource(api, planned, request.options) if owner is None else _refused(planned, owner)
     return Outcome(Plan()).after(report(REPORTING, api, finalized, request.options.check_mode, clock.now()))
 
 
-def _refused(resource: Manifest, owner: str) -> Reconciled:
+def _refused(planned: Reconciled, owner: str) -> Reconciled:
     message = (
-        f"DruidIngestion {owner} in namespace {resource['metadata']['namespace']} exists as a resource, and nothing "
+        f"DruidIngestion {owner} in namespace {planned.ingestion.namespace} exists as a resource, and nothing "
         "was deleted. To delete it, use state: absent with name and without spec."
     )
-    return Reconciled(resource, Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
+    return replace(planned, plan=Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
 
 
 def _resource(request: Request[Options]) -> Manifest:

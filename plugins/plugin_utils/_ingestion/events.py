@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Converge,
-    DatasourceConfigChange,
     Finalizer,
     Plan,
     Reset,
@@ -23,13 +27,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 
-_REASONS: Mapping[type[Step], str] = {
-    Converge: reasons.SUPERVISOR_UPDATED,
-    DatasourceConfigChange: reasons.DATASOURCE_CONFIG_UPDATED,
-    Reset: reasons.OFFSETS_RESET,
-    Submit: reasons.TASK_SUBMITTED,
+_CHANGES: Mapping[str, str] = {
+    SUPERVISOR: reasons.SUPERVISOR_UPDATED,
+    COMPACTION: reasons.DATASOURCE_CONFIG_UPDATED,
+    RETENTION_RULES: reasons.DATASOURCE_CONFIG_UPDATED,
 }
-_TERMINATIONS = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TASK_SHUT_DOWN}
+_TERMINATIONS: Mapping[str, str] = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TASK_SHUT_DOWN}
+_OTHERS: Mapping[type[Step], str] = {Reset: reasons.OFFSETS_RESET, Submit: reasons.TASK_SUBMITTED}
 
 
 def of_steps(steps: Iterable[Step]) -> list[EventText]:
@@ -39,7 +43,9 @@ def of_steps(steps: Iterable[Step]) -> list[EventText]:
 
 
 def _reason(step: Step) -> str:
-    return _TERMINATIONS[step.kind] if isinstance(step, Terminate) else _REASONS[type(step)]
+    if isinstance(step, DruidChange):
+        return _CHANGES[step.kind]
+    return _TERMINATIONS[step.kind] if isinstance(step, Terminate) else _OTHERS[type(step)]
 
 
 def of_problems(plan: Plan) -> list[EventText]:

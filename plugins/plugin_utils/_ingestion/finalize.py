@@ -55,50 +55,50 @@ _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dic
 
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Terminate the supervisor or task, and remove the finalizer. The spec may be invalid."""
-    if names.FINALIZER not in (resource["metadata"].get("finalizers") or ()):
-        return Reconciled(resource, Plan(findings=(_DELETING,)))
     resource = _readable(resource)
     ingestion = Ingestion.from_resource(resource)
+    planned = Reconciled(resource, ingestion, Plan(findings=(_DELETING,)))
+    if names.FINALIZER not in ingestion.finalizers:
+        return planned
     if ingestion.retains:
-        return _remove_finalizer(api, resource, options, f"deletionPolicy Retain: {_what(ingestion)} is left running.")
+        return _remove_finalizer(api, planned, options, f"deletionPolicy Retain: {_what(ingestion)} is left running.")
     keys = secrets_of(ingestion)
     refusal = disallowed_secret(keys, ingestion.namespace, options.allowed_reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
-    record = read_last_applied(found.record, resource)
-    record = record if record.id or record.druid else of_status(resource)
+    planned = replace(planned, observed=found)
+    record = read_last_applied(found.record, ingestion)
+    record = record if record.id or record.druid else of_status(ingestion)
     if is_elsewhere(record, ingestion):
         why = f"{_what(ingestion)} runs in another Druid ({record.druid}) than the spec names, and is left running."
-        return _remove_finalizer(api, resource, options, f"{why[0].upper()}{why[1:]}")
+        return _remove_finalizer(api, planned, options, f"{why[0].upper()}{why[1:]}")
     if not record.id:
-        return _remove_finalizer(api, resource, options)
+        return _remove_finalizer(api, planned, options)
     if refusal is not None:
-        return _retry_or_release(api, _blocked(resource, refusal, found), record, options)
-    return _terminate(api, resource, found, record, options)
+        return _retry_or_release(api, _blocked(planned, refusal), record, options)
+    return _terminate(api, planned, record, options)
 
 
-def _terminate(
-    api: KubernetesApi, resource: Manifest, found: Observed, record: LastApplied, options: Options
-) -> Reconciled:
-    ingestion = Ingestion.from_resource(resource)
-    own, retained = _own(resource, found, record)
+def _terminate(api: KubernetesApi, planned: Reconciled, record: LastApplied, options: Options) -> Reconciled:
+    ingestion, found = planned.ingestion, planned.observed
+    own, retained = _own(planned, record)
     if record.task is None and not own:
-        return _remove_finalizer(api, resource, options, *retained)
+        return _remove_finalizer(api, planned, options, *retained)
     try:
         with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
             _wait_until_started(api, client, own, options)
             contacted = {each: orphaned_tasks.fetch_contacted(client, each) for each in own}
-            plan = Plan((*_terminations(client, record, own), *_REMOVE_FINALIZER), (_DELETING,))
-            done = _carried_out(api, client, Reconciled(resource, plan, None, found, retained), options)
+            plan = Plan((*_terminations(client, record, own), *_REMOVE_FINALIZER), (_DELETING,), retained)
+            done = _carried_out(api, client, replace(planned, plan=plan), options)
             if done.is_gone:
                 left = chain.from_iterable(orphaned_tasks.warnings(client, *each) for each in contacted.items())
-                done = replace(done, warnings=(*retained, *left))
+                done = replace(done, plan=replace(done.plan, warnings=(*retained, *left)))
     except ConnectionUnavailable as error:
         if _is_permanent(error.finding, found):
             why = f"{error} So {_what(ingestion)} was not terminated: {record.id} may still run."
-            return _remove_finalizer(api, resource, options, *retained, why)
-        done = _blocked(resource, error.finding, found)
+            return _remove_finalizer(api, planned, options, *retained, why)
+        done = _blocked(planned, error.finding)
     except DruidError as error:
-        done = _blocked(resource, error_findings.error_finding(error), found)
+        done = _blocked(planned, error_findings.error_finding(error))
     is_done = not done.plan.problems or isinstance(done.failed_step, Finalizer)
     return done if is_done else _retry_or_release(api, done, record, options)
 
@@ -112,8 +112,8 @@ def _wait_until_started(api: KubernetesApi, client: DruidClient, supervisors: It
         wait_until_started(client, each)
 
 
-def _blocked(resource: Manifest, problem: Finding, found: Observed) -> Reconciled:
-    return Reconciled(resource, Plan(findings=(problem, _DELETING)), observed=found)
+def _blocked(planned: Reconciled, problem: Finding) -> Reconciled:
+    return replace(planned, plan=Plan(findings=(problem, _DELETING)))
 
 
 def _is_permanent(problem: Finding, found: Observed) -> bool:
@@ -123,9 +123,10 @@ def _is_permanent(problem: Finding, found: Observed) -> bool:
     return problem.reason == reasons.CLUSTER_NOT_FOUND
 
 
-def _own(resource: Manifest, found: Observed, record: LastApplied) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _own(planned: Reconciled, record: LastApplied) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the supervisors that no other resource specifies, and a message for each of the others."""
-    owners = {each: other_owner(resource, found.siblings, each) for each in record.supervisors}
+    siblings = planned.observed.siblings
+    owners = {each: other_owner(planned.ingestion, siblings, each) for each in record.supervisors}
     own = tuple(each for each, owner in owners.items() if owner is None)
     texts = (
         f"DruidIngestion {owner} also specifies supervisor {each}: it is not terminated."
@@ -146,32 +147,32 @@ def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Reconc
     if options.check_mode:
         return planned
     require_live_api(api)
-    acted = act(api, client, planned.resource, planned.plan.steps)
-    plan, is_gone = acted.plan(planned.plan), acted.finding is None
-    return Reconciled(acted.live, plan, None, planned.observed, planned.warnings, acted.failed, is_gone)
+    done = act(api, client, planned)
+    return replace(done, is_gone=done.failed_step is None)
 
 
-def _remove_finalizer(api: KubernetesApi, resource: Manifest, options: Options, *why: str) -> Reconciled:
-    planned = Reconciled(resource, Plan(_REMOVE_FINALIZER, (_DELETING,)), warnings=why)
-    return _carried_out(api, None, planned, options)
+def _remove_finalizer(api: KubernetesApi, planned: Reconciled, options: Options, *why: str) -> Reconciled:
+    plan = Plan(_REMOVE_FINALIZER, (_DELETING,), why)
+    return _carried_out(api, None, Reconciled(planned.resource, planned.ingestion, plan), options)
 
 
 def _retry_or_release(api: KubernetesApi, done: Reconciled, record: LastApplied, options: Options) -> Reconciled:
     """Retry a failed termination, unless the cluster or the namespace is also terminating."""
     require_live_api(api)
-    parent = _terminating_parent(api, done.resource, done.observed)
+    parent = _terminating_parent(api, done)
     if parent is None:
         return replace(done, plan=_with_remedy(done.plan))
     texts = " ".join(problem.message for problem in done.plan.problems)
     why = f"{texts} The {parent} is also being deleted: {record.id} was not terminated and may still run."
-    return _remove_finalizer(api, done.resource, options, why)
+    return _remove_finalizer(api, done, options, why)
 
 
-def _terminating_parent(api: KubernetesApi, resource: Manifest, found: Observed) -> str | None:
+def _terminating_parent(api: KubernetesApi, done: Reconciled) -> str | None:
     """Return the parent that is also terminating, if any."""
-    if found.cluster is not None and is_terminating(found.cluster):
+    cluster = done.observed.cluster
+    if cluster is not None and is_terminating(cluster):
         return "cluster"
-    return "namespace" if namespace.is_namespace_terminating(api, resource["metadata"]["namespace"]) else None
+    return "namespace" if namespace.is_namespace_terminating(api, done.ingestion.namespace) else None
 
 
 def _with_remedy(plan: Plan) -> Plan:
@@ -179,7 +180,7 @@ def _with_remedy(plan: Plan) -> Plan:
     remedy = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
     problems = tuple(Finding(each.reason, f"{each.message} {remedy}") for each in plan.problems)
     others = tuple(each for each in plan.findings if not each.is_problem)
-    return Plan(plan.steps, (*problems, *others))
+    return replace(plan, findings=(*problems, *others))
 
 
 def _readable(resource: Manifest) -> Manifest:
@@ -199,29 +200,30 @@ def _what(ingestion: Ingestion) -> str:
     return f"the {'supervisor' if ingestion.is_supervisor else 'task'} of DruidIngestion {ingestion.name}"
 
 
-def finalize_without_resource(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def finalize_without_resource(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
     """Terminate what the record names, then delete the record: it is the only reference to it."""
-    ingestion = Ingestion.from_resource(resource)
+    ingestion = planned.ingestion
     keys = secrets_of(ingestion)
     refusal = disallowed_secret(keys, ingestion.namespace, options.allowed_reference_namespaces)
     found = observe(api, ingestion, keys if refusal is None else ())
-    record, delete_last_applied = read_last_applied(found.record, resource), SaveLastApplied(None)
+    planned = replace(planned, observed=found)
+    record, delete_last_applied = read_last_applied(found.record, ingestion), SaveLastApplied(None)
     if ingestion.retains:
-        return _carried_out(api, None, Reconciled(resource, Plan((delete_last_applied,)), None, found), options)
+        return _carried_out(api, None, replace(planned, plan=Plan((delete_last_applied,))), options)
     if refusal is not None:
-        return Reconciled(resource, Plan(findings=(refusal,)), observed=found)
+        return replace(planned, plan=Plan(findings=(refusal,)))
     if is_elsewhere(record, ingestion):
-        return Reconciled(resource, Plan(findings=(_elsewhere(record),)), observed=found)
-    own, retained = _own(resource, found, record)
+        return replace(planned, plan=Plan(findings=(_elsewhere(record),)))
+    own, retained = _own(planned, record)
     try:
         with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
-            steps = (*_terminations(client, record, own), delete_last_applied)
-            done = _carried_out(api, client, Reconciled(resource, Plan(steps), None, found, retained), options)
+            plan = Plan((*_terminations(client, record, own), delete_last_applied), warnings=retained)
+            done = _carried_out(api, client, replace(planned, plan=plan), options)
             return replace(done, plan=_with_remedy(done.plan)) if isinstance(done.failed_step, Terminate) else done
     except ConnectionUnavailable as error:
-        return Reconciled(resource, _with_remedy(Plan(findings=(error.finding,))), observed=found)
+        return replace(planned, plan=_with_remedy(Plan(findings=(error.finding,))))
     except DruidError as error:
-        return Reconciled(resource, _with_remedy(Plan(findings=(error_findings.error_finding(error),))), observed=found)
+        return replace(planned, plan=_with_remedy(Plan(findings=(error_findings.error_finding(error),))))
 
 
 def _elsewhere(record: LastApplied) -> Finding:

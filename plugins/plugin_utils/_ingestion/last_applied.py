@@ -15,13 +15,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, Store
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.target import target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest
 
-SPEC_KEY, HASH_KEY, STATE_KEY = "spec.json", "sha256", "state.json"
+SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
+# In the ConfigMap, which belongs to one spec.
+IN_RECORD = Store(name=lambda change: change.what, state=lambda change: change.before)
 Phase = Literal["submitting", "submitted", "ended"]
 
 
@@ -63,26 +65,26 @@ class LastApplied:
         return digest(self.specified) if self.specified else ""
 
 
-def read_last_applied(config_map: Manifest | None, resource: Mapping[str, Any]) -> LastApplied:
+def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> LastApplied:
     """Return the record in the ConfigMap, or else the Go operator's record in the status of the resource."""
-    if config_map is None or not is_own(config_map, Ingestion.from_resource(resource)):
-        return _of_go_operator(resource)
+    if config_map is None or not is_own(config_map, ingestion):
+        return _of_go_operator(ingestion)
     data = config_map.get("data") or {}
     try:
         specified, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = SubmittedTask(**state["task"]) if state.get("task") else None
         former, druid = tuple(map(str, state.get("former") or ())), str(state.get("druid") or "")
-        return _of_this_druid(LastApplied(dict(specified), str(state["id"]), task, former, druid), resource)
+        return _of_this_druid(LastApplied(dict(specified), str(state["id"]), task, former, druid), ingestion)
     except (AttributeError, KeyError, TypeError, ValueError):
         # the ConfigMap was edited: treat it as missing
         return LastApplied()
 
 
-def _of_this_druid(record: LastApplied, resource: Mapping[str, Any]) -> LastApplied:
+def _of_this_druid(record: LastApplied, ingestion: Ingestion) -> LastApplied:
     """Return the valid part of a record if the resource now names another Druid: what runs in the former one is neither
     terminated nor removed. A completed batch does not run again.
     """
-    if not is_elsewhere(record, Ingestion.from_resource(resource)):
+    if not is_elsewhere(record, ingestion):
         return record
     if record.task is None:
         return LastApplied(druid=record.druid)
@@ -92,26 +94,36 @@ def _of_this_druid(record: LastApplied, resource: Mapping[str, Any]) -> LastAppl
 
 def is_elsewhere(record: LastApplied, ingestion: Ingestion) -> bool:
     """True when the record belongs to another Druid than the spec names now."""
-    here = target(ingestion)
+    here = ingestion.target
     return bool(here and record.druid) and record.druid != here
 
 
-def of_status(resource: Mapping[str, Any]) -> LastApplied:
+def of_status(ingestion: Ingestion) -> LastApplied:
     """Return the record from the status: the ConfigMap may be deleted before the resource, which waits for Druid.
 
     This happens in a foreground deletion, and with a namespace. Without ``appliedHash`` nothing was applied.
     """
-    status = resource.get("status") or {}
-    identity = str(status.get("taskId") or "")
-    if not (identity and status.get("appliedHash")):
+    identity = str(ingestion.status.get("taskId") or "")
+    if not (identity and ingestion.status.get("appliedHash")):
         return LastApplied()
-    is_supervisor = Ingestion.from_resource(resource).is_supervisor
-    task = None if is_supervisor else SubmittedTask(identity, phase="submitted")
-    return LastApplied({}, identity, task, druid=str(status.get("appliedTo") or ""))
+    task = None if ingestion.is_supervisor else SubmittedTask(identity, phase="submitted")
+    return LastApplied({}, identity, task, druid=str(ingestion.status.get("appliedTo") or ""))
 
 
-def to_config_map(record: LastApplied, ingestion: Ingestion) -> Manifest:
-    """Return the ConfigMap; the resource owns it."""
+def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:
+    """Return the digests in the ConfigMap; empty if they belong to another spec."""
+    data = (config_map or {}).get("data") or {}
+    try:
+        found = json.loads(data[NORMALIZED_KEY])
+        normalized = {str(what): str(one) for what, one in found.items()}
+        return normalized if json.loads(data[SPEC_KEY]) == ingestion.specified else {}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # there is none, or it was edited: it is determined again
+        return {}
+
+
+def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normalized | None = None) -> Manifest:
+    """Return the ConfigMap; the resource owns it. `normalized` are digests of what Druid normalized."""
     task = asdict(record.task) if record.task else None
     state = {"id": record.id, "task": task, "former": record.former, "druid": record.druid}
     metadata: dict[str, Any] = {
@@ -125,6 +137,7 @@ def to_config_map(record: LastApplied, ingestion: Ingestion) -> Manifest:
         SPEC_KEY: json.dumps(record.specified, sort_keys=True, indent=1, ensure_ascii=False),
         HASH_KEY: record.hash,
         STATE_KEY: json.dumps(state, sort_keys=True),
+        **({NORMALIZED_KEY: json.dumps(normalized, sort_keys=True)} if normalized else {}),
     }
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
@@ -174,16 +187,14 @@ def _owner(ingestion: Ingestion, uid: str) -> dict[str, Any]:
     }
 
 
-def _of_go_operator(resource: Mapping[str, Any]) -> LastApplied:
+def _of_go_operator(ingestion: Ingestion) -> LastApplied:
     """Return the record in its status, which it writes after Druid's response (apache/druid-operator 5824d64)."""
-    status, kind = resource.get("status") or {}, Ingestion.from_resource(resource).type
-    task, text = status.get("taskId"), status.get("currentIngestionSpec.json")
+    task, text = ingestion.status.get("taskId"), ingestion.status.get("currentIngestionSpec.json")
     if not (task and text):
         return LastApplied()
     try:
         document = json.loads(text)
     except ValueError:
         return LastApplied()
-    specified = {"type": kind, "spec": document}
-    is_supervisor = Ingestion.from_resource(resource).is_supervisor
-    return LastApplied(specified, task, None if is_supervisor else SubmittedTask(task, phase="submitted"))
+    specified = {"type": ingestion.type, "spec": document}
+    return LastApplied(specified, task, None if ingestion.is_supervisor else SubmittedTask(task, phase="submitted"))

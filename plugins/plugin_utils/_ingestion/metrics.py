@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Converge,
     SaveLastApplied,
     Submit,
     Terminate,
@@ -54,7 +54,7 @@ def count(plan: Plan[Any]) -> Counts:
         if isinstance(step, Terminate) or (isinstance(step, SaveLastApplied) and step.record is None)
     ]
     applied = [
-        step for step in plan.steps if isinstance(step, Converge | Submit | SaveLastApplied) and step not in removed
+        step for step in plan.steps if isinstance(step, DruidChange | Submit | SaveLastApplied) and step not in removed
     ]
     return Counts(len(applied), len(removed))
 

@@ -27,7 +27,7 @@ class Observed:
     cluster: Manifest | None = None
     services: tuple[Manifest, ...] = ()
     secrets: Mapping[SecretKey, Manifest | None] = field(default_factory=dict, repr=False)
-    siblings: tuple[Manifest, ...] = ()
+    siblings: tuple[Ingestion, ...] = ()
 
 
 def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
@@ -39,7 +39,7 @@ def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, 
         cluster=cluster,
         services=tuple(_services(api, namespace, cluster["metadata"]["name"])) if cluster else (),
         secrets={key: api.get("Secret", key.namespace, key.name) for key in secrets},
-        siblings=tuple(_siblings(api, ingestion)),
+        siblings=tuple(map(Ingestion.from_resource, _siblings(api, ingestion))),
     )
 
 

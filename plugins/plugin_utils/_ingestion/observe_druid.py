@@ -2,61 +2,102 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read the state of the supervisor or the task from Druid. Only GETs are sent."""
+"""Read what a decision depends on from Druid. Only GETs are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, is_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
+    Inputs,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.normalization import Normalized, skip_normalized
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Converge
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    IN_RECORD,
+    LastApplied,
+    read_last_applied,
+    read_normalized,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import specify_ids
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import older_owner, specify_ids
 
 
-def has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Manifest] = ()) -> bool:
+def observe_druid(client: DruidClient, ingestion: Ingestion, found: Observed) -> Inputs:
+    """Return the inputs of the decision. DruidError if Druid does not respond, or if the spec is invalid."""
+    record, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
+    druid_state = fetch_state(client, ingestion, record, known)
+    inputs = Inputs(ingestion, record, druid_state, is_recorded=found.record is not None, siblings=found.siblings)
+    owner = _older_owner(client, inputs)
+    if owner is not None:
+        return replace(inputs, older_owner=owner)
+    return replace(inputs, datasource=fetch_datasource(client, ingestion, record, known))
+
+
+def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
+    """Read the supervisor or the task. `known` are digests of what Druid normalized."""
+    if ingestion.is_supervisor:
+        return _fetch_supervisor(client, ingestion, record, known)
+    return _fetch_task(client, ingestion, record)
+
+
+def fetch_datasource(
+    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
+) -> tuple[DruidChange, ...]:
+    """Read the specified compaction and retention rules, and those to remove: the previously specified ones."""
+    return tuple(
+        _fetch(client, kind, datasource, f"{kind} of {datasource}", desired, known)
+        for kind, datasource, desired in (*_compaction(ingestion, record), *_rules(ingestion, record))
+    )
+
+
+def _older_owner(client: DruidClient, inputs: Inputs) -> str | None:
+    if not isinstance(inputs.druid_state, SupervisorState):
+        return None
+    has_own_ids = _has_own_ids(client, inputs.ingestion, inputs.siblings)
+    return older_owner(inputs.ingestion, inputs.siblings, inputs.druid_state.id, has_own_ids=has_own_ids)
+
+
+def _has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Ingestion] = ()) -> bool:
     """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
     matters = supervisor.specifies_id(ingestion) or specify_ids(siblings)
     return matters and client.supports(*OWN_IDS)
 
 
-def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, normalized: Normalized) -> DruidState:
-    """Read Druid's state. DruidError if it does not respond, or if the spec is invalid."""
-    if ingestion.is_supervisor:
-        return fetch_supervisor(client, ingestion, record, normalized)
-    return fetch_task(client, ingestion, record)
+def _fetch(client: DruidClient, kind: str, name: str, what: str, desired: Any, known: Normalized) -> DruidChange:
+    return fetch_change(client, kind, name, what, desired, lambda change: is_normalized(change, known, IN_RECORD))
 
 
-def fetch_supervisor(
-    client: DruidClient, ingestion: Ingestion, record: LastApplied, normalized: Normalized
+def _fetch_supervisor(
+    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
 ) -> SupervisorState:
     """Read the supervisor and its status."""
-    desired = supervisor.desired_supervisor(ingestion, record, has_own_ids=has_own_ids(client, ingestion))
-    resource = Supervisor(client, desired)
-    step = Converge(f"supervisor {desired.id}", resource, converge(resource, check_mode=True))
-    change = skip_normalized(step, normalized).change
+    desired = supervisor.desired_supervisor(ingestion, record, has_own_ids=_has_own_ids(client, ingestion))
+    change = _fetch(client, SUPERVISOR, desired.id, f"{SUPERVISOR} {desired.id}", desired, known)
     payload = supervisor_status.status_of(client, desired.id).get("payload") if change.before is not None else None
-    return SupervisorState(desired, resource, change, payload or {}, tuple(resource.warnings))
+    return SupervisorState(change, payload or {})
 
 
-def fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> TaskState:
+def _fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> TaskState:
     """Read the status of the current attempt."""
     job = batch.job(ingestion)
     known = batch.current(ingestion, record)
@@ -69,3 +110,31 @@ def fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -
     state = TaskState(job, attempt, status)
     why = failure(status, report_of(client, state.id)) if status and state.has_failed else ""
     return replace(state, failure=why)
+
+
+# (kind, datasource, desired)
+_DatasourceConfig = tuple[str, str, Mapping[str, Any] | list[Any] | None]
+
+
+def _compaction(ingestion: Ingestion, record: LastApplied) -> Iterator[_DatasourceConfig]:
+    now, before = datasource_of(ingestion.document), _former(record)
+    specified, last = ingestion.compaction, record.specified.get("compaction")
+    if specified is not None and now:
+        desired = supervisor.with_removed_fields(last, specified) if now == before else specified
+        yield COMPACTION, now, {**desired, "dataSource": now}
+    if last is not None and before and not (specified is not None and now == before):
+        yield COMPACTION, before, None
+
+
+def _rules(ingestion: Ingestion, record: LastApplied) -> Iterator[_DatasourceConfig]:
+    now, before = datasource_of(ingestion.document), _former(record)
+    if ingestion.rules and now:
+        yield RETENTION_RULES, now, ingestion.rules
+    if record.specified.get("rules") and before and not (ingestion.rules and now == before):
+        # without its own rules, the default rules apply
+        yield RETENTION_RULES, before, []
+
+
+def _former(record: LastApplied) -> str | None:
+    """Return the datasource of the last applied spec."""
+    return datasource_of(record.specified.get("spec") or {})

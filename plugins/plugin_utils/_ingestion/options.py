@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import DruidState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
@@ -48,13 +49,13 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
 class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
-    `is_gone`: the finalizer was removed, so that the resource is deleted.
+    `ingestion` is the parsed resource. `is_gone`: the finalizer was removed, so that the resource is deleted.
     """
 
     resource: Manifest
+    ingestion: Ingestion
     plan: Plan
     druid_state: DruidState | None = None
     observed: Observed = field(default_factory=Observed)
-    warnings: tuple[str, ...] = ()
     failed_step: Step | None = None
     is_gone: bool = False

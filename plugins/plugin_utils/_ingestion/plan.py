@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of a reconcile: steps in order, and findings."""
+"""The plan of a reconcile: steps in order, and findings. Each step is data; ``act`` carries it out."""
 
 from __future__ import annotations
 
@@ -10,16 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import change
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
-
-Converge = change.Converge
-
-
-@dataclass(frozen=True)
-class DatasourceConfigChange(Converge):
-    """Create, update or delete the compaction config or the retention rules of a datasource."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +78,14 @@ class Finalizer:
         return "set the finalizer" if self.is_set else "remove the finalizer"
 
 
-Step = Converge | Reset | Submit | Terminate | SaveLastApplied | Finalizer
+Step = DruidChange | Reset | Submit | Terminate | SaveLastApplied | Finalizer
 
 
 @dataclass(frozen=True)
 class Plan(plan.Plan[Step]):
     """The plan of an ingestion."""
+
+    @property
+    def saved(self) -> tuple[LastApplied | None, ...]:
+        """The records that the steps save, in order."""
+        return tuple(step.record for step in self.steps if isinstance(step, SaveLastApplied))

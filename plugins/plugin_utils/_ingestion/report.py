@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, names, status
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import SupervisorState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     is_own,
@@ -21,14 +21,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Converge,
     Plan,
-    SaveLastApplied,
     Submit,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
@@ -40,13 +36,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 
 
 def _completed(done: Reconciled, _check_mode: bool) -> Completed[Plan]:
-    return Completed(done.resource, done.plan, (*done.warnings, *done.plan.warnings), done.is_gone)
+    return Completed(done.resource, done.plan, done.plan.warnings, done.is_gone)
 
 
 def _masker(done: Reconciled) -> Masked:
     """Return a masker for the secrets in the spec, in the Secrets that were read, and in Druid's spec."""
-    change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else Change(None, None)
-    of_specs = spec_masking.masker_of([*_documents(done.resource), change.before, change.after])
+    change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else None
+    in_druid = () if change is None else (change.before, change.after)
+    of_specs = spec_masking.masker_of([*_documents(done), *in_druid])
     of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
 
     def masked(text: str) -> str:
@@ -55,36 +52,34 @@ def _masker(done: Reconciled) -> Masked:
     return masked
 
 
-def _documents(resource: Manifest) -> tuple[Any, ...]:
+def _documents(done: Reconciled) -> tuple[Any, ...]:
     """Return the resource, and its parsed spec if that is a string."""
-    specified = searched(resource)
+    specified = searched(done.resource)
     try:
-        return specified, Ingestion.from_resource(resource).document
+        return specified, done.ingestion.document
     except ValueError:
         return (specified,)
 
 
 def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
-    ingestion = Ingestion.from_resource(done.resource)
     previous = done.resource.get("status") or {}
     document = status.status(
-        ingestion, done.druid_state, plan.findings, previous, now, masked, _record_after(done, plan, check_mode)
+        done.ingestion, done.druid_state, plan.findings, previous, now, masked, _record_after(done, plan, check_mode)
     )
-    applied = [step for step in plan.steps if isinstance(step, Converge | Submit)]
+    applied = [step for step in plan.steps if isinstance(step, DruidChange | Submit)]
     if not applied or check_mode or done.failed_step is not None:
         return document
-    is_created = any(isinstance(step, Submit) or step.change.before is None for step in applied)
-    return status.with_last_update(document, ingestion, is_created, now)
+    is_created = any(isinstance(step, Submit) or step.before is None for step in applied)
+    return status.with_last_update(document, done.ingestion, is_created, now)
 
 
 def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied | None:
     """Return the record after the reconcile, None if there is none."""
-    saved = [] if check_mode else [step.record for step in plan.steps if isinstance(step, SaveLastApplied)]
-    if saved:
-        return saved[-1]
+    if plan.saved and not check_mode:
+        return plan.saved[-1]
     found = done.observed.record
-    exists = found is not None and is_own(found, Ingestion.from_resource(done.resource))
-    return read_last_applied(found, done.resource) if exists else None
+    exists = found is not None and is_own(found, done.ingestion)
+    return read_last_applied(found, done.ingestion) if exists else None
 
 
 def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
@@ -98,7 +93,7 @@ def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange)
 def diff(steps: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Yield before and after of each change in Druid, without secrets."""
     for step in steps:
-        if isinstance(step, Converge):
+        if isinstance(step, DruidChange):
             before, after = step.masked
             yield {"before": before or "", "after": after or "", "before_header": step.what, "after_header": step.what}
         elif isinstance(step, Submit):

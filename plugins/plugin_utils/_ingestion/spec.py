@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Typed access to a DruidIngestion resource."""
+"""A DruidIngestion resource, parsed. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.address import server_url
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import TOO_DEEP, is_too_deep
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 
 # The type in the resource, and the type of the spec in Druid's API.
 SUPERVISORS: Mapping[str, str] = {
@@ -38,11 +41,15 @@ class Ingestion:
     namespace: str
     uid: str | None
     generation: int | None
+    created: str
+    is_terminating: bool
+    finalizers: tuple[str, ...]
     annotations: Mapping[str, str]
     spec: Mapping[str, Any]
+    status: Mapping[str, Any]
 
     @classmethod
-    def from_resource(cls, resource: Mapping[str, Any]) -> Ingestion:
+    def from_resource(cls, resource: dict[str, Any]) -> Ingestion:
         """Return the ingestion of a resource."""
         metadata = resource["metadata"]
         return cls(
@@ -50,8 +57,12 @@ class Ingestion:
             namespace=metadata["namespace"],
             uid=metadata.get("uid"),
             generation=metadata.get("generation"),
+            created=str(metadata.get("creationTimestamp") or ""),
+            is_terminating=is_terminating(resource),
+            finalizers=tuple(metadata.get("finalizers") or ()),
             annotations=metadata.get("annotations") or {},
             spec=_mapping(resource.get("spec")),
+            status=_mapping(resource.get("status")),
         )
 
     @property
@@ -123,6 +134,14 @@ class Ingestion:
         return self.spec.get("druidCluster") or None
 
     @property
+    def target(self) -> str:
+        """The specified Druid: the cluster or the canonical address; empty if neither is specified."""
+        if self.cluster is not None:
+            return f"druidCluster {self.cluster}"
+        url = self.endpoint.get("url")
+        return "" if url is None else str(canonical_url(url))
+
+    @property
     def endpoint(self) -> Mapping[str, Any]:
         return _mapping(self.spec.get("endpoint"))
 
@@ -145,6 +164,15 @@ class Ingestion:
             "rules": self.rules,
         }
         return {name: value for name, value in specified.items() if value is not None}
+
+
+def canonical_url(url: Any) -> Any:
+    """Return the canonical form of an address; an invalid one unchanged."""
+    try:
+        return server_url(url) if isinstance(url, str) else url
+    except InvalidInput:
+        # an invalid address cannot be equal to a valid one
+        return url
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import truncate_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     SupervisorState,
     TaskState,

@@ -6,37 +6,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, canonical_url
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import identity, specifies_id
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.target import canonical_url
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
 
-def older_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, *, has_own_ids: bool) -> str | None:
+def older_owner(
+    ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str, *, has_own_ids: bool
+) -> str | None:
     """Return the name of an older resource that specifies the supervisor, None if there is none."""
-    owners = _owners(resource, siblings, supervisor, has_own_ids)
-    return next((each["metadata"]["name"] for each in sorted(owners, key=_age) if _age(each) < _age(resource)), None)
+    owners = _owners(ingestion, siblings, supervisor, has_own_ids)
+    return next((each.name for each in sorted(owners, key=_age) if _age(each) < _age(ingestion)), None)
 
 
-def other_owner(resource: Manifest, siblings: Iterable[Manifest], supervisor: str) -> str | None:
+def other_owner(ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str) -> str | None:
     """Return the name of another resource, not terminating itself, that specifies the supervisor."""
-    owners = _owners(resource, siblings, supervisor, has_own_ids=True)
-    return next((each["metadata"]["name"] for each in sorted(owners, key=_age)), None)
+    owners = _owners(ingestion, siblings, supervisor, has_own_ids=True)
+    return next((each.name for each in sorted(owners, key=_age)), None)
 
 
-def described_supervisors(resource: Manifest, siblings: Iterable[Manifest]) -> frozenset[str]:
+def described_supervisors(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> frozenset[str]:
     """Return the supervisors that other resources specify."""
-    found = (_supervisor(each, has_own_ids=True) for _manifest, each in _beside(resource, siblings))
+    found = (_supervisor(each, has_own_ids=True) for each in _beside(ingestion, siblings))
     return frozenset(each for each in found if each is not None)
 
 
-def specify_ids(siblings: Iterable[Manifest]) -> bool:
+def specify_ids(siblings: Iterable[Ingestion]) -> bool:
     """True when one of them sets the id of its supervisor, which only some versions of Druid support."""
-    return any(_specifies_id(Ingestion.from_resource(each)) for each in siblings)
+    return any(map(_specifies_id, siblings))
 
 
 def _specifies_id(ingestion: Ingestion) -> bool:
@@ -46,17 +46,14 @@ def _specifies_id(ingestion: Ingestion) -> bool:
         return False
 
 
-def _owners(resource: Manifest, siblings: Iterable[Manifest], supervisor: str, has_own_ids: bool) -> list[Manifest]:
-    return [each for each, what in _beside(resource, siblings) if _supervisor(what, has_own_ids) == supervisor]
+def _owners(ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str, has_own_ids: bool) -> list[Ingestion]:
+    return [each for each in _beside(ingestion, siblings) if _supervisor(each, has_own_ids) == supervisor]
 
 
-def _beside(resource: Manifest, siblings: Iterable[Manifest]) -> Iterator[tuple[Manifest, Ingestion]]:
-    """Yield the other resources for the same Druid that are not terminating."""
-    own = _target(Ingestion.from_resource(resource))
-    for each in siblings:
-        ingestion = Ingestion.from_resource(each)
-        if not is_terminating(each) and _target(ingestion) == own:
-            yield each, ingestion
+def _beside(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> list[Ingestion]:
+    """Return the other resources for the same Druid that are not terminating."""
+    own = _target(ingestion)
+    return [each for each in siblings if not each.is_terminating and _target(each) == own]
 
 
 def _target(ingestion: Ingestion) -> tuple[str | None, Any]:
@@ -74,7 +71,6 @@ def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
         return None
 
 
-def _age(resource: Manifest) -> tuple[str, str]:
-    metadata = resource["metadata"]
+def _age(ingestion: Ingestion) -> tuple[str, str]:
     # an ingestion without a resource has no age: it counts as the youngest
-    return str(metadata.get("creationTimestamp") or "9999"), str(metadata.get("uid") or "")
+    return ingestion.created or "9999", ingestion.uid or ""

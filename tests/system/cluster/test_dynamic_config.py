@@ -230,7 +230,7 @@ def test_check_mode_shows_and_sends_nothing(kept: Kept) -> None:
     outcome = kept.one_pass(check_mode=True)
     assert (outcome.changed, kept.sent, kept.live.writes(mark)) == (True, [], [])
     [step] = outcome.plan.in_druid
-    assert (step.change.before["maxSegmentsToMove"], step.change.after["maxSegmentsToMove"]) == (100, 4)
+    assert (step.before["maxSegmentsToMove"], step.after["maxSegmentsToMove"]) == (100, 4)
 
 
 def test_the_playbook_shows_it_and_does_it(kept: Kept, tmp_path: Path) -> None:

@@ -41,4 +41,4 @@ def test_what_nobody_can_read_stops_no_other(live: Live) -> None:
     api = connection(live)
     assert sorted(api.list_names(KIND, live.namespace)) == ["deep", "other", "own"]
     found = observe(api, Ingestion.from_resource(own), ()).siblings
-    assert {each["metadata"]["name"] for each in found} - {"deep"} == {"other"}
+    assert {each.name for each in found} - {"deep"} == {"other"}

@@ -174,14 +174,18 @@ PURE = (
         f"plugins/plugin_utils/_reconcile/{name}.py"
         for name in (
             *("conditions", "cross_namespace", "finding", "log_line", "paused", "plan", "reasons", "requeue_backoff"),
+            "spec_errors",
         )
     ),
-    *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "error_findings", "timeouts")),
+    *(
+        f"plugins/plugin_utils/_druid_api/{name}.py"
+        for name in ("change", "error_findings", "normalization", "timeouts")
+    ),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "druid_state", "last_applied", "names", "plan", "spec", "status"),
-            *("supervisor", "supervisor_owner", "target", "validate"),
+            *("batch", "decide", "inputs", "last_applied", "names", "plan", "spec", "status"),
+            *("supervisor", "supervisor_owner", "validate"),
         )
     ),
 )
@@ -196,12 +200,14 @@ IMPURE = (
     f"{COLLECTION}{API}.connection",
     f"{DRUID_API}.connection",
     f"{DRUID_API}.dynamic_config",
+    f"{DRUID_API}.objects",
     f"{COLLECTION}{KUBERNETES}_cluster.act",
     f"{COLLECTION}{KUBERNETES}_cluster.dry_run",
     f"{COLLECTION}{KUBERNETES}_cluster.dynamic_config",
     f"{COLLECTION}{KUBERNETES}_cluster.reconcile",
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
     f"{COLLECTION}{KUBERNETES}_ingestion.observe_druid",
+    f"{COLLECTION}{KUBERNETES}_ingestion.readback",
     f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
     f"{COLLECTION}{DRUID}_http.client",
 )

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Converge
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DYNAMIC_CONFIG, DruidChange
 
 NODE = {
     "nodeType": "broker",
@@ -45,10 +44,10 @@ def rendered(kind: str, node: dict[str, Any] | None = None, **spec: Any) -> dict
     return found
 
 
-def in_druid(before: Any, after: Any) -> Converge:
+def in_druid(before: Any, after: Any) -> DruidChange:
     """Return a change of a dynamic configuration that only is to be told."""
-    resource: Any = None
-    return Converge("dynamic configuration of the Coordinator", resource, Change(before, after))
+    what = "dynamic configuration of the Coordinator"
+    return DruidChange(DYNAMIC_CONFIG, "coordinator", what, after, before, after)
 
 
 def at(manifest: Any, *path: str | int) -> Any:

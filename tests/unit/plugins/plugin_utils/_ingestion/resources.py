@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import FINALIZER
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 
 KAFKA: dict[str, Any] = {
@@ -20,7 +26,8 @@ BATCH: dict[str, Any] = {"type": "index_parallel", "spec": {"dataSchema": {"data
 def resource(kind: str = "kafka", document: Any = None, *, name: str = "i", **more: Any) -> dict[str, Any]:
     """Return a resource; what is in `more` goes into its spec, `ingestion` beside the specification."""
     given = {"type": kind, "nativeSpec": KAFKA if document is None else document, **more.pop("ingestion", {})}
-    metadata = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "generation": 3, **more.pop("metadata", {})}
+    metadata = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "generation": 3, "finalizers": [FINALIZER]}
+    metadata |= more.pop("metadata", {})
     return {
         "apiVersion": "druid.apache.org/v1alpha1",
         "kind": "DruidIngestion",
@@ -34,25 +41,16 @@ def ingestion(kind: str = "kafka", document: Any = None, **more: Any) -> Ingesti
     return Ingestion.from_resource(resource(kind, document, **more))
 
 
+def supervisor_change(before: Any, after: Any, supervisor: str = "pages") -> DruidChange:
+    """Return a change of a supervisor."""
+    return DruidChange(SUPERVISOR, supervisor, f"supervisor {supervisor}", None, before, after)
+
+
+def rules_change(before: Any, after: Any, datasource: str = "pages") -> DruidChange:
+    """Return a change of the retention rules of a datasource."""
+    return DruidChange(RETENTION_RULES, datasource, f"retention rules of {datasource}", None, before, after)
+
+
 def nested(levels: int) -> str:
     """Return JSON of so many mappings in each other."""
     return '{"a":' * levels + "1" + "}" * levels
-
-
-class Nothing:
-    """What would be written is not the point here."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def read(self) -> Any:
-        return None
-
-    def merge(self, before: Any) -> Any:
-        return before
-
-    def write(self, before: Any, after: Any) -> Any:
-        raise AssertionError(before, after)
-
-    def compare(self, after: Any, now: Any) -> None:
-        raise AssertionError(after, now)

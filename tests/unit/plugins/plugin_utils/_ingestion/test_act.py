@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Reset, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 
 
 class Druid:
@@ -24,9 +26,10 @@ class Druid:
 
 def test_a_reset_that_may_be_lost_is_trouble_that_passes() -> None:
     reset = Reset("s")
-    acted = act(None, Druid(), {}, (reset, Terminate("supervisor", "another")))  # type: ignore[arg-type]
-    assert (acted.done, acted.failed) == ((), reset)
-    assert acted.finding is not None
-    assert acted.finding.reason == reasons.SUPERVISOR_UNHEALTHY
-    assert acted.finding.reason in reasons.TRANSIENT_OF_INGESTION
-    assert "'s' is UNABLE_TO_CONNECT_TO_STREAM" in acted.finding.message
+    planned = Reconciled({}, ingestion(), Plan((reset, Terminate("supervisor", "another"))))
+    acted = act(None, Druid(), planned)  # type: ignore[arg-type]
+    assert (acted.plan.steps, acted.failed_step) == ((), reset)
+    [finding] = acted.plan.findings
+    assert finding.reason == reasons.SUPERVISOR_UNHEALTHY
+    assert finding.reason in reasons.TRANSIENT_OF_INGESTION
+    assert "'s' is UNABLE_TO_CONNECT_TO_STREAM" in finding.message

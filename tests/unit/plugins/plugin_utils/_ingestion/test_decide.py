@@ -10,18 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, finalizer, without_steps
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, without_steps
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
+    Inputs,
     SupervisorState,
     TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Converge,
     Plan,
     SaveLastApplied,
     Terminate,
@@ -30,21 +29,26 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
-    Nothing,
     ingestion,
+    rules_change,
+    supervisor_change,
 )
 
 THERE, SUSPENDED = {"a": 1, "suspended": False}, {"a": 1, "suspended": True}
-MADE, CHANGED, SAME, GONE = Change(None, THERE), Change({"a": 0}, THERE), Change(THERE, THERE), Change(None, THERE)
-RESUMED, KEPT = Change(SUSPENDED, THERE), LastApplied()
+MADE, CHANGED, SAME = (supervisor_change(before, THERE) for before in (None, {"a": 0}, THERE))
+RESUMED, GONE, KEPT = supervisor_change(SUSPENDED, THERE), MADE, LastApplied()
 
 
-def seen(change: Change, supervisor: str = "pages") -> SupervisorState:
-    return SupervisorState(DesiredSupervisor(supervisor, {}), Nothing(), change)
+def decided(
+    described: Ingestion, record: LastApplied, what: DruidState, extras: tuple[DruidChange, ...] = (), **more: Any
+) -> Plan:
+    return decide(Inputs(described, record, what, extras, **{"is_recorded": True, **more}))
 
 
-def titles(described: Ingestion, record: LastApplied, what: DruidState, extras: tuple[Converge, ...] = ()) -> list[str]:
-    return [step.title for step in decide(described, record, what, extras, is_recorded=bool(record.id)).steps]
+def titles(
+    described: Ingestion, record: LastApplied, what: DruidState, extras: tuple[DruidChange, ...] = ()
+) -> list[str]:
+    return [step.title for step in decided(described, record, what, extras, is_recorded=bool(record.id)).steps]
 
 
 PUT, PUT_NEW = "update ConfigMap with the applied spec", "create ConfigMap with the applied spec"
@@ -88,8 +92,8 @@ IN_SPEC = LastApplied({**ingestion().specified, "spec": {"suspended": True}}, "p
         ({"deletionPolicy": "Retain"}, LastApplied({}, "old"), MADE, [PUT, "create supervisor pages", PUT]),
     ],
 )
-def test_of_a_supervisor(more: dict[str, Any], record: LastApplied, change: Change, steps: list[str]) -> None:
-    assert titles(ingestion(**more), record, seen(change)) == steps
+def test_of_a_supervisor(more: dict[str, Any], record: LastApplied, change: DruidChange, steps: list[str]) -> None:
+    assert titles(ingestion(**more), record, SupervisorState(change)) == steps
 
 
 FROM_BATCH = LastApplied({"type": "native-batch"}, "t", SubmittedTask("t"))
@@ -112,26 +116,26 @@ FROM_BATCH = LastApplied({"type": "native-batch"}, "t", SubmittedTask("t"))
 def test_both_supervisors_are_put_down_before_the_new_one_is_made(
     more: dict[str, Any], record: LastApplied, others: list[str], former: tuple[str, ...]
 ) -> None:
-    plan = decide(ingestion(**more), record, seen(MADE), (), is_recorded=True, others=others)
+    siblings = tuple(ingestion(document={"spec": {"dataSchema": {"dataSource": other}}}, name="b") for other in others)
+    plan = decided(ingestion(**more), record, SupervisorState(MADE), siblings=siblings)
     put_down, made, *ended, final = plan.steps
     assert put_down == SaveLastApplied(LastApplied(record.specified, "pages", None, former))
-    assert isinstance(made, Converge)
+    assert isinstance(made, DruidChange)
     assert ended == [Terminate("supervisor", each) for each in former]
     assert final == SaveLastApplied(LastApplied(ingestion(**more).specified, "pages"))
 
 
 def test_what_is_left_to_drift_is_said() -> None:
-    plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(CHANGED), (), is_recorded=True)
+    plan = decided(ingestion(driftPolicy="Report"), APPLIED, SupervisorState(CHANGED))
     [finding] = plan.findings
     assert finding.reason == "DriftDetected"
     assert "supervisor pages in Druid: it differs in a, suspended." in finding.message
 
 
 def test_what_is_kept_beside_it_is_changed_with_it() -> None:
-    extra = Converge("retention rules of pages", Nothing(), Change({"rules": []}, {"rules": [1]}))
-    same = replace(extra, change=Change(1, 1))
-    assert titles(ingestion(), APPLIED, seen(SAME), (extra, same)) == ["update retention rules of pages"]
-    plan = decide(ingestion(driftPolicy="Report"), APPLIED, seen(SAME), (extra,), is_recorded=True)
+    extra, same = rules_change({"rules": []}, {"rules": [1]}), rules_change(1, 1)
+    assert titles(ingestion(), APPLIED, SupervisorState(SAME), (extra, same)) == ["update retention rules of pages"]
+    plan = decided(ingestion(driftPolicy="Report"), APPLIED, SupervisorState(SAME), (extra,))
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["DriftDetected"])
 
 
@@ -175,7 +179,7 @@ def test_a_batch_that_has_not_gone_well_is_said(
     described = ingestion("native-batch", BATCH)
     task = SubmittedTask(batch.job(described).task_id(1), **{"phase": "submitted", **how})
     record = LastApplied(described.specified, task.id, task)
-    plan = decide(described, record, of_batch(described, task, action, **more), (), is_recorded=True)
+    plan = decided(described, record, of_batch(described, task, action, **more))
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), [reason])
 
 
@@ -197,14 +201,14 @@ BECOMING = f"submit task {BEGUN.id}"
 def test_a_supervisor_that_has_become_a_batch_is_ended(more: dict[str, Any], steps: list[str]) -> None:
     described = ingestion("native-batch", BATCH, **more)
     what = of_batch(described, BEGUN, "submit")
-    plan = decide(described, APPLIED, what, (), is_recorded=True)
+    plan = decided(described, APPLIED, what)
     assert [step.title for step in plan.steps] == steps
     last = plan.steps[-1]
     assert isinstance(last, SaveLastApplied)
     assert last.record is not None
     assert last.record.id == ("" if described.suspend else BEGUN.id)
     # which is the end of it
-    again = decide(described, last.record, what, (), is_recorded=True)
+    again = decided(described, last.record, what)
     assert not [step for step in again.steps if isinstance(step, Terminate)]
     assert again.steps == () or not described.suspend
 
@@ -229,6 +233,26 @@ def test_hands_off(more: dict[str, Any], reason: str | None) -> None:
         assert without_steps(Plan(), pause).findings == (pause,)
 
 
-def test_the_finalizer_is_set_once() -> None:
-    assert [step.title for step in finalizer(["other"])] == ["set the finalizer"]
-    assert finalizer(["druidingestion.datainfra.io/finalizer"]) == ()
+@pytest.mark.parametrize(
+    ("metadata", "steps"),
+    [
+        ({"finalizers": ["other"]}, ["set the finalizer"]),
+        ({"finalizers": ["druidingestion.datainfra.io/finalizer"]}, []),
+        # without a resource there is nothing to set it on
+        ({"finalizers": [], "uid": None}, []),
+    ],
+)
+def test_the_finalizer_is_set_once(metadata: dict[str, Any], steps: list[str]) -> None:
+    assert titles(ingestion(metadata=metadata), APPLIED, SupervisorState(SAME)) == steps
+
+
+def test_an_older_resource_keeps_its_supervisor() -> None:
+    plan = decided(ingestion(), LastApplied(), SupervisorState(MADE), older_owner="a")
+    assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["DuplicateSupervisor"])
+    assert "DruidIngestion a, which is older, also specifies supervisor pages." in plan.findings[0].message
+
+
+def test_a_paused_ingestion_is_only_looked_at() -> None:
+    plan = decided(ingestion(paused=True), LastApplied(), SupervisorState(replace(MADE, warnings=("w",))))
+    assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["Paused", "ChangesPending"])
+    assert plan.warnings == ("w",)

@@ -12,6 +12,10 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_steps, of_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Step, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    rules_change,
+    supervisor_change,
+)
 
 NEW: dict[str, Any] = {"observedGeneration": 3}
 
@@ -30,6 +34,8 @@ def test_when_there_is_something_new(steps: tuple[Step, ...], previous: dict[str
 
 
 STEPS = [
+    (supervisor_change(None, {}), "SupervisorUpdated", "Done: create supervisor pages."),
+    (rules_change({}, None), "DatasourceConfigUpdated", "Done: remove retention rules of pages."),
     (Reset("pages"), "OffsetsReset", "Done: reset the offsets of supervisor pages."),
     (Terminate("supervisor", "pages"), "SupervisorTerminated", "Done: terminate supervisor pages."),
     (Terminate("task", "t_1"), "TaskShutDown", "Done: shut down task t_1."),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    NORMALIZED_KEY,
     LastApplied,
     SubmittedTask,
     is_elsewhere,
@@ -18,18 +19,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     is_own,
     of_status,
     read_last_applied,
+    read_normalized,
     resource_of,
     to_config_map,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.target import target
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     KAFKA,
     ingestion,
     resource,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
 
@@ -44,13 +47,13 @@ TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
     ],
 )
 def test_is_read_as_it_was_put_down(record: LastApplied) -> None:
-    assert read_last_applied(to_config_map(record, ingestion()), resource()) == record
+    assert read_last_applied(to_config_map(record, ingestion()), ingestion()) == record
 
 
 def test_one_of_an_older_version_has_no_former_supervisors() -> None:
     stored = to_config_map(LastApplied({}, "pages"), ingestion())
     data = {**stored["data"], "state.json": '{"id": "pages", "task": null}'}
-    assert read_last_applied({**stored, "data": data}, resource()) == LastApplied({}, "pages")
+    assert read_last_applied({**stored, "data": data}, ingestion()) == LastApplied({}, "pages")
 
 
 @pytest.mark.parametrize(
@@ -69,23 +72,19 @@ def test_knows_of_all_supervisors(record: LastApplied, supervisors: tuple[str, .
 
 @pytest.mark.parametrize("data", [None, {}, {"spec.json": "{"}, {"spec.json": "{}", "state.json": "[]"}])
 def test_one_that_somebody_has_edited_is_none(data: Any) -> None:
-    assert read_last_applied({"metadata": {}, "data": data}, resource()) == LastApplied()
+    assert read_last_applied({"metadata": {}, "data": data}, ingestion()) == LastApplied()
 
 
 def test_what_the_go_operator_has_written_is_taken_over() -> None:
     status = {"taskId": "pages", "currentIngestionSpec.json": json.dumps(KAFKA)}
-    stored = {**resource(), "status": status}
-    assert read_last_applied(None, stored) == LastApplied({"type": "kafka", "spec": KAFKA}, "pages")
+    taken = read_last_applied(None, Ingestion.from_resource({**resource(), "status": status}))
+    assert taken == LastApplied({"type": "kafka", "spec": KAFKA}, "pages")
     stored = {**resource("native-batch", BATCH), "status": {**status, "currentIngestionSpec.json": json.dumps(BATCH)}}
-    taken = read_last_applied(None, stored)
+    taken = read_last_applied(None, Ingestion.from_resource(stored))
     assert taken.task == SubmittedTask("pages", phase="submitted")
-    assert (
-        read_last_applied(None, {**resource(), "status": {**status, "currentIngestionSpec.json": "{"}}) == LastApplied()
-    )
-    assert (
-        read_last_applied(None, {**resource(), "status": {"taskId": "", "currentIngestionSpec.json": ""}})
-        == LastApplied()
-    )
+    for other in ({**status, "currentIngestionSpec.json": "{"}, {"taskId": "", "currentIngestionSpec.json": ""}):
+        unusable = Ingestion.from_resource({**resource(), "status": other})
+        assert read_last_applied(None, unusable) == LastApplied()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_what_the_go_operator_has_written_is_taken_over() -> None:
     ],
 )
 def test_what_is_to_be_ended_is_in_the_status_too(kind: str, status: Any, record: LastApplied) -> None:
-    assert of_status({**resource(kind), "status": status}) == record
+    assert of_status(Ingestion.from_resource({**resource(kind), "status": status})) == record
 
 
 def test_belongs_to_the_resource_of_its_name() -> None:
@@ -122,12 +121,11 @@ def test_belongs_to_the_resource_of_its_name() -> None:
 def test_one_that_was_made_anew_has_done_nothing_yet() -> None:
     """Kubernetes removes the record of the one before, in its time."""
     stored = to_config_map(LastApplied(ingestion().specified, "t", TASK), ingestion())
-    anew = resource(metadata={"uid": "another"})
-    assert is_ours(stored, Ingestion.from_resource(anew))
-    assert not is_own(stored, Ingestion.from_resource(anew))
+    anew = ingestion(metadata={"uid": "another"})
+    assert is_ours(stored, anew)
+    assert not is_own(stored, anew)
     assert read_last_applied(stored, anew) == LastApplied()
-    described = {"metadata": {"name": "i", "namespace": "ns"}, "spec": anew["spec"]}
-    assert read_last_applied(stored, described) == LastApplied()
+    assert read_last_applied(stored, ingestion(metadata={"uid": None})) == LastApplied()
 
 
 @pytest.mark.parametrize("name", ["a", "a" * 243, "a" * 244, "a" * 253])
@@ -147,14 +145,15 @@ def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
     ],
 )
 def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str, Any], counts: bool) -> None:
-    put_down = target(ingestion())
+    put_down = ingestion().target
     supervisor = LastApplied({"type": "kafka", "rules": []}, "a", None, ("b",), put_down)
     batch = LastApplied({"type": "native-batch", "spec": {}, "rules": [{}]}, "a", SubmittedTask("a"), ("b",), put_down)
-    found = read_last_applied(to_config_map(supervisor, ingestion(**more)), resource(**more))
+    found = read_last_applied(to_config_map(supervisor, ingestion(**more)), ingestion(**more))
     assert (found.id, found.supervisors, bool(found.specified)) == (
         ("a", ("b", "a"), True) if counts else ("", (), False)
     )
-    found = read_last_applied(to_config_map(batch, ingestion("native-batch", **more)), resource("native-batch", **more))
+    now = ingestion("native-batch", **more)
+    found = read_last_applied(to_config_map(batch, now), now)
     assert (found.task, found.supervisors, "rules" in found.specified) == (
         SubmittedTask("a"),
         ("b",) if counts else (),
@@ -163,6 +162,24 @@ def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str
 
 
 def test_what_the_status_tells_is_about_a_druid_too() -> None:
-    told = {**resource(), "status": {"taskId": "a", "appliedHash": "x", "appliedTo": target(ingestion())}}
+    status = {"taskId": "a", "appliedHash": "x", "appliedTo": ingestion().target}
+    told = Ingestion.from_resource({**resource(), "status": status})
     assert not is_elsewhere(of_status(told), ingestion())
     assert is_elsewhere(of_status(told), ingestion(druidCluster="other"))
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_what_druid_normalized_is_read_as_it_was_recorded(normalized: dict[str, str]) -> None:
+    described = ingestion()
+    stored = to_config_map(LastApplied(described.specified, "pages"), described, normalized)
+    assert read_normalized(stored, described) == normalized
+    assert read_normalized(stored, ingestion(document={**KAFKA, "more": 1})) == {}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", "5"])
+def test_edited_digests_do_not_count(text: str) -> None:
+    described = ingestion()
+    stored = to_config_map(LastApplied(described.specified, "pages"), described)
+    stored["data"][NORMALIZED_KEY] = text
+    assert read_normalized(stored, described) == {}
+    assert read_normalized(None, described) == {}

@@ -33,7 +33,7 @@ def siblings(server: Server, is_operator: bool) -> list[str]:
         api = KubernetesApi(server.url, pool)
 
         def attempt(api: KubernetesApi) -> list[str]:
-            return [each["metadata"]["name"] for each in observe(api, described, ()).siblings]
+            return [each.name for each in observe(api, described, ()).siblings]
 
         return try_cache_first(api, api, attempt) if is_operator else attempt(api)
 

@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
     specify_ids,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 
 # more digits than Python makes a number or a text of, and more levels than it reads
 LONG = ("9" * 5000, f"P{'9' * 5000}D", "[" * 100_000)
@@ -147,8 +147,8 @@ def test_a_part_of_a_specification(kind: str, document: dict[str, Any]) -> None:
         warnings(found)
         if not problems(found):
             work_out(found)
-        sibling = resource(kind, each, name="other")
-        described_supervisors(resource(), [sibling])
+        sibling = ingestion(kind, each, name="other")
+        described_supervisors(ingestion(), [sibling])
         specify_ids([sibling])
 
 

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
@@ -48,7 +49,7 @@ def test_a_text_that_nobody_can_walk_down(place: str, levels: int) -> None:
     )
     found["metadata"]["annotations"] = {"a": text} if place == "annotation" else {}
     finding = Finding("RejectedByDruid", f"Invalid value: {SECRET!r}")
-    made = Reconciled(found, Plan((), (finding,)))
+    made = Reconciled(found, Ingestion.from_resource(found), Plan((), (finding,)))
     told = report(REPORTING, KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
     assert told.problems == (Finding("RejectedByDruid", f"Invalid value: '{MASK}'"),)
 
@@ -57,5 +58,5 @@ def test_a_text_that_nobody_can_walk_down(place: str, levels: int) -> None:
 def test_a_specification_as_text_that_nobody_can_walk_down(levels: int) -> None:
     found = described(spec=nested(levels), nativeSpec=None)
     finding = Finding("InvalidSpec", "spec.ingestion.spec is nested too deeply.")
-    made = Reconciled(found, Plan((), (finding,)))
+    made = Reconciled(found, Ingestion.from_resource(found), Plan((), (finding,)))
     assert report(REPORTING, KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW).problems == (finding,)

@@ -10,11 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.druid_state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     SupervisorState,
     TaskState,
@@ -29,8 +27,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
-    Nothing,
     ingestion,
+    supervisor_change,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,7 +38,7 @@ THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
 def supervisor(*states: Any, **payload: Any) -> SupervisorState:
     """`states`: what Druid has, and what is wanted where that is something else."""
     before, after = (states[0], states[-1]) if states else (THERE, THERE)
-    return SupervisorState(DesiredSupervisor("pages", {}), Nothing(), Change(before, after), payload)
+    return SupervisorState(supervisor_change(before, after), payload)
 
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> TaskState:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import (
     described_supervisors,
     older_owner,
@@ -17,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     KAFKA,
+    ingestion,
     nested,
     resource,
 )
@@ -24,9 +26,9 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 OTHER_SOURCE = {"spec": {"dataSchema": {"dataSource": "other"}}}
 
 
-def aged(name: str, created: str, *arguments: Any, **more: Any) -> dict[str, Any]:
+def aged(name: str, created: str, *arguments: Any, **more: Any) -> Ingestion:
     metadata = {"creationTimestamp": created, **more.pop("metadata", {})}
-    return resource(*arguments, name=name, metadata=metadata, **more)
+    return ingestion(*arguments, name=name, metadata=metadata, **more)
 
 
 MINE = aged("mine", "2026-01-02T00:00:00Z")
@@ -57,21 +59,22 @@ def test_who_keeps_it(sibling: Any, older: str | None, other: str | None) -> Non
     assert ("pages" in described_supervisors(MINE, [sibling])) == (other is not None)
 
 
+OLD = resource(name="a", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
 ODD: tuple[Any, ...] = (True, 5, "x", [1], {"a": 1})
 
 
 def test_one_that_cannot_be_read_stops_nothing() -> None:
     """It may have been stored under the schema of another day."""
     sound = aged("z", "2026-01-01T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
-    spec = {**sound["spec"], "auth": {}, "endpoint": {"url": None}}
-    ingestion = spec["ingestion"]
+    spec = {**sound.spec, "auth": {}, "endpoint": {"url": None}}
+    inner = spec["ingestion"]
     for value in ODD:
         parts = [{**spec, name: value} for name in spec]
-        parts += [{**spec, "ingestion": {**ingestion, name: value}} for name in (*ingestion, "compaction", "rules")]
-        parts += [{**spec, "ingestion": {**ingestion, "nativeSpec": None, "spec": value}}]
+        parts += [{**spec, "ingestion": {**inner, name: value}} for name in (*inner, "compaction", "rules")]
+        parts += [{**spec, "ingestion": {**inner, "nativeSpec": None, "spec": value}}]
         parts += [{**spec, "druidCluster": None, "endpoint": {"url": value}}]
         for part in (value, *parts):
-            both = [{**aged("a", "2026-01-01T00:00:00Z"), "spec": part}, sound]
+            both = [Ingestion.from_resource({**OLD, "spec": part}), sound]
             assert "own" in described_supervisors(MINE, both)
             assert older_owner(MINE, both, "own", has_own_ids=True) in ("a", "z")
             assert specify_ids(both)
@@ -94,7 +97,7 @@ def test_one_with_an_id_of_its_own_describes_that() -> None:
     assert [other_owner(MINE, [sibling], each) for each in ("own", "pages")] == ["a", None]
 
 
-def at(url: str) -> dict[str, Any]:
+def at(url: str) -> Ingestion:
     return aged("a", "2026-01-01T00:00:00Z", druidCluster=None, endpoint={"url": url})
 
 
@@ -112,8 +115,8 @@ def at(url: str) -> dict[str, Any]:
     ],
 )
 def test_one_druid_in_other_words(mine: str, others: str, are_one: bool) -> None:
-    resource = {**MINE, "spec": {**MINE["spec"], "druidCluster": None, "endpoint": {"url": mine}}}
-    found = older_owner(resource, [at(others)], "pages", has_own_ids=False)
+    own = aged("mine", "2026-01-02T00:00:00Z", druidCluster=None, endpoint={"url": mine})
+    found = older_owner(own, [at(others)], "pages", has_own_ids=False)
     assert found == ("a" if are_one else None)
 
 
@@ -130,13 +133,13 @@ def test_one_that_is_named_by_an_id() -> None:
 @pytest.mark.parametrize(
     ("sibling", "does"),
     [
-        (resource("kafka", NAMED), True),
-        (resource("kafka", KAFKA), False),
-        (resource("kafka", ingestion={"nativeSpec": None, "spec": "{"}), False),
-        (resource("native-batch", {**KAFKA, "id": "pages"}), False),
+        (ingestion("kafka", NAMED), True),
+        (ingestion("kafka", KAFKA), False),
+        (ingestion("kafka", ingestion={"nativeSpec": None, "spec": "{"}), False),
+        (ingestion("native-batch", {**KAFKA, "id": "pages"}), False),
         # its id does not depend on the version
-        (resource("scheduled-batch", {"id": "daily"}), False),
+        (ingestion("scheduled-batch", {"id": "daily"}), False),
     ],
 )
 def test_whether_the_version_matters(sibling: Any, does: bool) -> None:
-    assert specify_ids([resource(), sibling]) is does
+    assert specify_ids([ingestion(), sibling]) is does

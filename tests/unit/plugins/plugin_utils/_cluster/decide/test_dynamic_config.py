@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dyn
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_config import KINDS as IN_DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import DYNAMIC_CONFIGS
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Groups = dict[str, tuple[str, Any]]
@@ -62,7 +62,7 @@ def test_what_is_wanted(level: Any, groups: Groups, wanted: dict[str, Any]) -> N
 
 
 def test_every_kind_is_one_of_druid() -> None:
-    assert set(KINDS) == set(IN_DRUID)
+    assert set(KINDS) == set(DYNAMIC_CONFIGS)
 
 
 @pytest.mark.parametrize("other", [{"a": 2}, {"a": "1"}, {"a": True}, {"a": None}, {"a": [1]}])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of the supervisor or the task in Druid."""
+"""What a decision depends on, read from Kubernetes and from Druid before it. Pure values."""
 
 from __future__ import annotations
 
@@ -10,25 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change, Resource
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 
 
 @dataclass(frozen=True)
 class SupervisorState:
-    """A supervisor: desired spec, change, and status (``payload`` of Druid's response)."""
+    """A supervisor: the change to its desired state, and its status (``payload`` of Druid's response)."""
 
-    desired: DesiredSupervisor
-    resource: Resource
-    change: Change
+    change: DruidChange
     payload: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
-        return self.desired.id
+        return self.change.id
 
     @property
     def is_suspended(self) -> bool:
@@ -61,3 +59,21 @@ class TaskState:
 
 
 DruidState = SupervisorState | TaskState
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a decision depends on.
+
+    `record` is the last applied record, and `is_recorded` whether its ConfigMap exists. `datasource` are the changes of
+    the datasource's configuration, and the unchanged parts of it. `siblings` are the other ingestions. `older_owner` is
+    the name of the one that owns the supervisor, if any; in that case `datasource` is not read.
+    """
+
+    ingestion: Ingestion
+    record: LastApplied
+    druid_state: DruidState
+    datasource: tuple[DruidChange, ...] = ()
+    is_recorded: bool = False
+    siblings: tuple[Ingestion, ...] = ()
+    older_owner: str | None = None

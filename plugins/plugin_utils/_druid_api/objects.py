@@ -1,0 +1,98 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The objects in Druid that a resource specifies: compare each with Druid, and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Resource, converge
+from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction
+from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
+from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
+    BROKER,
+    COORDINATOR,
+    OVERLORD,
+    TASK_RUNNER,
+    Kind,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    DYNAMIC_CONFIG,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
+
+# The ids of dynamic configurations: the fields of a Druid resource's dynamicConfig.
+DYNAMIC_CONFIGS: Mapping[str, Kind] = {
+    "coordinator": COORDINATOR,
+    "overlord": OVERLORD,
+    "broker": BROKER,
+    "kubernetesTaskRunner": TASK_RUNNER,
+}
+
+# (client, id, desired) -> the resource
+_RESOURCES: Mapping[str, Callable[[DruidClient, str, Any], Resource]] = {
+    SUPERVISOR: lambda client, _id, desired: Supervisor(client, desired),
+    COMPACTION: Compaction,
+    RETENTION_RULES: RetentionRules,
+    DYNAMIC_CONFIG: lambda client, name, desired: DynamicConfig(client, DYNAMIC_CONFIGS[name], desired),
+}
+
+IsNormalized = Callable[[DruidChange], bool]
+
+
+class Written(NamedTuple):
+    """The state of an object after a write, and the warnings of the write."""
+
+    after: Any
+    warnings: tuple[str, ...]
+
+
+def never_normalized(change: DruidChange) -> bool:
+    """Return False: every difference is a change."""
+    del change
+    return False
+
+
+def fetch_change(
+    client: DruidClient,
+    kind: str,
+    name: str,
+    what: str,
+    desired: Any,
+    is_normalized: IsNormalized = never_normalized,
+) -> DruidChange:
+    """Return the change that leads to the desired state. Only GETs are sent.
+
+    A difference that only comes from Druid's normalization is a warning, not a change.
+    """
+    resource = _RESOURCES[kind](client, name, desired)
+    found = converge(resource, check_mode=True)
+    change = DruidChange(kind, name, what, desired, found.before, found.after)
+    if is_normalized(change):
+        resource.compare(change.after, change.before)
+        change = replace(change, after=change.before)
+    return replace(change, warnings=tuple(resource.warnings))
+
+
+def write_change(client: DruidClient, change: DruidChange) -> Written:
+    """Write the change. DruidError if it failed; UncertainState if the resulting state is not the desired one."""
+    resource = _RESOURCES[change.kind](client, change.id, change.desired)
+    after = resource.write(change.before, change.after)
+    return Written(after, tuple(resource.warnings))
+
+
+def remaining_change(client: DruidClient, change: DruidChange, after: Any) -> DruidChange:
+    """Return what would change again after a write, since Druid has normalized it. It is not read again."""
+    resource = _RESOURCES[change.kind](client, change.id, change.desired)
+    again = resource.merge(after)
+    return replace(change, before=after, after=again, warnings=tuple(resource.warnings))
