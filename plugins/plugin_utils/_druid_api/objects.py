@@ -57,19 +57,13 @@ class Written(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def never_normalized(change: DruidChange) -> bool:
-    """Return False: every difference is a change."""
-    del change
-    return False
-
-
 def fetch_change(
     client: DruidClient,
     kind: str,
     name: str,
     what: str,
     desired: Any,
-    is_normalized: IsNormalized = never_normalized,
+    is_normalized: IsNormalized,
 ) -> DruidChange:
     """Return the change that leads to the desired state. Only GETs are sent.
 
