@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     differing_fields,
@@ -29,6 +30,9 @@ class Document(ABC):
     ``name``: its name in messages. ``audit``: author and comment of the change. ``warnings``: those for the user.
     """
 
+    # Seconds in which Druid may still be processing a change whose response was lost.
+    settle_timeout: ClassVar[float] = 0.0
+
     def __init__(self, client: DruidClient, name: str, audit: Audit | None = None) -> None:
         self._client = client
         self._name = name
@@ -41,41 +45,31 @@ class Document(ABC):
 
     def merge(self, before: Any) -> Any:
         """Return the desired state. InvalidInput if it is not possible."""
-        self.warn_unknown(".".join(field) for field in self._unknown(before))
+        self._warn_unknown(".".join(field) for field in self._unknown(before))
         return self._merged(before)
 
     def write(self, before: Any, after: Any) -> Any:
         """Apply the desired state and return the new state. UncertainState if it is neither the old nor the desired."""
-        try:
-            self._send(before, after)
-        except (ServerError, Unreachable) as error:
-            if isinstance(error, Unreachable) and not error.sent:
-                raise
-            return self._confirm(before, error)
-        now = self._fetch()
+        now = self._send_and_fetch(before, after)
         if (now is None) != (after is None):
+            state = _state(now, after)
             raise UncertainState(
-                f"Druid accepted the change of {self._name}. Current state: {_state(now)}. Check Druid's log."
+                f"Druid accepted the change of {self._name}. Current state: {state}. Check Druid's log."
             )
         self.compare(after, now)
         return now
 
     def compare(self, after: Any, now: Any) -> None:
         """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
-        self.warn_unknown(dropped_fields(after, now))
-        self._warn_of_normalization(now)
-
-    def warn_unknown(self, fields: Iterable[str]) -> None:
-        """Warn about fields that this version of Druid does not know."""
-        for field in fields:
-            version = self._client.version_text
-            self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
+        if after is not None and now is not None:
+            self._warn_unknown(dropped_fields(after, now))
+            self._warn_of_normalization(now)
 
     # What subclasses define.
 
     @abstractmethod
     def _fetch(self) -> Any:
-        """Read the current state from Druid."""
+        """Read the current state from Druid, in canonical form, None if it does not exist."""
 
     @abstractmethod
     def _unknown(self, before: Any) -> Iterable[Path]:
@@ -89,24 +83,65 @@ class Document(ABC):
     def _send(self, before: Any, after: Any) -> None:
         """Send the change. Idempotent."""
 
-    # Checks after a write.
+    def _repair(self, before: Any, after: Any, now: Any) -> str:
+        """Repair what a failed change has damaged. Return the damage and the outcome for the message, if any."""
+        return ""
 
-    def _confirm(self, before: Any, error: ServerError | Unreachable) -> Any:
+    # After an error that leaves open whether the change took effect.
+
+    def _send_and_fetch(self, before: Any, after: Any) -> Any:
+        try:
+            self._send(before, after)
+        except (ServerError, Unreachable) as error:
+            if isinstance(error, Unreachable) and not error.sent:
+                raise
+            return self._confirm(before, after, error)
+        return self._fetch()
+
+    def _confirm(self, before: Any, after: Any, error: ServerError | Unreachable) -> Any:
         """Return the current state if the change took effect despite the error; otherwise raise an error with it."""
         try:
-            now = self._fetch()
+            now = self._fetch_when_settled(after, error)
+            is_desired = self._is_desired(now, after)
         except DruidError as second:
             raise UncertainState(f"{error} The current state could not be read: {second}") from error
+        if is_desired:
+            self._warn(f"The change took effect despite this error: {error}")
+            return now
+        if damage := self._repair(before, after, now):
+            raise UncertainState(f"{error} {damage}") from error
         if are_same(now, before):
             raise DruidError(f"{error} Current state of {self._name}: unchanged.") from error
-        if not are_same(self._merged(now), now):
-            raise UncertainState(f"{error} Current state of {self._name}: {_state(now)}.") from error
-        self._warn(f"The change took effect despite this error: {error}")
-        return now
+        raise UncertainState(f"{error} Current state of {self._name}: {_state(now, after)}.") from error
+
+    def _fetch_when_settled(self, after: Any, error: ServerError | Unreachable) -> Any:
+        """Return the current state once Druid has processed the request; at once if Druid reported a failure."""
+        has_failed = isinstance(error, ServerError) and not error.is_transient
+        try:
+            return wait_until(
+                self._fetch,
+                lambda now: has_failed or self._is_desired(now, after),
+                timeout=self.settle_timeout,
+                waiting_for="the change",
+            )
+        except WaitTimeout as timeout:
+            return timeout.last
+
+    def _is_desired(self, now: Any, after: Any) -> bool:
+        if now is None or after is None:
+            return now is after
+        return are_same(self._merged(now), now)
+
+    # Warnings.
+
+    def _warn_unknown(self, fields: Iterable[str]) -> None:
+        for field in fields:
+            version = self._client.version_text
+            self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
 
     def _warn_of_normalization(self, now: Any) -> None:
         """Warn about values that Druid has normalized: every run would change them again."""
-        for field in differing_fields(now, self._merged(now)) if now is not None else ():
+        for field in differing_fields(now, self._merged(now)):
             self._warn(f"Druid normalizes {field}. Use Druid's form.")
 
     def _warn(self, text: str) -> None:
@@ -114,5 +149,7 @@ class Document(ABC):
             self.warnings.append(warning)
 
 
-def _state(now: Any) -> str:
-    return "does not exist" if now is None else "not in the desired state"
+def _state(now: Any, after: Any) -> str:
+    if now is None:
+        return "does not exist"
+    return "still exists" if after is None else "not in the desired state"

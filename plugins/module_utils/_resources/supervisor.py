@@ -17,12 +17,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     ServerError,
     Unreachable,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
-from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
-    differing_fields,
-    dropped_fields,
-)
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import (
     DesiredSupervisor,
@@ -30,7 +26,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_ch
     merged_spec,
     unknown_supervisor_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
 # In these states a supervisor does not know its tasks yet. If it is stopped then, it kills the tasks that it finds,
@@ -39,8 +36,6 @@ STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CRE
 # Seconds to wait for the start. If the stream is unreachable, the supervisor notices only after minutes. If the stream
 # was unreachable at first (Kafka is busy when all supervisors start at once), it reports that error while it starts.
 _START = 20.0
-# Seconds in which Druid may still be processing a request whose response was lost: stopping a stream takes up to 80.
-_SETTLE_TIMEOUT = 100.0
 
 
 def supervisor_path(supervisor: str, *parts: str) -> str:
@@ -88,71 +83,54 @@ def all_specs(client: DruidClient) -> dict[str, Any]:
     return {each["id"]: each["spec"] for each in client.get(SUPERVISORS, params={"full": "true"})}
 
 
-class Supervisor:
+class Supervisor(Document):
     """
     A supervisor and its desired state.
 
-    ``specs``: those of all supervisors, if they were read together. ``warnings``: those for the user.
-    ``settle_timeout``: seconds after which a change without a response is considered failed.
+    ``specs``: those of all supervisors, if they were read together.
     """
 
-    def __init__(
-        self,
-        client: DruidClient,
-        target: DesiredSupervisor,
-        specs: Mapping[str, Any] | None = None,
-        *,
-        settle_timeout: float = _SETTLE_TIMEOUT,
-    ) -> None:
-        self._client = client
+    # stopping a stream takes up to 80 seconds
+    settle_timeout = 100.0
+
+    def __init__(self, client: DruidClient, target: DesiredSupervisor, specs: Mapping[str, Any] | None = None) -> None:
+        super().__init__(client, f"supervisor {target.id!r}")
         self._target = target
-        self._specs = specs
-        self._settle_timeout = settle_timeout
-        self.warnings: list[str] = []
+        self._specs = specs or {}
 
     def read(self) -> dict[str, Any] | None:
-        """Return the current specification in canonical form, None if the supervisor does not exist."""
-        spec = (self._specs or {}).get(self._target.id)
-        if spec is None:
-            # the list omits what the user may not read
-            spec = self._read_now()
-        return None if spec is None else canonical(spec)
+        """Return the current specification. The list omits those that the user may not read, so these are read here."""
+        spec = self._specs.get(self._target.id)
+        return self._fetch() if spec is None else canonical(spec)
 
-    def merge(self, before: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Return the desired specification."""
-        self._warn_unknown(".".join(field) for field in unknown_supervisor_fields(before, self._target))
-        return merged_spec(before, self._target)
-
-    def write(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Create, update or terminate it. After an ambiguous error the current state is read back."""
+    def write(self, before: Any, after: Any) -> dict[str, Any] | None:
+        """Create, update or terminate it, and return the new specification. Errors as for any document."""
         if before is not None and not before.get("suspended"):
             # an update stops it as well
             wait_until_started(self._client, self._target.id)
+        return super().write(before, after)
+
+    def _fetch(self) -> dict[str, Any] | None:
+        spec = self._get()
+        return None if spec is None else canonical(spec)
+
+    def _get(self) -> Any:
+        """Return the specification, None if the supervisor is missing in the list as well."""
         try:
-            self._send(before, after)
-        except (ServerError, Unreachable) as error:
-            if isinstance(error, Unreachable) and not error.sent:
-                raise
-            self._confirm(before, after, error)
-        now = self._read_now()
-        if after is None and now is None:
-            return None
-        if after is None:
-            raise UncertainState(f"Supervisor {self._target.id!r} was terminated but is still listed.")
-        if now is None:
-            raise UncertainState(
-                f"Supervisor {self._target.id!r} was accepted but does not exist. Check the Overlord's log."
-            )
-        now = canonical(now)
-        self.compare(after, now)
-        return now
+            return self._client.get(supervisor_path(self._target.id))
+        except NotFound:
+            if self._target.id not in self._client.get(SUPERVISORS):
+                return None
+        # a leader that has just started loads the list first
+        return self._client.get(supervisor_path(self._target.id))
 
-    def compare(self, after: dict[str, Any], now: dict[str, Any]) -> None:
-        """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
-        self._warn_unknown(dropped_fields(after, now))
-        self._warn_of_normalization(now)
+    def _unknown(self, before: Any) -> Iterable[Path]:
+        return unknown_supervisor_fields(before, self._target)
 
-    def _send(self, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
+    def _merged(self, before: Any) -> dict[str, Any] | None:
+        return merged_spec(before, self._target)
+
+    def _send(self, before: Any, after: Any) -> None:
         if after is None:
             self._client.post(supervisor_path(self._target.id, "terminate"))
         elif before is not None and differ_in_suspension_only(before, after):
@@ -172,81 +150,14 @@ class Supervisor:
             if error.status != 400 or "already" not in error.message:
                 raise
 
-    def _confirm(
-        self, before: dict[str, Any] | None, after: dict[str, Any] | None, error: ServerError | Unreachable
-    ) -> None:
-        """Return if the change took effect despite the error; otherwise restore a lost supervisor and raise."""
-        try:
-            now = self._read_when_settled(after, error)
-        except DruidError as second:
-            raise UncertainState(f"{error} The current state could not be read: {second}") from error
-        if _is_desired(now, after):
-            self.warnings.append(f"The change took effect despite this error: {error}")
-            return
-        if now is None and before is not None and after is not None:
-            self._restore(before, error)
-        if are_same(now, before):
-            raise DruidError(f"{error} Current state of supervisor {self._target.id!r}: unchanged.") from error
-        state = "does not exist" if now is None else "has a different spec"
-        raise UncertainState(f"{error} Current state of supervisor {self._target.id!r}: {state}.") from error
-
-    def _read_when_settled(
-        self, after: dict[str, Any] | None, error: ServerError | Unreachable
-    ) -> dict[str, Any] | None:
-        """Return the current state once Druid has processed the request; at once if Druid reported a failure."""
-
-        def read() -> dict[str, Any] | None:
-            spec = self._read_now()
-            return None if spec is None else canonical(spec)
-
-        has_failed = isinstance(error, ServerError) and not error.is_transient
-        try:
-            return wait_until(
-                read,
-                lambda now: has_failed or _is_desired(now, after),
-                timeout=self._settle_timeout,
-                waiting_for="the change",
-            )
-        except WaitTimeout as timeout:
-            return timeout.last
-
-    def _restore(self, before: dict[str, Any], error: DruidError) -> None:
+    def _repair(self, before: Any, after: Any, now: Any) -> str:
         """Restore a supervisor that is lost: Druid stops the old one before it creates the new one, which may fail."""
-        lost = f"{error} Supervisor {self._target.id!r} was lost during the update"
-        kept = f"Druid keeps its spec: GET {supervisor_path(self._target.id, 'history')}."
+        if now is not None or before is None or after is None:
+            return ""
+        lost = f"Supervisor {self._target.id!r} was lost during the update"
         try:
             self._post(before)
-        except DruidError as second:
-            raise UncertainState(f"{lost} and could not be restored: {second} {kept}") from error
-        raise UncertainState(f"{lost}. Its previous spec was restored.") from error
-
-    def _read_now(self) -> Any:
-        """Return the specification, None if the supervisor is missing in the list as well."""
-        try:
-            return self._client.get(supervisor_path(self._target.id))
-        except NotFound:
-            if self._target.id not in self._client.get(SUPERVISORS):
-                return None
-        # a leader that has just started loads the list first
-        return self._client.get(supervisor_path(self._target.id))
-
-    def _warn_unknown(self, fields: Iterable[str]) -> None:
-        for field in fields:
-            version = self._client.version_text
-            self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
-
-    def _warn_of_normalization(self, now: dict[str, Any]) -> None:
-        """Warn about values that Druid has normalized: every run would change them again."""
-        again = merged_spec(now, self._target)
-        for field in [] if again is None else differing_fields(now, again):
-            self._warn(f"Druid normalizes {field}. Use Druid's form (see spec).")
-
-    def _warn(self, text: str) -> None:
-        if (warning := f"Supervisor {self._target.id}: {text}") not in self.warnings:
-            self.warnings.append(warning)
-
-
-def _is_desired(now: dict[str, Any] | None, after: dict[str, Any] | None) -> bool:
-    if now is None or after is None:
-        return now is after
-    return are_same(merge(now, after), now)
+        except DruidError as error:
+            kept = f"Druid keeps its spec: GET {supervisor_path(self._target.id, 'history')}."
+            return f"{lost} and could not be restored: {error} {kept}"
+        return f"{lost}. Its previous spec was restored."
