@@ -26,19 +26,14 @@ from testbed.other_release import other_release
 
 __all__ = ["druid", "druid_27", "druid_33", "share_druid"]
 
+ROOT = Path(__file__).parents[3]
+ACTION_GROUP = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text(encoding="utf-8"))["action_groups"]["druid"]
 MODULES = ("supervisor", "supervisor_info", "task", "task_info")
-# They are about what there is once in a Druid, so that they take turns.
-OF_THE_CLUSTER = (
-    "compaction",
-    "compaction_info",
-    "compaction_config",
-    "retention_rules",
-    "retention_rules_info",
-    "coordinator_config",
-    "overlord_config",
-    "dynamic_config_info",
-)
-DOCUMENT = Path(__file__).parents[3] / "docs" / "druid-modules.md"
+# These have a test of their own, because they require another release.
+OTHER_RELEASES = ("broker_config", "sql_ingest")
+# The others may concern settings that a Druid has once, so their examples run one after the other.
+IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES})
+DOCUMENT = ROOT / "docs" / "druid-modules.md"
 # What the examples call them; a run has names of its own, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
 
@@ -63,8 +58,8 @@ def test_examples(module: str, druid: Druid, tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("cluster-wide")
-def test_examples_that_concern_the_cluster(druid: Druid, tmp_path: Path) -> None:
-    run_in_order(druid, tmp_path, [task for module in OF_THE_CLUSTER for task in examples(module)])
+def test_examples_in_turn(druid: Druid, tmp_path: Path) -> None:
+    run_in_order(druid, tmp_path, [task for module in IN_TURN for task in examples(module)])
 
 
 def test_examples_of_brokers(druid_33: Druid, tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ CASES = Path(__file__).with_name("matrix")
 FACTS = ("module", "druid", "cluster_wide")
 # The fixture, and the release whose differences are put over it where it cannot be had.
 DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("druid_33", "37.0.0")}
-KINDS = ("supervisors", "tasks", "compaction", "retention_rules", "configs")
 
 
 def _read(target: str) -> dict[str, Any]:
@@ -45,6 +44,15 @@ def _cases() -> Iterator[Any]:
         matrix = _read(target)
         marks = [pytest.mark.xdist_group("cluster-wide")] if matrix.get("cluster_wide") else []
         yield from (pytest.param((target, release), marks=marks) for release in matrix["druid"])
+
+
+def _kinds() -> frozenset[str]:
+    """Return the keys of results, of all modules, that list resources."""
+    operations = [each for file in CASES.iterdir() for each in _read(file.stem).values() if isinstance(each, dict)]
+    return frozenset(kind for operation in operations for kind in operation.get("tells", {}))
+
+
+KINDS = _kinds()
 
 
 @pytest.fixture(params=_cases(), ids="-".join)

@@ -64,3 +64,8 @@ def test_every_module_documents_its_connection(module: Path) -> None:
 def test_every_module_is_in_the_action_group(module: Path) -> None:
     groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text(encoding="utf-8"))["action_groups"]
     assert f"druidops.druid.{module.stem}" in groups["druid"]
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.stem)
+def test_every_module_is_in_the_matrix_of_the_system_tests(module: Path) -> None:
+    assert (ROOT / "tests" / "system" / "modules" / "matrix" / f"{module.stem}.yml").exists()
