@@ -23,7 +23,7 @@ class OpenApiError(RuntimeError):
 
 
 class Schemas(dict[str, Any]):
-    """Schemas by their full name, which know what was asked of them."""
+    """Schemas by their full name, which record the ones that are used. OpenApiError for an unknown name."""
 
     def __init__(self, schemas: Mapping[str, Any]) -> None:
         super().__init__(schemas)
@@ -33,9 +33,14 @@ class Schemas(dict[str, Any]):
         self._used.add(name)
         return super().__getitem__(name)
 
+    def __missing__(self, name: str) -> Any:
+        raise OpenApiError(
+            f"no schema {name}: for a type that no field had so far, run `make openapi`, not `make docs`"
+        )
+
     @property
     def used(self) -> str:
-        """The schemas that were asked for, without their descriptions, as JSON with a schema on each line."""
+        """The used schemas, without their descriptions, as JSON with a schema on each line."""
         lines = (f"{json.dumps(name)}:{_compact(_bare(dict.__getitem__(self, name)))}" for name in sorted(self._used))
         return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -49,7 +49,7 @@ def _cases() -> Iterator[Any]:
 def _kinds() -> frozenset[str]:
     """Return the keys of results, of all modules, that list resources."""
     operations = [each for file in CASES.iterdir() for each in _read(file.stem).values() if isinstance(each, dict)]
-    return frozenset(kind for operation in operations for kind in operation.get("tells", {}))
+    return frozenset(kind for operation in operations for kind in operation.get("ids", {}))
 
 
 KINDS = _kinds()
@@ -93,7 +93,7 @@ def run_four_times(modules: Modules, module: str, operation: str, stated: dict[s
     for step in (foretold, done):
         assert "diff" not in stated or stated["diff"] == step.differing, operation
     for step in (foretold, done, *again):
-        assert "tells" not in stated or stated["tells"] == ids(step.result), operation
+        assert "ids" not in stated or stated["ids"] == ids(step.result), operation
 
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.tools.crd import generate
 from ansible_collections.druidops.druid.tools.crd.definition import LARGEST, TooLargeError, as_yaml
-from ansible_collections.druidops.druid.tools.crd.openapi import OpenApiError
+from ansible_collections.druidops.druid.tools.crd.openapi import CACHED, OpenApiError, load
 from ansible_collections.druidops.druid.tools.crd.reference import reference
 from ansible_collections.druidops.druid.tools.crd.structure import KINDS as WRITTEN
 from ansible_collections.druidops.druid.tools.crd.structure import structure
@@ -155,6 +155,11 @@ def test_check_tells_what_differs(
 def test_a_directory_without_documents_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OpenApiError, match="no OpenAPI document"):
         run(monkeypatch, "--openapi", str(tmp_path), "--check")
+
+
+def test_unknown_type_names_the_remedy() -> None:
+    with pytest.raises(OpenApiError, match=r"io\.k8s\.api\.batch\.v1\.JobSpec: .* run `make openapi`"):
+        load(CACHED)["io.k8s.api.batch.v1.JobSpec"]
 
 
 def reference_of(name: str) -> dict[str, Any]:
