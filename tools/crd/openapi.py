@@ -35,7 +35,7 @@ class Schemas(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         raise OpenApiError(
-            f"no schema {name}: for a type that no field had so far, run `make openapi`, not `make docs`"
+            f"no schema {name}: for a type that no field had so far, run `make openapi`"
         )
 
     @property
