@@ -92,7 +92,7 @@ def test_without_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> N
 
 @pytest.mark.parametrize("given", [{"without_resource": True}, {"spec": wiki.spec()}], ids=["kept", "deleted"])
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
-def test_without_resource_leaves_the_cluster_of_a_resource_alone(
+def test_without_resource_keeps_the_cluster_of_a_resource(
     ansible: Ansible, live: Live, given: dict[str, Any], check: tuple[str, ...]
 ) -> None:
     live.create(wiki.resource())
@@ -105,9 +105,7 @@ def test_without_resource_leaves_the_cluster_of_a_resource_alone(
 
 
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
-def test_warns_that_a_cluster_is_kept_that_has_no_resource(
-    ansible: Ansible, live: Live, check: tuple[str, ...]
-) -> None:
+def test_warns_that_a_cluster_without_resource_is_kept(ansible: Ansible, live: Live, check: tuple[str, ...]) -> None:
     one_pass(live, "wiki", spec=wiki.spec(), without_resource=True)
     made = live.made()
     mark = live.mark()
@@ -121,7 +119,7 @@ def test_warns_that_a_cluster_is_kept_that_has_no_resource(
     assert live.made() == made
 
 
-def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
+def test_no_warning_if_there_is_no_cluster(live: Live) -> None:
     one_pass(live, "wiki", spec=wiki.spec(), without_resource=True)
     live.create(wiki.resource("of-resource", disablePVCDeletionFinalizer=True))
     one_pass(live, "of-resource")
@@ -132,7 +130,7 @@ def test_says_nothing_of_clusters_where_there_is_none(live: Live) -> None:
     assert one_pass(live, "of-resource", absent=True).warnings == ()
 
 
-def test_without_resource_waits_until_all_is_gone(ansible: Ansible, live: Live) -> None:
+def test_without_resource_waits_until_all_objects_are_deleted(ansible: Ansible, live: Live) -> None:
     until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
     request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
@@ -153,7 +151,7 @@ def test_without_resource_waits_until_all_is_gone(ansible: Ansible, live: Live) 
     assert live.made() == set()
 
 
-def test_without_resource_says_what_was_done_and_what_was_not(live: Live) -> None:
+def test_without_resource_reports_deleted_and_remaining_objects(live: Live) -> None:
     until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     everything, reading = ["*"], ["get", "list"]
     allow(
@@ -197,7 +195,7 @@ def is_allowed(api: KubernetesApi, namespace: str) -> bool:
     return True
 
 
-def test_takes_nothing_else_away(ansible: Ansible, live: Live) -> None:
+def test_deletes_no_other_objects(ansible: Ansible, live: Live) -> None:
     live.create({"kind": "ConfigMap", "metadata": {"name": "mine", "labels": {"app": "druid", "druid_cr": "wiki"}}})
     live.create(
         {

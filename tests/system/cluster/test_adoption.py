@@ -54,7 +54,7 @@ def hashes(live: Live) -> set[str]:
 
 
 @pytest.mark.parametrize(("name", "manager"), RECORDINGS)
-def test_takes_over_and_goes_back_without_a_restart(golden: Live, name: str, manager: str) -> None:
+def test_migration_and_rollback_restart_no_pods(golden: Live, name: str, manager: str) -> None:
     operator = GoOperator(golden, name, manager).run()
     before = operator.settled()
     templates = pod_templates(golden)
@@ -80,7 +80,7 @@ def pod_templates(live: Live) -> dict[tuple[str, str], Any]:
     }
 
 
-def test_takes_over_what_says_nothing_of_its_fields(golden: Live) -> None:
+def test_adopts_objects_without_managed_fields(golden: Live) -> None:
     operator = GoOperator(golden, ALL).run()
     before = operator.settled()
     operator.forget_owners()
@@ -94,7 +94,7 @@ def test_takes_over_what_says_nothing_of_its_fields(golden: Live) -> None:
     assert golden.get("Ingress", "druid-hand-routers")["metadata"].get("annotations", {}) == {}
 
 
-def test_does_not_fight_a_go_operator_that_still_runs(golden: Live) -> None:
+def test_does_not_overwrite_a_running_go_operator(golden: Live) -> None:
     operator = GoOperator(golden, ALL).run()
     before = pods(operator.settled())
     take_over(golden, ALL)
@@ -143,7 +143,7 @@ def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
 
 
 @pytest.mark.parametrize("name", [ALL, "r4242-9"])
-def test_what_others_have_added_restarts_nothing(golden: Live, name: str) -> None:
+def test_foreign_additions_restart_no_pods(golden: Live, name: str) -> None:
     """Also in a template that says something twice, which is compared as one piece."""
     operator = GoOperator(golden, name).run()
     operator.settled()
@@ -179,7 +179,7 @@ TEXT = "a backspace \b and a form feed \f"
 
 
 @pytest.mark.parametrize("go", ["1.22", "1.21"])
-def test_keeps_the_hash_that_each_go_makes(golden: Live, go: str) -> None:
+def test_keeps_the_hash_of_each_go_version(golden: Live, go: str) -> None:
     """Newer ones write two characters in another way."""
     name, common = "r4242-9", "r4242-9-druid-common-config"
     recorded = recording.owned_objects(name)["ConfigMap", common]
@@ -207,7 +207,7 @@ def test_keeps_the_hash_that_each_go_makes(golden: Live, go: str) -> None:
     assert pod_templates(golden) == templates
 
 
-def test_goes_back_without_a_restart_after_a_change(golden: Live) -> None:
+def test_rollback_after_a_change_restarts_no_pods(golden: Live) -> None:
     name, image = "r4242-9", "apache/druid:36.0.0"
     operator = GoOperator(golden, name).run()
     operator.settled()
@@ -252,7 +252,7 @@ def images(live: Live, workload: str) -> set[str]:
 
 
 @pytest.mark.parametrize("was_ours", [True, False], ids=["ours", "of the Go operator"])
-def test_takes_over_the_children_of_a_resource_that_was_made_again(golden: Live, was_ours: bool) -> None:
+def test_adopts_the_objects_of_a_recreated_resource(golden: Live, was_ours: bool) -> None:
     operator = GoOperator(golden, ALL).run()
     if was_ours:
         take_over(golden, ALL)
@@ -288,7 +288,9 @@ def owned_children(live: Live) -> list[Manifest]:
     return [live.get(*key) for key in recording.owned_objects(ALL)]
 
 
-def test_by_hand_says_first_what_it_would_do(golden: Live, control_plane: ControlPlane, tmp_path: Path) -> None:
+def test_playbook_predicts_the_migration_in_check_mode(
+    golden: Live, control_plane: ControlPlane, tmp_path: Path
+) -> None:
     operator = GoOperator(golden, ALL).run()
     before = operator.settled()
     ansible = Ansible(CORES["2.19"], control_plane, golden.namespace, tmp_path)

@@ -66,7 +66,7 @@ def templates(live: Live) -> dict[str, Manifest]:
     return {each["metadata"]["name"]: each["spec"]["template"] for kind in WORKLOADS for each in live.list(kind)}
 
 
-def test_what_is_ours_comes_back_and_no_template_changes(adopted: Live) -> None:
+def test_drift_of_adopted_objects_is_reverted_without_template_changes(adopted: Live) -> None:
     before = templates(adopted)
     for what, (kind, name, change) in OURS.items():
         original, edited = adopted.edit(kind, name, change)
@@ -78,7 +78,7 @@ def test_what_is_ours_comes_back_and_no_template_changes(adopted: Live) -> None:
     assert one_pass(adopted, NAME).plan.steps == ()
 
 
-def test_what_others_add_to_a_template_stays(adopted: Live) -> None:
+def test_foreign_additions_to_a_template_are_kept(adopted: Live) -> None:
     def add(live: Manifest) -> None:
         live["spec"]["template"]["spec"]["containers"].append({"name": "mine", "image": "example.com/x"})
         live["spec"]["template"]["spec"]["containers"][0]["env"].append({"name": "MINE", "value": "x"})
@@ -107,7 +107,7 @@ def test_what_others_add_to_a_template_stays(adopted: Live) -> None:
     assert one_pass(adopted, NAME).plan.steps == ()
 
 
-def test_a_changed_template_comes_back_without_what_it_said_twice(adopted: Live) -> None:
+def test_changed_template_is_reverted_without_its_duplicates(adopted: Live) -> None:
     before = templates(adopted)
 
     def change(live: Manifest) -> None:

@@ -139,7 +139,7 @@ REMOVALS = {
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_what_is_removed_goes(golden: Live, name: str) -> None:
+def test_removed_fields_are_removed_from_adopted_objects(golden: Live, name: str) -> None:
     """Also when one binary of the Go operator has made the objects, and another one has only written its hash."""
     GoOperator(golden, name, "manager", maker="druid-operator").run().settled()
     take_over(golden, name)
@@ -153,7 +153,7 @@ def test_what_is_removed_goes(golden: Live, name: str) -> None:
     assert one_pass(golden, name).plan.steps == ()
 
 
-def test_duplicates_go_with_a_warning_when_their_template_changes(golden: Live) -> None:
+def test_duplicates_are_removed_with_a_warning_when_their_template_changes(golden: Live) -> None:
     GoOperator(golden, "hand").run().settled()
     take_over(golden, "hand")
     ports = [each["name"] for each in _container(golden.get("Deployment", "druid-hand-brokers"))["ports"]]
@@ -186,7 +186,7 @@ KEPT_IN_COMMON = {"commonConfigMountPath", "common.runtime.properties", "image",
         for name in recording.NAMES
     ],
 )
-def test_of_all_that_is_removed_nothing_is_left(golden: Live, live: Live, name: str) -> None:
+def test_no_removed_field_remains(golden: Live, live: Live, name: str) -> None:
     """An adopted cluster whose resource is stripped ends as one that never had more."""
     GoOperator(golden, name).run().settled()
     take_over(golden, name)

@@ -92,7 +92,7 @@ def assert_held_back(live: Live, kind: str, name: str, group: str, *words: str) 
 
 
 @pytest.mark.parametrize(("kind", "name", "group"), REFUSED)
-def test_a_policy_refuses_one_object_of_a_new_group(live: Live, kind: str, name: str, group: str) -> None:
+def test_policy_rejects_one_object_of_a_new_group(live: Live, kind: str, name: str, group: str) -> None:
     create(live)
     with refusing(live, kind, name):
         assert_held_back(live, kind, name, group, WORDS)
@@ -106,7 +106,7 @@ CHANGED = [each for each in REFUSED if each[0] in ("ConfigMap", "StatefulSet", "
 
 
 @pytest.mark.parametrize(("kind", "name", "group"), CHANGED)
-def test_a_policy_refuses_the_change_of_one_object(live: Live, kind: str, name: str, group: str) -> None:
+def test_policy_rejects_the_change_of_one_object(live: Live, kind: str, name: str, group: str) -> None:
     create(live)
     assert one_pass(live, NAME).plan.findings == ()
     with refusing(live, kind, name):
@@ -140,7 +140,7 @@ def test_a_field_is_immutable(live: Live) -> None:
     assert_held_back(live, "ConfigMap", config_map, "brokers", "data: Forbidden: field is immutable")
 
 
-def test_a_quota_refuses_the_last_object(live: Live) -> None:
+def test_quota_rejects_the_last_object(live: Live) -> None:
     limit(live, "count/horizontalpodautoscalers.autoscaling", 0)
     create(live)
     words = ("exceeded quota: limit", "count/horizontalpodautoscalers.autoscaling=1")
@@ -171,7 +171,7 @@ SUMS = [
 
 
 @pytest.mark.parametrize("quota", SUMS, ids=lambda quota: quota.what)
-def test_a_quota_that_only_the_sum_exceeds(live: Live, quota: Sum) -> None:
+def test_quota_that_only_the_sum_exceeds(live: Live, quota: Sum) -> None:
     """Each object passes its dry run; the groups that come first get what is left."""
     limit(live, quota.what, quota.amount)
     claims = [claim_template(CLAIM, "2Gi"), claim_template("more", "2Gi")]
@@ -190,7 +190,7 @@ def test_a_quota_that_only_the_sum_exceeds(live: Live, quota: Sum) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def test_a_quota_that_only_the_sum_of_a_change_exceeds(live: Live) -> None:
+def test_quota_that_only_the_sum_of_a_change_exceeds(live: Live) -> None:
     create(live)
     one_pass(live, NAME)
     limit(live, "services.nodeports", 1)
@@ -201,7 +201,7 @@ def test_a_quota_that_only_the_sum_of_a_change_exceeds(live: Live) -> None:
     assert_held_back(live, "Service", f"{STATELESS}-b", "brokers", words)
 
 
-def test_quotas_are_looked_at_only_when_there_is_a_sum(live: Live) -> None:
+def test_quotas_are_read_only_for_a_sum(live: Live) -> None:
     changes: list[tuple[Callable[[], object], int]] = [
         (lambda: create(live), 1),
         (lambda: None, 0),
@@ -222,7 +222,7 @@ EVERYTHING_BUT_QUOTAS = [
 ]
 
 
-def test_quotas_that_must_not_be_read_are_not_foretold(live: Live) -> None:
+def test_quotas_without_read_permission_are_not_predicted(live: Live) -> None:
     """Then the group goes no further than to the object that is refused."""
     limit(live, "count/services", 1)
     create(live)
@@ -241,7 +241,7 @@ def test_quotas_that_must_not_be_read_are_not_foretold(live: Live) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def test_what_all_groups_share_holds_back_all(live: Live) -> None:
+def test_shared_object_blocks_all_groups(live: Live) -> None:
     create(live)
     with refusing(live, "ConfigMap", f"{NAME}-druid-common-config"):
         mark = live.mark()
@@ -251,7 +251,7 @@ def test_what_all_groups_share_holds_back_all(live: Live) -> None:
         assert live.made() == set()
 
 
-def test_check_mode_says_it_first(live: Live) -> None:
+def test_check_mode_predicts_the_rejection(live: Live) -> None:
     create(live)
     before = identities(live)
     with refusing(live, "StatefulSet", STATEFUL):
@@ -265,7 +265,7 @@ def test_check_mode_says_it_first(live: Live) -> None:
         assert identities(live) == before
 
 
-def test_by_hand_the_task_fails_after_reporting(live: Live, ansible: Ansible) -> None:
+def test_playbook_fails_after_reporting(live: Live, ansible: Ansible) -> None:
     create(live)
     with refusing(live, "StatefulSet", STATEFUL):
         run = ansible.cluster(NAME, status=2)

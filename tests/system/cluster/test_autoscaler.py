@@ -62,7 +62,7 @@ def by_hand(live: Live, kind: str, name: str, smallest: int = 1) -> None:
 
 
 @ALL_KINDS
-def test_comes_to_a_running_group_without_a_change(live: Live, kind: str) -> None:
+def test_added_to_a_running_group_without_another_change(live: Live, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5))
     settled(live)
     replicas, generation = state(live, kind)
@@ -76,7 +76,7 @@ def test_comes_to_a_running_group_without_a_change(live: Live, kind: str) -> Non
 
 
 @ALL_KINDS
-def test_comes_together_with_another_change_in_one_write(live: Live, kind: str) -> None:
+def test_added_with_another_change_in_one_write(live: Live, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5))
     settled(live)
     _replicas, generation = state(live, kind)
@@ -86,7 +86,7 @@ def test_comes_together_with_another_change_in_one_write(live: Live, kind: str) 
 
 
 @ALL_KINDS
-def test_its_decisions_are_left_alone(live: Live, kind: str) -> None:
+def test_replicas_of_the_autoscaler_are_kept(live: Live, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
     settled(live)
     for wanted in (7, 2):
@@ -98,7 +98,7 @@ def test_its_decisions_are_left_alone(live: Live, kind: str) -> None:
 
 
 @ALL_KINDS
-def test_goes_and_the_resource_decides_again(live: Live, kind: str) -> None:
+def test_removed_and_the_resource_sets_the_replicas(live: Live, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
     settled(live)
     scale(live, kind, 7)
@@ -123,7 +123,7 @@ def test_goes_and_the_resource_decides_again(live: Live, kind: str) -> None:
 
 @ALL_KINDS
 @pytest.mark.parametrize(("replicas", "smallest", "first"), [(1, 3, 3), (5, 2, 5), (0, 2, 2)])
-def test_a_new_group_starts_with_what_both_want(
+def test_new_group_starts_within_the_limits_of_both(
     live: Live, kind: str, replicas: int, smallest: int, first: int
 ) -> None:
     scaler = autoscaler(kind, KINDS[kind][0], smallest)
@@ -138,7 +138,7 @@ def test_a_new_group_starts_with_what_both_want(
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["with the takeover", "after it"])
-def test_comes_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> None:
+def test_added_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> None:
     operator = GoOperator(golden, "hand").run()
     golden.scale("StatefulSet", "druid-hand-historicals-hot", 3)
     before = operator.settled()
@@ -153,7 +153,7 @@ def test_comes_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> No
     assert one_pass(golden, "hand").plan.steps == ()
 
 
-def test_one_that_is_not_part_of_the_resource_is_not_fought(live: Live) -> None:
+def test_replicas_of_an_external_autoscaler_are_kept(live: Live) -> None:
     """Kubernetes' own controller scales both kinds; it looks every 15 seconds."""
     nodes = {key: node for kind in KINDS for key, node in group(kind, replicas=3).items()}
     full_cluster.create(live, **nodes)
@@ -177,7 +177,7 @@ def test_one_that_is_not_part_of_the_resource_is_not_fought(live: Live) -> None:
 
 
 @ALL_KINDS
-def test_what_a_person_scales_comes_back(live: Live, kind: str) -> None:
+def test_manual_scaling_is_reverted(live: Live, kind: str) -> None:
     """There is an autoscaler, but for something else."""
     full_cluster.create(live, **group(kind, replicas=3))
     settled(live)
@@ -191,7 +191,7 @@ def test_what_a_person_scales_comes_back(live: Live, kind: str) -> None:
     assert len([each for each in live.requests(mark) if each.resource == "horizontalpodautoscalers"]) == 1
 
 
-def test_one_that_is_not_part_of_the_resource_stays_when_the_go_operator_goes(golden: Live) -> None:
+def test_replicas_of_an_external_autoscaler_are_kept_after_migration(golden: Live) -> None:
     operator = GoOperator(golden, "hand").run()
     name = "druid-hand-routers"
     by_hand(golden, "StatefulSet", name)

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.tests.system.support.waiting import even
 MADE_BY_US = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
 
 
-def test_file_that_is_no_resource(each_ansible: Ansible) -> None:
+def test_file_without_a_resource(each_ansible: Ansible) -> None:
     broken = each_ansible.write("broken.yml", "{a: [")[1:]
     listed = each_ansible.write("list.json", [])[1:]
     service = each_ansible.write("service.yml", "{apiVersion: v1, kind: Service, metadata: {name: a}}")[1:]
@@ -40,7 +40,7 @@ def test_file_that_is_no_resource(each_ansible: Ansible) -> None:
     assert "resource: metadata.name is wiki, but the option name is other. Omit one of them." in two_names
 
 
-def test_nothing_there(each_ansible: Ansible, live: Live) -> None:
+def test_missing_resource(each_ansible: Ansible, live: Live) -> None:
     nowhere = {"namespace": "no-such-namespace"}
     no_resource, no_namespace, neither, unreachable = messages(
         each_ansible,
@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[Manifest, str]] = {
 }
 
 
-def test_what_the_crd_refuses(live: Live, ansible: Ansible) -> None:
+def test_rejected_by_the_crd(live: Live, ansible: Ansible) -> None:
     resources = [merged(wiki.resource(), patch) for patch, _field in REFUSED.values()]
     from_server = messages(ansible, *({"resource": resource} for resource in resources))
     without_resource = messages(ansible, *({"name": "wiki", "spec": resource["spec"]} for resource in resources))
@@ -125,7 +125,7 @@ INVALID: dict[str, tuple[Manifest, str]] = {
 
 
 @pytest.mark.parametrize("mistake", INVALID)
-def test_what_only_we_see(live: Live, mistake: str) -> None:
+def test_rejected_by_validation(live: Live, mistake: str) -> None:
     patch, words = INVALID[mistake]
     live.create(merged(wiki.resource(), patch))
     assert one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
@@ -135,7 +135,7 @@ def test_what_only_we_see(live: Live, mistake: str) -> None:
     assert live.made() == set()
 
 
-def test_a_volume_that_is_missing_can_be_added(live: Live) -> None:
+def test_missing_volume_can_be_added(live: Live) -> None:
     live.create(merged(wiki.resource(), wiki.changed("data", volumeMounts=[{"name": "var", "mountPath": "/var"}])))
     [problem] = one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
     assert problem.reason == "RejectedByAPIServer"
@@ -146,7 +146,7 @@ def test_a_volume_that_is_missing_can_be_added(live: Live) -> None:
 
 @pytest.mark.parametrize("given", ["resource", "spec"])
 @pytest.mark.parametrize("check_mode", [True, False], ids=["checked", "done"])
-def test_names_the_field_that_a_typo_was_meant_for(live: Live, given: str, check_mode: bool) -> None:
+def test_suggests_the_field_for_a_typo(live: Live, given: str, check_mode: bool) -> None:
     """The API server's words, which may change, and ours."""
     misspelt = wiki.resource()
     misspelt["metadata"]["namespace"] = live.namespace
@@ -158,7 +158,7 @@ def test_names_the_field_that_a_typo_was_meant_for(live: Live, given: str, check
         assert warning.endswith(f" (did you mean {nearest}?)")
 
 
-def test_task_fails_with_the_words_of_the_condition_until_it_is_mended(each_ansible: Ansible, live: Live) -> None:
+def test_task_fails_with_the_message_of_the_condition_until_it_is_fixed(each_ansible: Ansible, live: Live) -> None:
     resource = merged(wiki.resource(), INVALID["no label"][0])
     live.create(resource)
     by_resource, without_resource = messages(
@@ -185,7 +185,7 @@ RULES = [
 ]
 
 
-def test_installing_the_crds_names_the_permissions_that_it_takes(each_ansible: Ansible) -> None:
+def test_installing_the_crds_names_the_missing_permissions(each_ansible: Ansible) -> None:
     assert each_ansible.plane is not None
     limited = str(each_ansible.plane.kubeconfig("limited"))
     refused = each_ansible.run("druidops.druid.install_crds", status=2, K8S_AUTH_KUBECONFIG=limited)
@@ -196,7 +196,7 @@ def test_installing_the_crds_names_the_permissions_that_it_takes(each_ansible: A
     assert "Not all CRDs could be applied: Failed to " in told
 
 
-def test_message_names_the_permission_that_is_missing(ansible: Ansible, live: Live) -> None:
+def test_message_names_the_missing_permission(ansible: Ansible, live: Live) -> None:
     live.create(wiki.resource())
     limited: dict[str, Any] = {"name": "wiki", "kubeconfig": str(live.plane.kubeconfig("limited"))}
     [nothing] = messages(ansible, limited)
@@ -246,7 +246,7 @@ def foreign(kind: str, name: str, labels: dict[str, str]) -> Manifest:
     "labels", [{}, {"app": "druid", "druid_cr": "wiki"}], ids=["without labels", "with our labels"]
 )
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_collision_is_named_and_the_object_left_alone(live: Live, kind: str, labels: dict[str, str]) -> None:
+def test_name_conflict_is_reported_and_the_object_is_kept(live: Live, kind: str, labels: dict[str, str]) -> None:
     name = min(name for each, name in MADE_BY_US if each == kind and "common" not in name)
     live.create(foreign(kind, name, labels))
     theirs = untouched(live.get(kind, name))
@@ -281,7 +281,7 @@ def referring(namespace: str) -> Manifest:
     return wiki.resource(extraCommonConfig=[{"name": "extra", "namespace": namespace}])
 
 
-def test_missing_reference_changes_nothing_until_it_is_there(ansible: Ansible, live: Live) -> None:
+def test_missing_reference_blocks_until_it_exists(ansible: Ansible, live: Live) -> None:
     live.create(referring(live.namespace))
     [missing] = messages(ansible, {"name": "wiki"})
     words = f"spec.extraCommonConfig: ConfigMap extra in namespace {live.namespace} does not exist."
@@ -295,7 +295,7 @@ def test_missing_reference_changes_nothing_until_it_is_there(ansible: Ansible, l
     assert live.get("ConfigMap", "wiki-druid-common-config")["data"]["extra.properties"] == "a=b"
 
 
-def test_reference_to_another_namespace_needs_permission(ansible: Ansible, live: Live) -> None:
+def test_reference_to_another_namespace_requires_permission(ansible: Ansible, live: Live) -> None:
     resource = referring("kube-public")
     resource["spec"]["extraCommonConfig"][0]["name"] = "kube-root-ca.crt"
     live.create(resource)

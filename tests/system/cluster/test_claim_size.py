@@ -43,7 +43,7 @@ def claim(live: Live) -> tuple[str, str]:
     return found["metadata"]["uid"], found["spec"]["resources"]["requests"]["storage"]
 
 
-def test_a_size_that_was_too_large_is_taken_back(cluster: Live) -> None:
+def test_too_large_size_can_be_reverted(cluster: Live) -> None:
     before = claim(cluster)
     for storage in ("10Ti", "2Gi", "1Gi"):
         ask_for(cluster, storage)
@@ -53,7 +53,7 @@ def test_a_size_that_was_too_large_is_taken_back(cluster: Live) -> None:
     assert claim(cluster) == before
 
 
-def test_a_claim_does_not_shrink(cluster: Live) -> None:
+def test_pvc_does_not_shrink(cluster: Live) -> None:
     before = claim(cluster)
     ask_for(cluster, "500Mi")
     [finding] = one_pass(cluster, NAME).plan.findings

@@ -82,7 +82,7 @@ CASES = [*((what, whose) for what in THEIRS for whose in WHOSE), ("Service", of_
 
 
 @pytest.mark.parametrize(("what", "whose"), CASES, ids=lambda each: getattr(each, "__name__", each))
-def test_is_never_touched(live: Live, what: str, whose: Callable[[Live, str], dict[str, Any]]) -> None:
+def test_foreign_object_is_never_changed(live: Live, what: str, whose: Callable[[Live, str], dict[str, Any]]) -> None:
     address, group, content = THEIRS[what]
     kind, _space, name = address.partition(" ")
     live.create({"kind": kind, "metadata": {"name": name, **whose(live, name)}, **content})
@@ -126,7 +126,7 @@ def decided(live: Manifest) -> Manifest:
 
 
 @pytest.mark.parametrize("by", ["operator", "hand", "variable"])
-def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, by: str) -> None:
+def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: Live, by: str) -> None:
     """As it is restored from a backup, say: with our labels, also in its selector, and no owner."""
     labels = labelled_like_ours(live, STATEFUL)["labels"]
     template = {**TEMPLATE, "metadata": {"labels": labels}}
@@ -161,7 +161,7 @@ def test_keeps_the_data_of_a_stateful_set_that_only_looks_like_ours(live: Live, 
 
 
 @pytest.mark.parametrize("first", ["a-b", "a"])
-def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str) -> None:
+def test_clusters_with_conflicting_names_keep_each_others_objects(live: Live, first: str) -> None:
     groups = {"a-b": "c", "a": "b-c"}
     second = next(name for name in groups if name != first)
     for name in (first, second):
@@ -187,7 +187,7 @@ def test_clusters_whose_names_meet_leave_each_other_alone(live: Live, first: str
     assert one_pass(live, first).plan.steps == ()
 
 
-def test_the_name_of_a_resource_is_not_for_a_cluster_made_of_variables(live: Live) -> None:
+def test_cluster_defined_by_variables_cannot_have_the_name_of_a_resource(live: Live) -> None:
     resource = full_cluster.create(live, NAME)
     one_pass(live, NAME)
     mark = live.mark()

@@ -157,7 +157,7 @@ def foreign(kind: str, name: str) -> Manifest:
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_somebody_takes_a_name(live: Live, stepping_in: SteppingIn, kind: str) -> None:
+def test_another_client_creates_an_object_with_the_name(live: Live, stepping_in: SteppingIn, kind: str) -> None:
     """Either we were first, or the object of that name is not ours and stays as it is."""
     taken: list[Manifest] = []
 
@@ -209,7 +209,7 @@ def forget_edits(live: Live) -> None:
             live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})
 
 
-def test_somebody_adds_to_every_object(live: Live, stepping_in: SteppingIn) -> None:
+def test_another_client_adds_to_every_object(live: Live, stepping_in: SteppingIn) -> None:
     """What others add to an object between any two requests of an update stays as long as the object."""
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))
@@ -241,7 +241,7 @@ def take_away(live: Live) -> None:
             live.delete("StatefulSet", f"druid-c-{key}")
 
 
-def test_somebody_takes_a_workload_away(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+def test_another_client_deletes_a_workload(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
@@ -257,7 +257,7 @@ def test_somebody_takes_a_workload_away(live: Live, stepping_in: SteppingIn, cre
     stepping_in.run(attempt)
 
 
-def test_somebody_makes_the_resource_anew(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+def test_another_client_recreates_the_resource(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
     """Whatever was decided on the old one does not harm the new one."""
     other = connection(live)
 
@@ -290,7 +290,7 @@ def given(live: Live, name: str) -> Request:
     return cluster_request(name, live.namespace, resource=manifest)
 
 
-def test_two_give_the_resource(live: Live, stepping_in: SteppingIn) -> None:
+def test_two_runs_provide_the_resource(live: Live, stepping_in: SteppingIn) -> None:
     other = connection(live)
     good(run(other, given(live, "model")))
     created = picture(live, "model")
@@ -306,7 +306,7 @@ def test_two_give_the_resource(live: Live, stepping_in: SteppingIn) -> None:
     stepping_in.run(attempt)
 
 
-def test_two_without_a_conductor(live: Live, created: dict[str, Any]) -> None:
+def test_two_concurrent_reconciles(live: Live, created: dict[str, Any]) -> None:
     """Two connections, really at once: creation, update and deletion."""
     with ThreadPoolExecutor(2) as threads:
 
@@ -353,7 +353,7 @@ def is_bound(seen: Seen) -> bool:
     return bool({"uid", "resourceVersion"} & seen.body["metadata"].keys())
 
 
-def test_every_write_says_what_it_was_decided_on(live: Live, proxy: FaultProxy) -> None:
+def test_every_write_has_a_precondition(live: Live, proxy: FaultProxy) -> None:
     """Creation, update, recreation, repair, deletion by resource; and creation and deletion by variable."""
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))

@@ -48,7 +48,7 @@ def kubeconfig(live: Live) -> dict[str, Any]:
     return content
 
 
-def test_connection_options_are_taken_in_their_order(each_ansible: Ansible, live: Live) -> None:
+def test_precedence_of_connection_options(each_ansible: Ansible, live: Live) -> None:
     path = each_ansible.write("kubeconfig", kubeconfig(live))[1:]
     token = {"host": live.plane.url, "ca_cert": str(live.plane.ca_file), "api_key": live.plane.token("go-operator")}
     ways: list[tuple[dict[str, Any], dict[str, Any], str]] = [
@@ -68,7 +68,7 @@ def test_connection_options_are_taken_in_their_order(each_ansible: Ansible, live
     assert users(live, mark) == [user for _task, _defaults, user in ways] + ["go-operator"]
 
 
-def test_a_client_certificate_says_who_asks(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
+def test_client_certificate_authenticates(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
     me = make(tmp_path, "certified", authority(live))
     files = {"client_cert": str(me.certificate_file), "client_key": str(me.key_file)}
     mark = live.mark()
@@ -79,7 +79,7 @@ def test_a_client_certificate_says_who_asks(each_ansible: Ansible, live: Live, t
     assert users(live, mark) == ["certified"]
 
 
-def test_kubeconfig_that_leads_nowhere(ansible: Ansible, live: Live) -> None:
+def test_kubeconfig_of_an_unreachable_server(ansible: Ansible, live: Live) -> None:
     for name, value in {"kubeconfig": "/nonexistent", "context": "no-such-context"}.items():
         output = ansible.tasks(info(live, **{name: value}), status=2).output
         assert "Cannot connect to a Kubernetes cluster" in output

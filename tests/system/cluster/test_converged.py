@@ -80,12 +80,12 @@ def test_settles_with_every_feature(live: Live, feature: str) -> None:
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_settles_with_what_the_go_operator_runs(live: Live, name: str) -> None:
+def test_settles_with_objects_of_the_go_operator(live: Live, name: str) -> None:
     settles(live, stored(without_pods(recording.resource(name, "applied")), live))
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_server_accepts_all_that_is_rendered(control_plane: ControlPlane, feature: str) -> None:
+def test_server_accepts_all_rendered_objects(control_plane: ControlPlane, feature: str) -> None:
     default = Live(control_plane, "default")
     resource = deepcopy(FEATURES[feature])
     resource["metadata"]["namespace"] = default.namespace
@@ -122,7 +122,7 @@ def referring(live: Live) -> Manifest:
     )
 
 
-def test_costs_one_list_per_kind_and_one_get_per_object_named(live: Live) -> None:
+def test_costs_one_list_per_kind_and_one_get_per_referenced_object(live: Live) -> None:
     name = stored(referring(live), live)
     until_ready(live, name)
     mark = live.mark()

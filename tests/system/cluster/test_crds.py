@@ -126,7 +126,7 @@ def generated_from(control_plane: ControlPlane) -> Iterator[ControlPlane]:
             yield other
 
 
-def test_the_files_are_what_the_generator_makes_of_this_server(generated_from: ControlPlane) -> None:
+def test_files_match_the_generator_with_this_server(generated_from: ControlPlane) -> None:
     command = [sys.executable, "-m", "tools.crd.generate", "--check", "--openapi", str(generated_from.kubeconfig())]
     subprocess.run(command, cwd=ROOT, check=True)
 
@@ -142,7 +142,7 @@ def test_a_plain_apply_is_accepted(control_plane: ControlPlane, plural: str) -> 
 
 
 @pytest.mark.parametrize("plural", ["druids", "druidingestions"])
-def test_nothing_about_it_is_complained_of(control_plane: ControlPlane, plural: str) -> None:
+def test_api_server_reports_no_warnings(control_plane: ControlPlane, plural: str) -> None:
     crd = control_plane.request("GET", f"{CRDS}/{plural}.druid.apache.org")
     conditions = {each["type"]: each["status"] for each in crd["status"]["conditions"]}
     assert conditions == {"NamesAccepted": "True", "Established": "True"}
@@ -150,7 +150,9 @@ def test_nothing_about_it_is_complained_of(control_plane: ControlPlane, plural: 
 
 @pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
 @pytest.mark.parametrize("form", ["applied", "stored"])
-def test_accepts_what_runs_today_and_stores_what_the_engine_says(druids: Druids, file: Path, form: str) -> None:
+def test_accepts_current_resources_and_stores_them_as_the_go_operator_does(
+    druids: Druids, file: Path, form: str
+) -> None:
     stated = json.loads(file.read_text())[form]["spec"]
     stored = druids.try_out(stated)["spec"]
     result = schema.apply(schema.spec_of("Druid"), stated)
@@ -182,7 +184,7 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
         {"additionalContainer": [{**container("ä" * 63), "ports": [{"containerPort": 1}]}]},
     ],
 )
-def test_stores_what_the_engine_says(druids: Druids, changes: dict[str, Any]) -> None:
+def test_stores_the_same_as_the_schema_library(druids: Druids, changes: dict[str, Any]) -> None:
     stated = spec(**changes)
     expected = druids.try_out(stated)["spec"]
     assert schema.apply(schema.spec_of("Druid"), stated) == schema.Result(expected, (), ())
@@ -236,7 +238,7 @@ ERROR = re.compile(rf"(spec[^ :]*): ({KINDS})")
         spec(middleManagerDrainStrategy={"drainTimeout": "soon"}),
     ],
 )
-def test_refuses_what_the_engine_refuses(druids: Druids, value: Any) -> None:
+def test_rejects_the_same_as_the_schema_library(druids: Druids, value: Any) -> None:
     message = druids.refusal(lambda: druids.try_out(value))
     errors = schema.apply(schema.spec_of("Druid"), value).errors
     assert {(error.path, error.kind) for error in errors} == set(ERROR.findall(message))
@@ -258,13 +260,13 @@ BROKEN_RULES = pytest.mark.parametrize(
 
 
 @BROKEN_RULES
-def test_rules_say_what_is_wrong(druids: Druids, changes: dict[str, Any], message: str) -> None:
+def test_rules_explain_the_error(druids: Druids, changes: dict[str, Any], message: str) -> None:
     assert message in druids.refusal(lambda: druids.try_out(spec(**changes)))
     assert message in druids.refusal(lambda: druids.try_out(with_broker(**changes)))
 
 
 @BROKEN_RULES
-def test_rules_hold_for_a_change_of_what_was_right(druids: Druids, changes: dict[str, Any], message: str) -> None:
+def test_rules_apply_to_changes_of_a_valid_resource(druids: Druids, changes: dict[str, Any], message: str) -> None:
     right = {"additionalContainer": [container("a")], "services": [{"metadata": {"name": "%s"}}, {}]}
     druids.create(druid(spec(**right, nodes={"brokers": {**BROKER, **right}})))
     assert message in druids.refusal(lambda: druids.patch("example", {"spec": changes}))
@@ -272,7 +274,7 @@ def test_rules_hold_for_a_change_of_what_was_right(druids: Druids, changes: dict
     assert druids.patch("example", {"spec": right})["metadata"]["generation"] == 1
 
 
-def test_shows_what_helps(druids: Druids) -> None:
+def test_columns_and_descriptions(druids: Druids) -> None:
     druids.create(druid(spec()))
     condition = {"type": "Ready", "status": "False", "reason": "Waiting", "message": "", "observedGeneration": 1}
     condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
@@ -283,7 +285,7 @@ def test_shows_what_helps(druids: Druids) -> None:
     assert [shown[name] for name in ("Ready", "Reason", "Nodes", "Version")] == ["False", "Waiting", "5/6", "33.0.0"]
 
 
-def test_is_called_by_its_short_names_and_no_category_takes_the_place_of_a_kind(control_plane: ControlPlane) -> None:
+def test_short_names_and_categories(control_plane: ControlPlane) -> None:
     served = control_plane.request("GET", "/apis/druid.apache.org/v1alpha1")["resources"]
     kinds = [each for each in served if "/" not in each["name"]]
     names = {each["name"]: (each["singularName"], each["shortNames"], each["categories"]) for each in kinds}
@@ -296,7 +298,7 @@ def test_is_called_by_its_short_names_and_no_category_takes_the_place_of_a_kind(
     assert words.isdisjoint(word for _singular, _short, categories in names.values() for word in categories)
 
 
-def test_keeps_the_status_of_every_line_of_the_go_operator(druids: Druids) -> None:
+def test_keeps_the_status_of_every_release_line_of_the_go_operator(druids: Druids) -> None:
     druids.create(druid(spec()))
     lists = ("statefulSets", "deployments", "services", "configMaps", "podDisruptionBudgets", "ingress")
     status = {name: ["a"] for name in (*lists, "hpAutoscalers", "pods", "persistentVolumeClaims")}
@@ -391,7 +393,7 @@ def _answer(call: Callable[[], object], expected: set[int]) -> int | None:
     return None
 
 
-def test_a_resource_from_before_the_rules_stays_manageable(stored: Druids) -> None:
+def test_invalid_resource_from_before_the_rules_can_be_changed(stored: Druids) -> None:
     stored.patch("broken", {"metadata": {"labels": {"team": "data"}}})
     stored.patch("broken/status", {"status": {"nodes": "0/1"}})
     changed = stored.patch("broken", {"spec": {"nodes": {"brokers": {"replicas": 2}}, "image": "druid"}})

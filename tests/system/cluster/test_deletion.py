@@ -147,7 +147,7 @@ STATES: dict[str, tuple[Callable[[Live, str], None], str]] = {
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
-def test_goes_in_every_state(live: Live, state: str, keep: bool) -> None:
+def test_deleted_in_every_state(live: Live, state: str, keep: bool) -> None:
     deploy(live, "c", spec(disablePVCDeletionFinalizer=keep))
     assert (FINALIZER in (live.get("Druid", "c")["metadata"].get("finalizers") or ())) is not keep
     change, reason = STATES[state]
@@ -169,7 +169,7 @@ def has_reason(resource: Manifest, reason: str) -> bool:
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_heeds_the_flag_as_it_is_in_the_end(live: Live, keep: bool) -> None:
+def test_last_value_of_the_flag_applies(live: Live, keep: bool) -> None:
     deploy(live, "c", spec())
     claims = {*own_claims("c"), add_owned_claim(live, "c")}
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": not keep}})
@@ -181,7 +181,7 @@ def test_heeds_the_flag_as_it_is_in_the_end(live: Live, keep: bool) -> None:
 
 
 @pytest.mark.parametrize("held", [True, False], ids=["held by others", "going at once"])
-def test_absence_by_hand_heeds_the_flag_for_what_the_resource_owns(live: Live, held: bool) -> None:
+def test_state_absent_respects_the_flag_for_owned_objects(live: Live, held: bool) -> None:
     deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
     owned = add_owned_claim(live, "c")
     if held:
@@ -196,7 +196,7 @@ def test_absence_by_hand_heeds_the_flag_for_what_the_resource_owns(live: Live, h
     eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in (*own_claims("c"), owned)})
 
 
-def test_what_is_kept_for_others_is_kept_from_kubernetes_too(live: Live) -> None:
+def test_kept_pvcs_are_not_garbage_collected(live: Live) -> None:
     deploy(live, "c")
     owned = add_owned_claim(live, "c")
     stranger(live, owned)
@@ -206,7 +206,7 @@ def test_what_is_kept_for_others_is_kept_from_kubernetes_too(live: Live) -> None
     assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
 
 
-def test_flag_comes_and_goes_with_the_finalizer(live: Live) -> None:
+def test_flag_adds_and_removes_the_finalizer(live: Live) -> None:
     deploy(live, "c", spec())
     for keep in (True, False):
         live.merge(
@@ -253,7 +253,7 @@ def test_playbook_and_operator_agree_on_the_finalizer(live: Live) -> None:
     ],
     ids=repr,
 )
-def test_goes_whatever_is_stored(live: Live, specification: Any) -> None:
+def test_deleted_whatever_etcd_contains(live: Live, specification: Any) -> None:
     deploy(live, "c", spec())
     store_spec(live, "c", specification)
     live.delete("Druid", "c")
@@ -261,7 +261,7 @@ def test_goes_whatever_is_stored(live: Live, specification: Any) -> None:
     assert gone(live, "c")
 
 
-def test_says_why_a_resource_without_specification_stays(live: Live) -> None:
+def test_reports_why_a_resource_without_specification_is_kept(live: Live) -> None:
     deploy(live, "c", spec())
     store_spec(live, "c", None)
     live.delete("Druid", "c")
@@ -278,7 +278,7 @@ def reported(outcome: Outcome) -> list[str]:
     return [problem.message for problem in outcome.report.problems]
 
 
-def test_goes_with_its_namespace(live: Live) -> None:
+def test_deleted_with_its_namespace(live: Live) -> None:
     deploy_with_pods(live, "c")
     live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
     # Kubernetes would do it, too, but only when it comes to it.
@@ -287,7 +287,7 @@ def test_goes_with_its_namespace(live: Live) -> None:
     assert gone(live, "c")
 
 
-def test_leaves_everything_when_orphaned(live: Live) -> None:
+def test_orphan_deletion_keeps_all_objects(live: Live) -> None:
     deploy(live, "c", spec())
     everything = left(live, "c") - {"Druid c"}
     live.delete("Druid", "c", "Orphan")
@@ -301,7 +301,7 @@ def test_leaves_everything_when_orphaned(live: Live) -> None:
     assert gone(live, "c")
 
 
-def test_leaves_everything_when_orphaned_and_kubernetes_was_faster(live: Live) -> None:
+def test_orphan_deletion_keeps_all_objects_if_kubernetes_is_faster(live: Live) -> None:
     deploy(live, "c", spec())
     everything = left(live, "c") - {"Druid c"}
     live.delete("Druid", "c", "Orphan")
@@ -310,7 +310,7 @@ def test_leaves_everything_when_orphaned_and_kubernetes_was_faster(live: Live) -
     assert left(live, "c") == everything
 
 
-def test_leaves_no_claim_of_pods_that_are_just_being_made(live: Live) -> None:
+def test_deletes_pvcs_of_pods_that_are_being_created(live: Live) -> None:
     for name in ("c0", "c1", "c2"):
         live.create(resource(name, spec(replicas=3)))
         one_pass(live, name)
@@ -349,7 +349,7 @@ def foreign_claims(live: Live) -> set[str]:
 
 
 @pytest.mark.parametrize("by", ["operator", "hand", "variable"])
-def test_takes_only_its_own_claims(live: Live, by: str) -> None:
+def test_deletes_only_its_own_pvcs(live: Live, by: str) -> None:
     foreign = foreign_claims(live)
     if by == "variable":
         one_pass(live, "a-b", without_resource=True, spec=spec())
@@ -377,7 +377,7 @@ def test_takes_only_its_own_claims(live: Live, by: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["operator", "hand"])
-def test_says_that_data_are_kept_when_it_cannot_know_whether_the_resource_was_orphaned(live: Live, by: str) -> None:
+def test_reports_kept_data_if_orphan_deletion_is_uncertain(live: Live, by: str) -> None:
     deploy(live, "c")
     common = "c-druid-common-config"
     live.merge("ConfigMap", common, {"metadata": {"ownerReferences": None}})
@@ -396,7 +396,7 @@ def test_says_that_data_are_kept_when_it_cannot_know_whether_the_resource_was_or
     eventually(lambda: left(live, "c") == {f"ConfigMap {common}", *(f"{CLAIM} {name}" for name in own_claims("c"))})
 
 
-def test_puts_the_owner_back_before(live: Live) -> None:
+def test_restores_the_owner_reference_first(live: Live) -> None:
     deploy(live, "c")
     live.merge("ConfigMap", "c-druid-common-config", {"metadata": {"ownerReferences": None}})
     one_pass(live, "c")
@@ -425,7 +425,7 @@ class LateController:
 
 
 @pytest.mark.parametrize("by", ["resource", "variable"])
-def test_takes_a_claim_that_a_controller_makes_at_the_last_moment(live: Live, by: str) -> None:
+def test_deletes_a_pvc_that_a_controller_creates_at_the_last_moment(live: Live, by: str) -> None:
     if by == "resource":
         deploy_with_pods(live, "c")
     else:
@@ -459,7 +459,7 @@ class Witness:
 
 
 @pytest.mark.parametrize("by", ["resource", "variable", "resource that is going"])
-def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
+def test_names_a_pvc_before_it_is_deleted(live: Live, by: str) -> None:
     if by == "variable":
         one_pass(live, "c", without_resource=True, spec=spec(replicas=1))
         eventually(lambda: set(live.names(CLAIM)) == own_claims("c"))
@@ -480,7 +480,7 @@ def test_names_a_claim_before_it_is_deleted(live: Live, by: str) -> None:
     assert len(witness.lines) == len(set(witness.lines))
 
 
-def test_what_somebody_else_holds_is_waited_for_by_name_and_is_no_change(live: Live) -> None:
+def test_waits_by_name_for_objects_with_foreign_finalizers_without_a_change(live: Live) -> None:
     deploy(live, "c")
     live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
     live.delete("Druid", "c")
@@ -530,7 +530,7 @@ def deploy_and_leave_alone(live: Live, kind: str, without_resource: bool = False
     left_alone(live, kind)
 
 
-def test_pods_that_were_left_alone_go_with_a_resource_that_others_hold(live: Live) -> None:
+def test_orphaned_pods_are_deleted_with_a_resource_that_has_foreign_finalizers(live: Live) -> None:
     deploy_and_leave_alone(live, "StatefulSet", disablePVCDeletionFinalizer=True)
     live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
     live.delete("Druid", "c")
@@ -545,7 +545,7 @@ def nothing_runs(live: Live) -> bool:
 
 @pytest.mark.parametrize("by", ["operator", "hand", "hand, keeping data", "variable"])
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-def test_pods_that_a_killed_recreation_has_left_go_with_the_cluster(live: Live, kind: str, by: str) -> None:
+def test_pods_of_an_interrupted_recreation_are_deleted_with_the_cluster(live: Live, kind: str, by: str) -> None:
     keep = by == "hand, keeping data"
     deploy_and_leave_alone(live, kind, by == "variable", disablePVCDeletionFinalizer=keep)
     if by == "operator":
@@ -559,7 +559,7 @@ def test_pods_that_a_killed_recreation_has_left_go_with_the_cluster(live: Live, 
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-def test_pods_that_a_killed_recreation_has_left_go_with_their_group(live: Live, kind: str) -> None:
+def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: Live, kind: str) -> None:
     deploy_and_leave_alone(live, kind)
     leaving = {each["metadata"]["uid"] for each in of_brokers(live, "Pod")}
     [stays] = {each["metadata"]["uid"] for each in live.list("Pod")} - leaving
@@ -576,7 +576,7 @@ def test_pods_that_a_killed_recreation_has_left_go_with_their_group(live: Live, 
     assert [each.resource for each in live.requests(mark) if each.resource == "replicasets"] == []
 
 
-def test_workloads_go_before_their_claims(live: Live) -> None:
+def test_workloads_are_deleted_before_their_pvcs(live: Live) -> None:
     deploy_with_pods(live, "c")
     live.delete("Druid", "c")
     mark = live.mark()
@@ -639,7 +639,7 @@ def killed_everywhere(record_property: Callable[[str, object], None], request: p
 
 
 @pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
-def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_everywhere: Everywhere) -> None:
+def test_second_run_completes_the_finalizer(live: Live, keep: bool, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         deploy(live, name)
@@ -658,7 +658,7 @@ def test_finalizer_is_finished_by_a_second_run(live: Live, keep: bool, killed_ev
     killed_everywhere(attempt, "finalizer")
 
 
-def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, killed_everywhere: Everywhere) -> None:
+def test_second_run_completes_the_deletion_of_a_resource(live: Live, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         request = cluster_request(f"c{requests}", live.namespace, absent=True)
         deploy(live, request.name)
@@ -673,7 +673,7 @@ def test_absence_of_a_resource_is_finished_by_a_second_run(live: Live, killed_ev
 
 
 @pytest.mark.parametrize("stated", [True, False], ids=["with its data", "but not its data"])
-def test_absence_without_resource_is_finished_by_a_second_run(
+def test_second_run_completes_the_deletion_without_resource(
     live: Live, stated: bool, killed_everywhere: Everywhere
 ) -> None:
     def attempt(requests: int) -> bool:
@@ -692,7 +692,7 @@ def test_absence_without_resource_is_finished_by_a_second_run(
     killed_everywhere(attempt, "absent by variable")
 
 
-def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, killed_everywhere: Everywhere) -> None:
+def test_deleted_after_an_interrupted_creation(live: Live, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         live.create(resource(name))
@@ -705,7 +705,7 @@ def test_goes_after_a_creation_that_was_cut_short_anywhere(live: Live, killed_ev
     eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
 
 
-def test_keeps_the_finalizer_while_something_cannot_go(live: Live) -> None:
+def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: Live) -> None:
     """What the server will not delete keeps the resource; a workload that it will not delete keeps the claims."""
     deploy(live, "c")
     live.delete("Druid", "c")

@@ -212,7 +212,7 @@ def messages(live: Live) -> list[str]:
 
 
 @pytest.mark.parametrize("what", OURS)
-def test_what_is_ours_comes_back(cluster: Live, what: str) -> None:
+def test_drift_is_reverted(cluster: Live, what: str) -> None:
     edit = OURS[what]
     before, after = edited(cluster, edit)
     assert essence(after) != essence(before)
@@ -226,7 +226,7 @@ def test_what_is_ours_comes_back(cluster: Live, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", FOREIGN)
-def test_what_is_foreign_stays(cluster: Live, what: str) -> None:
+def test_foreign_fields_are_kept(cluster: Live, what: str) -> None:
     edit = FOREIGN[what]
     before, after = edited(cluster, edit)
     assert essence(after) != essence(before)
@@ -261,7 +261,7 @@ def _once(elements: list[Manifest]) -> dict[str, Any]:
     return {element["name"]: element.get("value", element.get("image", "")) for element in elements}
 
 
-def test_a_mixture_is_told_apart(cluster: Live) -> None:
+def test_mixed_edit_reverts_only_our_fields(cluster: Live) -> None:
     def add(live: Manifest) -> None:
         live["metadata"]["annotations"].update(team="other", mine="x")
         _main(live)["env"].append({"name": "MIXED", "value": "x"})
@@ -297,7 +297,7 @@ def _mutate(live: Manifest) -> None:
         containers += [{"name": "policy", "image": "example.com/x"}] if len(containers) == 1 else []
 
 
-def test_a_policy_that_changes_our_objects_causes_no_endless_writing(live: Live) -> None:
+def test_mutating_policy_causes_no_endless_writes(live: Live) -> None:
     full_cluster.create(live)
     with mutating(live, _mutate, "druidops"):
         assert one_pass(live, NAME).plan.findings == ()

@@ -129,7 +129,7 @@ def events(kept: Kept) -> list[str]:
     return [f"{each['reason']}: {each.get('note') or each.get('message')}" for each in kept.live.list("Event")]
 
 
-def test_keeps_what_is_stated(kept: Kept) -> None:
+def test_sets_specified_fields(kept: Kept) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 7, "decommissioningNodes": ["a:1", "b:1"]}})
     first = kept.one_pass()
     assert (first.changed, kept.sent) == (True, [f"POST {COORDINATOR}"])
@@ -153,7 +153,7 @@ def test_keeps_what_is_stated(kept: Kept) -> None:
     assert not kept.one_pass().changed
 
 
-def test_what_druid_makes_something_else_of_is_given_once(kept: Kept) -> None:
+def test_normalized_value_is_sent_once(kept: Kept) -> None:
     strategy = {"type": "fillCapacity", "misspelt": 1}
     kept.state(dynamicConfig={"overlord": {"selectStrategy": strategy}, "coordinator": {"maxSegmentsToMove": 7}})
     first = kept.one_pass()
@@ -174,7 +174,7 @@ def test_what_druid_makes_something_else_of_is_given_once(kept: Kept) -> None:
     assert (kept.one_pass().changed, kept.sent) == (True, [f"POST {OVERLORD}"])
 
 
-def test_nothing_stated_is_nothing_asked(kept: Kept) -> None:
+def test_no_request_without_a_specification(kept: Kept) -> None:
     kept.live.merge("Druid", NAME, {"spec": {"auth": AUTH}})
     mark = kept.live.mark()
     kept.one_pass()
@@ -182,7 +182,7 @@ def test_nothing_stated_is_nothing_asked(kept: Kept) -> None:
     assert not [each for each in kept.live.requests(mark) if each.resource == "secrets"]
 
 
-def test_groups_are_laid_over_the_cluster(kept: Kept) -> None:
+def test_groups_are_merged_into_the_cluster(kept: Kept) -> None:
     strategy = {"selectStrategy": {"type": "fillCapacity"}}
     kept.state(
         {"coordinators": {"maxSegmentsToMove": 8}, "workers": strategy, "others": strategy},
@@ -195,7 +195,7 @@ def test_groups_are_laid_over_the_cluster(kept: Kept) -> None:
     assert kept.in_druid(OVERLORD, "selectStrategy")["type"] == "fillCapacity"
 
 
-def test_groups_that_contradict_each_other(kept: Kept) -> None:
+def test_conflicting_groups(kept: Kept) -> None:
     kept.state(
         {"workers": {"autoScaler": {"type": "gce"}}, "others": {"autoScaler": {"type": "ec2"}}},
         dynamicConfig={
@@ -212,7 +212,7 @@ def test_groups_that_contradict_each_other(kept: Kept) -> None:
     assert kept.condition("Degraded") == ("True", "InvalidSpec")
 
 
-def test_what_this_druid_may_not_have(kept: Kept) -> None:
+def test_configuration_that_this_druid_does_not_have(kept: Kept) -> None:
     kept.state(dynamicConfig={"broker": {"queryBlocklist": []}, "coordinator": {"maxSegmentsToMove": 5}})
     kept.one_pass()
     found = condition(kept.stored, "Degraded")
@@ -224,7 +224,7 @@ def test_what_this_druid_may_not_have(kept: Kept) -> None:
     assert f"POST {COORDINATOR}" in kept.sent
 
 
-def test_check_mode_shows_and_sends_nothing(kept: Kept) -> None:
+def test_check_mode_shows_changes_and_sends_nothing(kept: Kept) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     mark = kept.live.mark()
     outcome = kept.one_pass(check_mode=True)
@@ -233,7 +233,7 @@ def test_check_mode_shows_and_sends_nothing(kept: Kept) -> None:
     assert (step.before["maxSegmentsToMove"], step.after["maxSegmentsToMove"]) == (100, 4)
 
 
-def test_the_playbook_shows_it_and_does_it(kept: Kept, tmp_path: Path) -> None:
+def test_playbook_shows_and_applies_the_change(kept: Kept, tmp_path: Path) -> None:
     ansible = Ansible(CORES["2.19"], kept.live.plane, kept.live.namespace, tmp_path)
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     kept.proxy.forget()
@@ -246,7 +246,7 @@ def test_the_playbook_shows_it_and_does_it(kept: Kept, tmp_path: Path) -> None:
     assert kept.sent == [f"POST {COORDINATOR}"]
 
 
-def test_the_first_look_only_looks(kept: Kept) -> None:
+def test_cache_read_writes_nothing(kept: Kept) -> None:
     direct = connection(kept.live)
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     with pytest.raises(CacheMiss):
@@ -258,7 +258,7 @@ def test_the_first_look_only_looks(kept: Kept) -> None:
     assert not kept.one_pass(api=CachedApi(direct, direct)).changed
 
 
-def test_a_pause_shows_what_waits(kept: Kept) -> None:
+def test_paused_resource_reports_pending_changes(kept: Kept) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, paused=True)
     outcome = kept.one_pass()
     assert (outcome.changed, kept.sent) == (False, [])
@@ -270,7 +270,7 @@ def test_a_pause_shows_what_waits(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("reaction", [UNAVAILABLE, Loss.HUNG], ids=["503", "no answer"])
-def test_druid_does_not_answer(kept: Kept, reaction: Any) -> None:
+def test_druid_does_not_respond(kept: Kept, reaction: Any) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     kept.proxy.fail_next(reaction, path=COORDINATOR)
     kept.live.merge("Druid", NAME, {"spec": {"common.runtime.properties": f"a={reaction}"}})
@@ -284,7 +284,7 @@ def test_druid_does_not_answer(kept: Kept, reaction: Any) -> None:
     assert kept.in_druid(COORDINATOR, "maxSegmentsToMove") == 4
 
 
-def test_what_it_needs_is_not_there(kept: Kept) -> None:
+def test_required_objects_are_missing(kept: Kept) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, auth=AUTH)
     kept.one_pass()
     assert kept.condition("Ready") == ("False", "SecretNotFound")
@@ -301,7 +301,7 @@ def test_what_it_needs_is_not_there(kept: Kept) -> None:
     assert (kept.sent, kept.condition("Ready")) == ([f"POST {COORDINATOR}"], ("True", "AllPodsReady"))
 
 
-def test_druid_asks_who_is_there(live: Live, druid_basic: Druid) -> None:
+def test_druid_requires_authentication(live: Live, druid_basic: Druid) -> None:
     login = druid_basic.credentials
     assert login is not None
     wrong = {"OperatorUserName": login.username, "OperatorPassword": CANARY}
@@ -320,7 +320,7 @@ def test_druid_asks_who_is_there(live: Live, druid_basic: Druid) -> None:
         assert login.password not in everything
 
 
-def test_druid_speaks_tls_and_asks_for_a_certificate(live: Live, druid_mutual_tls: Druid, druid_tls: Druid) -> None:
+def test_druid_requires_tls_and_a_client_certificate(live: Live, druid_mutual_tls: Druid, druid_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     certificate, key = druid_mutual_tls.client_certificate
     druid_mutual_tls.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
@@ -354,7 +354,7 @@ def test_druid_speaks_tls_and_asks_for_a_certificate(live: Live, druid_mutual_tl
         assert told(**OWN, url=None)[0] == "RouterNotFound"
 
 
-def test_a_cluster_without_resource(live: Live, druid: Druid) -> None:
+def test_cluster_without_resource(live: Live, druid: Druid) -> None:
     spec = {**cluster()["spec"], "dynamicConfig": {"coordinator": {"maxSegmentsToMove": 100}}}
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
@@ -368,7 +368,7 @@ def test_a_cluster_without_resource(live: Live, druid: Druid) -> None:
         assert proxy.exchanges == []
 
 
-def test_waits_for_pods_and_goes_without_a_word(live: Live, druid: Druid) -> None:
+def test_waits_for_pods_and_is_deleted_without_a_request(live: Live, druid: Druid) -> None:
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
         stated = cluster()

@@ -52,7 +52,7 @@ def limited_pass(live: Live) -> Outcome:
     return run(connection(live, "limited"), cluster_request(NAME, live.namespace), lambda _text: None, Clock())
 
 
-def test_trouble_that_lasts_is_told_once(live: Live) -> None:
+def test_lasting_problem_is_reported_once(live: Live) -> None:
     live.create({"kind": "ConfigMap", "metadata": {"name": f"{BROKERS}-config"}})
     live.create(small_cluster.resource(NAME))
     for _pass in range(10):
@@ -60,7 +60,7 @@ def test_trouble_that_lasts_is_told_once(live: Live) -> None:
     assert warnings(live) == {"NameConflict": 1}
 
 
-def test_writes_that_go_on_failing_are_told_once(live: Live) -> None:
+def test_failing_writes_are_reported_once(live: Live) -> None:
     live.create(small_cluster.resource(NAME))
     grant(live, *RIGHTS)
     for _pass in range(10):
@@ -73,7 +73,7 @@ def test_writes_that_go_on_failing_are_told_once(live: Live) -> None:
     assert {each["count"] for each in events(live)} == {1}
 
 
-def test_the_same_again_is_counted(live: Live) -> None:
+def test_repeated_event_is_counted(live: Live) -> None:
     live.create(small_cluster.resource(NAME))
     one_pass(live, NAME)
     for _time in range(3):
@@ -84,7 +84,7 @@ def test_the_same_again_is_counted(live: Live) -> None:
     assert event["lastTimestamp"] >= event["firstTimestamp"]
 
 
-def test_who_may_not_count_is_not_told_so(live: Live) -> None:
+def test_missing_permission_to_count_is_not_reported(live: Live) -> None:
     live.create(small_cluster.resource(NAME))
     everything: list[dict[str, Any]] = [
         {
@@ -106,7 +106,7 @@ def test_who_may_not_count_is_not_told_so(live: Live) -> None:
     assert event["count"] == 1
 
 
-def test_a_big_change_is_told_in_few_words(live: Live) -> None:
+def test_large_change_is_summarized(live: Live) -> None:
     spec = small_cluster.spec()
     node = spec["nodes"]["brokers"]
     spec["nodes"] = {f"g{number}": {**node, "replicas": 0} for number in range(20)}
@@ -130,7 +130,7 @@ def test_a_big_change_is_told_in_few_words(live: Live) -> None:
     assert max(len(text.encode()) for text in said) <= 1024
 
 
-def test_a_resource_that_is_made_again_has_events_of_its_own(live: Live) -> None:
+def test_recreated_resource_has_its_own_events(live: Live) -> None:
     for _time in range(2):
         live.create(small_cluster.resource(NAME))
         one_pass(live, NAME)

@@ -107,7 +107,7 @@ def belongs_to_its_workload(live: Live) -> bool:
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_is_made_again_and_nothing_else_goes(cluster: Live, what: str) -> None:
+def test_is_recreated_and_nothing_else_is_deleted(cluster: Live, what: str) -> None:
     wanted = CHANGES[what]
     old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
     data, everything = kept(cluster, "Pod", "PersistentVolumeClaim"), identities(cluster)
@@ -131,7 +131,7 @@ def test_is_made_again_and_nothing_else_goes(cluster: Live, what: str) -> None:
     assert {key: after[key] for key in others} == others
 
 
-def test_a_claim_template_goes(cluster: Live) -> None:
+def test_volume_claim_template_is_removed(cluster: Live) -> None:
     """The mount goes with it, which restarts the pods by the rollout; the claims are data and stay."""
     claims = kept(cluster, "PersistentVolumeClaim")
     assert claims
@@ -143,7 +143,7 @@ def test_a_claim_template_goes(cluster: Live) -> None:
     assert one_pass(cluster, NAME).plan.steps == ()
 
 
-def test_keeps_what_an_autoscaler_has_decided(live: Live) -> None:
+def test_keeps_the_replicas_of_an_autoscaler(live: Live) -> None:
     scaler = autoscaler("StatefulSet", STATEFUL)
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
     one_pass(live, NAME)
@@ -216,7 +216,7 @@ def shares(workload: Manifest) -> dict[tuple[str, str], Any]:
 
 
 @pytest.mark.parametrize("what", ADDITIONS)
-def test_keeps_what_others_have_added_to_the_pods(cluster: Live, what: str) -> None:
+def test_keeps_foreign_additions_to_pods(cluster: Live, what: str) -> None:
     """Without it the new StatefulSet would have another revision, and replace the pods that it was to keep."""
     add, manager = ADDITIONS[what]
     add(cluster)
@@ -238,7 +238,7 @@ def test_keeps_what_others_have_added_to_the_pods(cluster: Live, what: str) -> N
     assert kept(cluster, "Pod", "PersistentVolumeClaim") == data
 
 
-def test_keeps_what_others_have_added_to_a_service(cluster: Live) -> None:
+def test_keeps_foreign_additions_to_a_service(cluster: Live) -> None:
     wanted = CHANGES["Service without an address"]
     mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
     old = cluster.merge("Service", wanted.name, {"metadata": mine})["metadata"]
@@ -250,7 +250,7 @@ def test_keeps_what_others_have_added_to_a_service(cluster: Live) -> None:
     assert one_pass(cluster, NAME).plan.steps == ()
 
 
-def test_keeps_what_others_have_added_to_pods_that_say_something_twice(golden: Live) -> None:
+def test_keeps_foreign_additions_to_pods_with_duplicates(golden: Live) -> None:
     """The Go operator's template stays as it is, and so does the time of a restart."""
     GoOperator(golden, "hand").run().settled()
     twice = next(each for each in golden.list("StatefulSet") if says_twice(each))
@@ -284,7 +284,7 @@ def has_restarted(live: Live, name: str) -> bool:
     )
 
 
-def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
+def test_is_rejected_if_pods_would_be_lost(cluster: Live) -> None:
     pod = f"{STATEFUL}-1"
     cluster.merge("Pod", pod, {"metadata": {"labels": {"component": None}}})
     eventually(lambda: not cluster.get("Pod", pod)["metadata"].get("ownerReferences"))
@@ -303,7 +303,7 @@ def test_is_refused_when_pods_would_be_lost(cluster: Live) -> None:
 
 
 @pytest.mark.parametrize("what", ["pod management", "Service with an address"])
-def test_is_made_again_though_a_quota_is_full(cluster: Live, what: str) -> None:
+def test_is_recreated_although_a_quota_is_full(cluster: Live, what: str) -> None:
     wanted = CHANGES[what]
     counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[wanted.kind]
     limit(cluster, counted, len(cluster.list(wanted.kind)))
@@ -319,12 +319,12 @@ def test_is_made_again_though_a_quota_is_full(cluster: Live, what: str) -> None:
     assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
 
 
-def test_stays_when_a_quota_has_no_room_for_its_replacement(cluster: Live) -> None:
+def test_is_kept_if_a_quota_rejects_its_replacement(cluster: Live) -> None:
     limit(cluster, "count/statefulsets.apps", 0)
     assert_stays(cluster, "exceeded quota: limit")
 
 
-def test_stays_when_a_policy_refuses_its_name(cluster: Live) -> None:
+def test_is_kept_if_a_policy_rejects_its_name(cluster: Live) -> None:
     with refusing(cluster, "StatefulSet", STATEFUL):
         assert_stays(cluster, WORDS)
 
@@ -384,7 +384,7 @@ def deaths() -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
-def test_finishes_what_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+def test_completes_an_interrupted_recreation(live: Live, is_sent: bool) -> None:
     scaler = autoscaler("StatefulSet", STATEFUL)
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
     one_pass(live, NAME)
@@ -410,7 +410,7 @@ def test_finishes_what_a_killed_pass_has_left(live: Live, is_sent: bool) -> None
 
 
 @pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
-def test_finishes_a_service_that_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+def test_completes_an_interrupted_recreation_of_a_service(live: Live, is_sent: bool) -> None:
     full_cluster.create(live)
     one_pass(live, NAME)
     for number in range(1, 100):
@@ -427,7 +427,7 @@ def test_finishes_a_service_that_a_killed_pass_has_left(live: Live, is_sent: boo
 
 
 @pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
-def test_finishes_a_deployment_that_a_killed_pass_has_left(live: Live, is_sent: bool) -> None:
+def test_completes_an_interrupted_recreation_of_a_deployment(live: Live, is_sent: bool) -> None:
     """The Go operator selects by podLabels, too, which a resource may no longer have."""
     full_cluster.create(live)
     one_pass(live, NAME)
@@ -458,7 +458,7 @@ def with_a_selector_of_the_go_operator(live: Live) -> str:
     return uid
 
 
-def test_a_selector_that_says_more_than_the_pods_will(golden: Live) -> None:
+def test_selector_with_more_labels_than_the_new_pods(golden: Live) -> None:
     """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
     operator = GoOperator(golden, "hand").run()
     operator.settled()
@@ -493,7 +493,7 @@ def _replica_sets_follow(live: Live) -> bool:
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["at once", "in two passes"])
-def test_a_template_with_duplicates_is_made_again_as_it_is(golden: Live, is_killed: bool) -> None:
+def test_template_with_duplicates_is_recreated_unchanged(golden: Live, is_killed: bool) -> None:
     operator = GoOperator(golden, "hand").run()
     operator.settled()
     take_over(golden, "hand")
@@ -519,7 +519,7 @@ def test_a_template_with_duplicates_is_made_again_as_it_is(golden: Live, is_kill
     assert gone["spec"]["template"] == before["spec"]["template"]
 
 
-def test_a_deployment_group_becomes_a_stateful_set_and_back(cluster: Live) -> None:
+def test_deployment_group_becomes_a_stateful_set_and_back(cluster: Live) -> None:
     """Another kind is another object: the one comes, the other goes."""
     for kind, other in (("Deployment", "StatefulSet"), ("StatefulSet", "Deployment")):
         change(cluster, {"kind": kind, "volumeClaimTemplates": None, "volumeMounts": None})

@@ -24,7 +24,7 @@ def instance(found: Manifest) -> str | None:
     return label
 
 
-def test_what_has_no_owner_has_no_instance(live: Live) -> None:
+def test_object_without_owner_has_no_instance_label(live: Live) -> None:
     live.create(wiki.resource())
     until_ready(live, "wiki")
     owned = {
@@ -37,12 +37,12 @@ def test_what_has_no_owner_has_no_instance(live: Live) -> None:
     assert labelled(live) == owned
 
 
-def test_nothing_of_a_cluster_without_a_resource_has_an_instance(live: Live) -> None:
+def test_cluster_without_resource_has_no_instance_label(live: Live) -> None:
     until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
     assert labelled(live) == set()
 
 
-def test_a_pvc_loses_the_instance_that_it_was_given_before(live: Live) -> None:
+def test_instance_label_is_removed_from_pvcs(live: Live) -> None:
     live.create(wiki.resource())
     until_ready(live, "wiki")
     found = live.get(CLAIM, "druid-wiki-routers")

@@ -59,7 +59,7 @@ FORMS: dict[str, Callable[[Ansible], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_by_a_resource_given(ansible: Ansible, live: Live, form: str) -> None:
+def test_by_a_provided_resource(ansible: Ansible, live: Live, form: str) -> None:
     given = FORMS[form](ansible)
     assert ansible.cluster(**given, **QUICK).changed
     assert live.made() == wiki.OBJECTS
@@ -73,7 +73,7 @@ def test_by_a_resource_given(ansible: Ansible, live: Live, form: str) -> None:
     assert (stored["metadata"]["labels"], stored["spec"]["nodes"]["data"]["replicas"]) == ({"team": "a"}, 1)
 
 
-def test_by_a_mapping_that_is_a_template_of_its_author(each_ansible: Ansible, live: Live) -> None:
+def test_by_a_mapping_with_templates(each_ansible: Ansible, live: Live) -> None:
     document = wiki.resource()
     document["spec"]["image"] = "apache/druid:{{ 16 * 2 + 1 }}.0.0"
     # a date in YAML is text in Kubernetes

@@ -44,11 +44,11 @@ def references(schema: Any) -> Iterator[str]:
             yield from [value.rpartition("/")[2]] if name == "$ref" else references(value)
 
 
-def test_knows_the_keys_of_lists(lists: Schemas) -> None:
+def test_merge_keys_of_lists(lists: Schemas) -> None:
     documented = {name: tuple(schema["x-kubernetes-list-map-keys"]) for name, schema in lists.items()}
     assert {name: documented.get(name) for name in MERGE_KEYS} == MERGE_KEYS
 
 
-def test_knows_of_which_items_other_fields_go(lists: Schemas) -> None:
+def test_items_whose_other_fields_are_removed(lists: Schemas) -> None:
     strategies = {name: schema.get("x-kubernetes-patch-strategy", "") for name, schema in lists.items()}
     assert {name for name, strategy in strategies.items() if "retainKeys" in strategy.split(",")} == RETAIN_KEYS

@@ -17,7 +17,7 @@ def is_going(live: Live) -> bool:
     return is_namespace_terminating(connection(live), live.namespace)
 
 
-def test_only_that_it_goes_counts(live: Live) -> None:
+def test_terminating_namespace_is_reported(live: Live) -> None:
     held = {"kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.org/hold"]}}
     live.create(held)
     assert not is_going(live)

@@ -144,7 +144,7 @@ def _version(kind: str, found: Manifest) -> Any:
     return found["metadata"].get("generation", found["metadata"]["resourceVersion"])
 
 
-def test_prints_each_change_and_then_makes_just_these(each_ansible: Ansible, live: Live) -> None:
+def test_prints_each_change_and_applies_exactly_these(each_ansible: Ansible, live: Live) -> None:
     live.create({**wiki.resource(), "spec": before()})
     one_pass(live, "wiki")
     live.merge("Druid", "wiki", {"spec": {**after(), "nodes": {**after()["nodes"], "brokers": None}}})
@@ -180,7 +180,7 @@ def test_no_secret_is_ever_printed(each_ansible: Ansible, live: Live) -> None:
     assert [secret for secret in SECRETS if secret in told] == []
 
 
-def test_plans_a_proposal_against_what_is_there(ansible: Ansible, live: Live) -> None:
+def test_plans_a_proposal_against_the_current_state(ansible: Ansible, live: Live) -> None:
     live.create({**wiki.resource(), "spec": before()})
     one_pass(live, "wiki")
     earlier, mark = state(live), live.mark()
@@ -196,7 +196,7 @@ def test_plans_a_proposal_against_what_is_there(ansible: Ansible, live: Live) ->
     assert written(live, mark) == TOUCHED | {("Druid", "wiki")}
 
 
-def test_plans_a_resource_that_is_not_there(ansible: Ansible, live: Live) -> None:
+def test_plans_a_missing_resource(ansible: Ansible, live: Live) -> None:
     mark = live.mark()
     plan = ansible.cluster(None, "--check", "--diff", resource=wiki.resource())
     assert plan.changed
@@ -210,7 +210,7 @@ def test_plans_a_resource_that_is_not_there(ansible: Ansible, live: Live) -> Non
     assert written(live, mark) == ALL_BUT_CLAIMS_OF_SETS | {("Druid", "wiki")}
 
 
-def test_plans_a_cluster_made_of_variables(ansible: Ansible, live: Live) -> None:
+def test_plans_a_cluster_defined_by_variables(ansible: Ansible, live: Live) -> None:
     mark = live.mark()
     plan = ansible.cluster("wiki", "--check", "--diff", spec=before())
     assert printed(plan.output, live.namespace) == ALL_BUT_CLAIMS_OF_SETS
@@ -223,7 +223,7 @@ def test_plans_a_cluster_made_of_variables(ansible: Ansible, live: Live) -> None
     assert not ansible.cluster("wiki", "--check", "--diff", spec=after()).changed
 
 
-def test_groups_are_written_in_the_order_in_which_druid_wants_servers_updated(ansible: Ansible, live: Live) -> None:
+def test_groups_are_written_in_druids_update_order(ansible: Ansible, live: Live) -> None:
     nodes = {key: wiki.group(node_type, 8080) for key, node_type in reversed(UPDATED.items())}
     nodes["group-4"]["kind"] = "Deployment"
     live.create(wiki.resource(nodes=nodes))

@@ -68,7 +68,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_hand_edit_is_put_right(wiki_cluster: Live, edit: str) -> None:
+def test_manual_edit_is_reverted(wiki_cluster: Live, edit: str) -> None:
     kind, name, patch, value = EDITS[edit]
     wanted = value(wiki_cluster.get(kind, name))
     # what nobody asked us about stays
@@ -85,7 +85,7 @@ def test_hand_edit_is_put_right(wiki_cluster: Live, edit: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "name"), sorted(wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")})
 )
-def test_hand_deletion_is_put_right(wiki_cluster: Live, kind: str, name: str) -> None:
+def test_manual_deletion_is_reverted(wiki_cluster: Live, kind: str, name: str) -> None:
     uid = wiki_cluster.get(kind, name)["metadata"]["uid"]
     wiki_cluster.delete(kind, name)
     eventually(lambda: wiki_cluster.find(kind, name) is None)
@@ -121,14 +121,14 @@ OPTIONAL: dict[str, tuple[Manifest, list[str]]] = {
 
 
 @pytest.mark.parametrize("thing", OPTIONAL)
-def test_follows_what_is_removed_or_added(wiki_cluster: Live, thing: str) -> None:
+def test_follows_removed_and_added_fields(wiki_cluster: Live, thing: str) -> None:
     patch, steps = OPTIONAL[thing]
     wiki_cluster.merge("Druid", "wiki", patch)
     assert plan(wiki_cluster) == steps
     assert plan(wiki_cluster) == []
 
 
-def test_removes_a_service_that_is_wanted_no_longer(wiki_cluster: Live) -> None:
+def test_removes_an_obsolete_service(wiki_cluster: Live) -> None:
     wiki_cluster.merge("Druid", "wiki", {"spec": {"services": services("%s", "%s-more")}})
     plan(wiki_cluster)
     wiki_cluster.merge("Druid", "wiki", {"spec": {"services": services("%s")}})
@@ -149,7 +149,7 @@ FOREIGN: dict[str, Callable[[Live], Manifest]] = {
 
 
 @pytest.mark.parametrize("whose", FOREIGN)
-def test_prunes_only_what_is_ours(wiki_cluster: Live, whose: str) -> None:
+def test_prunes_only_owned_objects(wiki_cluster: Live, whose: str) -> None:
     metadata = {"name": "druid-wiki-old", "labels": LABELS, **FOREIGN[whose](wiki_cluster)}
     foreign: list[Manifest] = [
         {"kind": "ConfigMap", "metadata": metadata, "data": {}},

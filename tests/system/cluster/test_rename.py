@@ -64,31 +64,31 @@ def assert_goes(live: Live) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def test_goes_together_with_its_replacement(renamed: Live) -> None:
+def test_is_removed_together_with_its_replacement(renamed: Live) -> None:
     assert_goes(renamed)
 
 
-def test_a_policy_refuses_the_new_one(renamed: Live) -> None:
+def test_policy_rejects_the_new_group(renamed: Live) -> None:
     with refusing(renamed, "StatefulSet", NEW):
         assert_stays(renamed, WORDS)
     assert_goes(renamed)
 
 
-def test_a_quota_refuses_the_new_one(renamed: Live) -> None:
+def test_quota_rejects_the_new_group(renamed: Live) -> None:
     limit(renamed, "count/statefulsets.apps", 1)
     assert_stays(renamed, "exceeded quota: limit")
     no_limit(renamed)
     assert_goes(renamed)
 
 
-def test_the_new_name_is_taken(renamed: Live) -> None:
+def test_new_name_conflicts(renamed: Live) -> None:
     renamed.create(THEIRS)
     assert_stays(renamed, f"StatefulSet {NEW} exists and does not belong to this cluster")
     renamed.delete("StatefulSet", NEW)
     assert_goes(renamed)
 
 
-def test_a_quota_has_no_room_for_all_of_the_new_one(renamed: Live) -> None:
+def test_quota_rejects_part_of_the_new_group(renamed: Live) -> None:
     """Each object passes its dry run; the second Service would exceed the quota."""
     limit(renamed, "count/services", len(renamed.names("Service")) + 1)
     assert_stays(renamed, "exceeded quota: limit")
@@ -97,7 +97,7 @@ def test_a_quota_has_no_room_for_all_of_the_new_one(renamed: Live) -> None:
     assert_goes(renamed)
 
 
-def test_the_new_one_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None:
+def test_new_group_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None:
     """Each object passes its dry run; then the first of them cannot be written."""
     before = renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")

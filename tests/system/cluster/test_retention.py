@@ -130,7 +130,7 @@ FLAG = {"spec": {"disablePVCDeletionFinalizer": True}}
 
 
 @pytest.mark.parametrize("by", ["finalizer", "hand", "hand, going at once"])
-def test_flag_is_heeded_though_the_stateful_sets_delete_their_pvcs(live: Live, by: str) -> None:
+def test_flag_applies_although_the_stateful_sets_delete_their_pvcs(live: Live, by: str) -> None:
     live.create(resource("c", retaining()))
     claims = owned_by_stateful_sets(live)
     finalizers = {"metadata": {"finalizers": None if by == "hand, going at once" else [FINALIZER]}}

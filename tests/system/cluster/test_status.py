@@ -118,7 +118,7 @@ CHANGES: dict[str, Manifest] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_check_mode_tells_the_conditions_that_the_pass_will_leave(ready: Live, change: Manifest) -> None:
+def test_check_mode_predicts_the_conditions(ready: Live, change: Manifest) -> None:
     ready.merge("Druid", "wiki", change)
     planned, done = (one_pass(ready, "wiki", check_mode=check_mode).report for check_mode in (True, False))
     assert planned is not None
@@ -136,7 +136,7 @@ def test_columns(ready: Live) -> None:
     assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "PodsNotReady", "2/3")
 
 
-def test_lost_readiness_is_noticed_and_keeps_its_time(ready: Live) -> None:
+def test_lost_readiness_is_reported_with_its_time(ready: Live) -> None:
     since = condition(ready.get("Druid", "wiki"), "Degraded")["lastTransitionTime"]
     break_pod(ready, "data")
     one_pass(ready, "wiki")
@@ -160,7 +160,7 @@ def test_pods_that_fail_are_named(live: Live) -> None:
     assert "pod druid-wiki-data-0, container druid-wiki-data: CrashLoopBackOff: back-off 40s" in degraded["message"]
 
 
-def test_events_tell_what_was_done(live: Live) -> None:
+def test_events_report_each_change(live: Live) -> None:
     live.create(wiki.resource())
     one_pass(live, "wiki")
     made = {
@@ -178,7 +178,7 @@ def test_events_tell_what_was_done(live: Live) -> None:
     assert "[druid-wiki-brokers:*v1.Ingress]" in told["DruidOperatorDeleteSuccess"]
 
 
-def test_wait_that_is_over_says_what_is_awaited(ansible: Ansible, ready: Live) -> None:
+def test_wait_timeout_reports_the_missing_pods(ansible: Ansible, ready: Live) -> None:
     break_pod(ready, "data")
     run = ansible.cluster("wiki", wait=True, wait_timeout=1, wait_sleep=1, status=2)
     message = f"Druid {ready.namespace}/wiki: not ready (PodsNotReady: Waiting for data 0/1.) after 1 s."
@@ -186,7 +186,7 @@ def test_wait_that_is_over_says_what_is_awaited(ansible: Ansible, ready: Live) -
     assert condition(ready.get("Druid", "wiki"), "Ready")["status"] == "False"
 
 
-def test_wait_tells_of_each_step_forward(ansible: Ansible, ready: Live) -> None:
+def test_wait_reports_progress(ansible: Ansible, ready: Live) -> None:
     names = [break_pod(ready, group) for group in ("data", "routers")]
 
     def mend() -> None:
@@ -213,7 +213,7 @@ PAUSES = [
 
 
 @pytest.mark.parametrize(("begin", "end", "reason"), PAUSES, ids=[reason for _begin, _end, reason in PAUSES])
-def test_paused_cluster_is_left_alone(ready: Live, begin: Manifest, end: Manifest, reason: str) -> None:
+def test_paused_cluster_is_not_changed(ready: Live, begin: Manifest, end: Manifest, reason: str) -> None:
     ready.merge("Druid", "wiki", begin)
     assert not until_reached(ready, "wiki").changed
     assert conditions(ready)["Ready"] == ("True", "AllPodsReady")
@@ -251,7 +251,7 @@ def replicas(live: Live) -> dict[str, int]:
     return {each["metadata"]["name"].rpartition("-")[2]: each["spec"]["replicas"] for each in workloads}
 
 
-def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> None:
+def test_stopped_cluster_has_no_pods_and_restarts_unchanged(ready: Live) -> None:
     ready.merge("Druid", "wiki", wiki.changed("data", replicas=2))
     # what an autoscaler has decided is forgotten, but never below its minimum
     ready.merge("Druid", "wiki", wiki.changed("routers", hpAutoscaler={"minReplicas": 2}))
@@ -271,7 +271,7 @@ def test_stopped_cluster_has_no_pods_and_comes_back_as_it_was(ready: Live) -> No
     assert replicas(ready) == {"data": 2, "brokers": 1, "routers": 2}
 
 
-def test_a_slow_reconcile_leaves_the_status_of_a_later_generation(ready: Live) -> None:
+def test_slow_reconcile_keeps_the_status_of_a_later_generation(ready: Live) -> None:
     slow = {**ready.get("Druid", "wiki"), "kind": "Druid"}
     ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
     until_reached(ready, "wiki")

@@ -33,7 +33,7 @@ STORED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("stored", "field"), STORED, ids=repr)
-def test_is_named(live: Live, stored: Any, field: str) -> None:
+def test_invalid_object_in_etcd_is_reported(live: Live, stored: Any, field: str) -> None:
     create(live)
     assert one_pass(live, NAME).plan.findings == ()
     before = identities(live)

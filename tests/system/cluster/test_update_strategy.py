@@ -58,9 +58,7 @@ def change(live: Live, strategy: Strategy, wanted: dict[str, Any] | None) -> Non
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
 @pytest.mark.parametrize("is_edited", [False, True], ids=["filled in", "edited"])
 @pytest.mark.parametrize("back", [ROLLING, None], ids=["stated", "left out"])
-def test_to_the_other_way_and_back(
-    live: Live, strategy: Strategy, is_edited: bool, back: dict[str, Any] | None
-) -> None:
+def test_other_strategy_and_back(live: Live, strategy: Strategy, is_edited: bool, back: dict[str, Any] | None) -> None:
     full_cluster.create(live)
     assert one_pass(live, NAME).plan.findings == ()
     if is_edited:
@@ -74,7 +72,7 @@ def test_to_the_other_way_and_back(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
-def test_of_a_rolling_update_with_parameters_of_its_own(live: Live, strategy: Strategy) -> None:
+def test_rolling_update_with_its_own_parameters(live: Live, strategy: Strategy) -> None:
     own = {**ROLLING, "rollingUpdate": {strategy.parameter: 1}}
     node = {"kind": strategy.kind, strategy.field: own}
     groups = {"historicals": full_cluster.historicals(), "brokers": full_cluster.brokers()}

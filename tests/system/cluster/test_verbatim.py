@@ -152,7 +152,7 @@ spec:
 """
 
 
-def test_yaml_that_is_written_by_hand(each_ansible: Ansible, live: Live) -> None:
+def test_handwritten_yaml(each_ansible: Ansible, live: Live) -> None:
     each_ansible.cluster(resource=each_ansible.write("wiki.yml", BY_HAND)[1:])
     spec = live.get("Druid", "wiki")["spec"]
     assert spec["podAnnotations"] == {
@@ -176,7 +176,9 @@ SOURCES: dict[str, Callable[[Live, Ansible, Manifest], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_text_arrives_as_it_is_and_runs_nowhere(each_ansible: Ansible, live: Live, tmp_path: Path, source: str) -> None:
+def test_text_is_copied_verbatim_and_never_evaluated(
+    each_ansible: Ansible, live: Live, tmp_path: Path, source: str
+) -> None:
     marker = tmp_path / "executed"
     document = resource(marker)
     live.create(extra_configuration(marker))
@@ -215,7 +217,7 @@ def assert_arrived(live: Live, document: Manifest, marker: Path) -> None:
     assert variables.items() >= {each["name"]: each["value"] for each in document["spec"]["env"]}.items()
 
 
-def test_text_in_a_message_runs_nowhere(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
+def test_text_in_a_message_is_never_evaluated(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
     marker = tmp_path / "executed"
     template = f"{{{{ lookup('pipe', 'touch {marker}') }}}}"
     document = wiki.resource()

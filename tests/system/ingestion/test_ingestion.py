@@ -38,7 +38,7 @@ def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
         yield started
 
 
-def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
+def test_supervisor_is_created_kept_and_terminated(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
 
@@ -69,7 +69,7 @@ def test_a_supervisor_is_made_kept_and_ended(ingestion: Ingesting) -> None:
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-def test_what_druid_drops_is_given_once_and_said(ingestion: Ingesting) -> None:
+def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
     """A field that it does not know is no reason to write, and from Druid 33 on to store a version, in every pass."""
     ingestion.kafka.make_topic(ingestion.name)
     spec = kafka_spec(ingestion, inputFormat={"type": "json", "featureSpce": {}})
@@ -112,7 +112,7 @@ def test_a_batch_runs_once(ingestion: Ingesting) -> None:
     assert ingestion.stored["status"]["taskId"] != task
 
 
-def test_an_id_that_is_stated_serves_one_spec(ingestion: Ingesting) -> None:
+def test_specified_id_is_used_for_one_spec(ingestion: Ingesting) -> None:
     own = f"{ingestion.name}-own"
     ingestion.live.create(ingestion.resource("native-batch", {**batch_spec(ingestion), "id": own}))
     assert f"submit task {own}" in done(ingestion.one_pass())
@@ -127,7 +127,7 @@ def test_an_id_that_is_stated_serves_one_spec(ingestion: Ingesting) -> None:
     assert ingestion.condition("Ready") == ("True", "Succeeded")
 
 
-def test_what_is_kept_about_the_datasource_goes_with_its_description(ingestion: Ingesting) -> None:
+def test_datasource_configuration_is_removed_with_its_specification(ingestion: Ingesting) -> None:
     rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
     compaction = {"skipOffsetFromLatest": "PT4H"}
     ingestion.kafka.make_topic(ingestion.name)
@@ -175,7 +175,7 @@ def task_count(ingestion: Ingesting) -> int:
     return count
 
 
-def test_drift_is_put_right_or_shown(ingestion: Ingesting) -> None:
+def test_drift_is_reverted_or_reported(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, taskCount=2), suspend=True))
     ingestion.settled()
@@ -196,7 +196,7 @@ def test_drift_is_put_right_or_shown(ingestion: Ingesting) -> None:
     assert task_count(ingestion) == 3
 
 
-def test_a_field_that_is_dropped_is_taken_away(ingestion: Ingesting) -> None:
+def test_removed_field_is_removed(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, taskCount=2), suspend=True))
     ingestion.settled()
@@ -206,7 +206,7 @@ def test_a_field_that_is_dropped_is_taken_away(ingestion: Ingesting) -> None:
     assert task_count(ingestion) == 1
 
 
-def test_one_that_the_go_operator_has_made_is_taken_over(ingestion: Ingesting) -> None:
+def test_supervisor_of_the_go_operator_is_adopted(ingestion: Ingesting) -> None:
     """Neither is the supervisor touched nor a second task submitted."""
     ingestion.kafka.make_topic(ingestion.name)
     document = {"type": "kafka", "suspended": True, **kafka_spec(ingestion)}
@@ -253,7 +253,7 @@ def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) 
     assert len(tasks) == 1
 
 
-def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
+def test_adoption_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
     """What the Go operator knows of its task is kept until it is put down: nothing else tells that it was submitted."""
     document = batch_spec(ingestion)
     task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]
@@ -272,7 +272,7 @@ def test_a_take_over_that_does_not_succeed_at_once(ingestion: Ingesting) -> None
 
 
 @pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RejectedByDruid")])
-def test_a_supervisor_that_becomes_a_batch_is_ended_once(ingestion: Ingesting, suspend: bool, reason: str) -> None:
+def test_supervisor_that_becomes_a_batch_is_terminated_once(ingestion: Ingesting, suspend: bool, reason: str) -> None:
     """Also when the batch is not begun, or when Druid refuses it."""
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
@@ -287,7 +287,7 @@ def test_a_supervisor_that_becomes_a_batch_is_ended_once(ingestion: Ingesting, s
     assert done(ingestion.one_pass()) == ()
 
 
-def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
+def test_older_resource_keeps_the_supervisor(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
     ingestion.live.create(resource)
@@ -303,7 +303,7 @@ def test_the_older_of_two_keeps_the_supervisor(ingestion: Ingesting) -> None:
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-def test_two_that_swap_their_supervisors_end_neither(ingestion: Ingesting) -> None:
+def test_resources_that_swap_supervisors_terminate_neither(ingestion: Ingesting) -> None:
     other = replace(ingestion, name=f"{ingestion.name}-other")
     for each in (ingestion, other):
         each.kafka.make_topic(each.name)
@@ -332,7 +332,7 @@ def test_without_resource(ingestion: Ingesting) -> None:
     assert done(ingestion.one_pass(**described, absent=True)) == ()
 
 
-def test_what_is_a_resource_is_not_ended_without_resource(ingestion: Ingesting) -> None:
+def test_supervisor_of_a_resource_is_not_terminated_without_resource(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
     ingestion.live.create(resource)
@@ -345,7 +345,7 @@ def test_what_is_a_resource_is_not_ended_without_resource(ingestion: Ingesting) 
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-def test_a_batch_that_is_made_anew_runs_anew(ingestion: Ingesting) -> None:
+def test_recreated_batch_runs_again(ingestion: Ingesting) -> None:
     """Also while Kubernetes has not removed the record of the one before, and when it does so later."""
     resource = ingestion.resource("native-batch", batch_spec(ingestion))
     ingestion.live.create(resource)

@@ -41,9 +41,7 @@ def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:
     ingestion.live.create(resource)
 
 
-def test_an_authority_that_has_not_signed_it_and_the_one_that_has(
-    live: Live, druid_tls: Druid, druid_mutual_tls: Druid
-) -> None:
+def test_wrong_and_right_certificate_authority(live: Live, druid_tls: Druid, druid_mutual_tls: Druid) -> None:
     with ingesting(live, druid_tls) as ingestion:
         live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
         create_secured(ingestion, **TRUST)
@@ -58,7 +56,7 @@ def test_an_authority_that_has_not_signed_it_and_the_one_that_has(
         assert ingestion.condition("Ready") == ("True", "Suspended")
 
 
-def test_what_is_no_certificate(live: Live, druid_tls: Druid) -> None:
+def test_invalid_certificate(live: Live, druid_tls: Druid) -> None:
     with ingesting(live, druid_tls) as ingestion:
         live.create({"kind": "Secret", "metadata": {"name": "trust"}, "stringData": {"ca.crt": "none"}})
         create_secured(ingestion, **TRUST)
@@ -70,7 +68,7 @@ def test_what_is_no_certificate(live: Live, druid_tls: Druid) -> None:
         assert ingestion.stored["status"]["message"] == told
 
 
-def test_a_certificate_of_its_own(live: Live, druid_mutual_tls: Druid) -> None:
+def test_client_certificate(live: Live, druid_mutual_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     certificate, key = druid_mutual_tls.client_certificate
     with ingesting(live, druid_mutual_tls) as ingestion:
@@ -116,7 +114,7 @@ def make_cluster(ingestion: Ingesting) -> None:
     in_process.good(in_process.one_pass(ingestion.live, "c"))
 
 
-def test_the_router_of_a_cluster(in_cluster: Ingesting) -> None:
+def test_router_of_a_cluster(in_cluster: Ingesting) -> None:
     in_cluster.one_pass()
     assert in_cluster.condition("Ready") == ("False", "ClusterNotFound")
     make_cluster(in_cluster)
@@ -130,7 +128,7 @@ def test_the_router_of_a_cluster(in_cluster: Ingesting) -> None:
     assert_left_behind(in_cluster, in_cluster.one_pass(absent=True), "there is no Druid c")
 
 
-def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
+def test_terminating_cluster_that_does_not_respond(in_cluster: Ingesting) -> None:
     make_cluster(in_cluster)
     in_cluster.settled()
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": ["example.org/hold"]}})
@@ -141,7 +139,7 @@ def test_a_cluster_that_goes_and_answers_no_more(in_cluster: Ingesting) -> None:
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
 
-def test_a_router_that_is_found_again(in_cluster: Ingesting) -> None:
+def test_router_that_returns(in_cluster: Ingesting) -> None:
     """A Service that is just being recreated is waited for: the supervisor is ended."""
     make_cluster(in_cluster)
     in_cluster.settled()
@@ -156,7 +154,7 @@ def test_a_router_that_is_found_again(in_cluster: Ingesting) -> None:
 
 
 @pytest.mark.parametrize("answers", [False, True])
-def test_a_namespace_that_goes(ingestion: Ingesting, answers: bool) -> None:
+def test_terminating_namespace(ingestion: Ingesting, answers: bool) -> None:
     """With it goes what was put down about the supervisor, which is ended nevertheless while Druid answers."""
     live = ingestion.live
     live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
@@ -175,7 +173,7 @@ def test_a_namespace_that_goes(ingestion: Ingesting, answers: bool) -> None:
     assert (ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")) is not answers
 
 
-def test_a_deletion_in_the_foreground(ingestion: Ingesting) -> None:
+def test_foreground_deletion(ingestion: Ingesting) -> None:
     """Kubernetes deletes first what the resource owns: the record of the supervisor."""
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
     ingestion.settled()

@@ -95,9 +95,7 @@ def test_a_change(step: int, live: Live, druid: Druid, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_another_supervisor_and_then_a_deletion(
-    step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_supervisor_id_and_deletion(step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are put down before the new one is made, and neither outlives the resource."""
     for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:

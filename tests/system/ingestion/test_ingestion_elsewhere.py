@@ -47,7 +47,7 @@ def rules(ingestion: Ingesting) -> list[str]:
     return [each["type"] for each in ingestion.druid.request("GET", f"/druid/coordinator/v1/rules/{ingestion.name}")]
 
 
-def test_what_is_no_longer_described_stays_there(moved: Ingesting) -> None:
+def test_removed_parts_remain_in_the_previous_druid(moved: Ingesting) -> None:
     other = f"{moved.name}x"
     spec = kafka_spec(moved)
     spec["spec"]["dataSchema"]["dataSource"] = other
@@ -60,7 +60,7 @@ def test_what_is_no_longer_described_stays_there(moved: Ingesting) -> None:
     assert supervisors(moved) == [moved.name]
 
 
-def test_the_same_one_is_taken_over(moved: Ingesting) -> None:
+def test_existing_supervisor_is_adopted(moved: Ingesting) -> None:
     given = moved.times_given("kafka")
     moved.settled()
     assert done(moved.one_pass()) == ()
@@ -69,7 +69,7 @@ def test_the_same_one_is_taken_over(moved: Ingesting) -> None:
     assert supervisors(moved) == []
 
 
-def test_one_that_is_deleted_before_a_pass_leaves_it(moved: Ingesting) -> None:
+def test_deletion_before_a_reconcile_keeps_the_supervisor(moved: Ingesting) -> None:
     ended = moved.one_pass(absent=True)
     assert moved.live.find(KIND, moved.name) is None
     [warning] = ended.warnings
@@ -77,7 +77,7 @@ def test_one_that_is_deleted_before_a_pass_leaves_it(moved: Ingesting) -> None:
     assert supervisors(moved) == [moved.name]
 
 
-def test_a_batch_is_not_run_again(ingestion: Ingesting) -> None:
+def test_batch_does_not_run_again(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
     ingestion.settled()
     ingestion.live.merge(KIND, ingestion.name, {"spec": {"endpoint": {"url": ingestion.druid.url}}})

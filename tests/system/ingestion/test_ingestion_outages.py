@@ -132,7 +132,7 @@ def together(calls: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("moment", [before, after])
-def test_the_overlord_dies_in_the_middle_of_each_operation(
+def test_overlord_is_killed_during_each_operation(
     moment: Moment, cases: dict[str, Case], batch: Ingesting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the passes that come then bring it to the same end: nothing is given to Druid twice, and no row is lost."""
@@ -156,7 +156,7 @@ def test_the_overlord_dies_in_the_middle_of_each_operation(
     assert batch.times_given("native-batch") == 1
 
 
-def test_kafka_that_is_down_is_said_and_recovery_needs_nobody(
+def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
     live: Live, druid_apart: Druid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is suspended is not reset and resumed meanwhile, either: the reset would be lost."""

@@ -89,7 +89,7 @@ def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-def test_the_document_leads_to_rows(ansible: Ansible, ingestion: Ingesting) -> None:
+def test_quick_start_of_the_document_ingests_rows(ansible: Ansible, ingestion: Ingesting) -> None:
     [resource] = described_in_the_document()
     text = json.dumps(resource).replace("kafka.example.com:9092", ingestion.kafka.address)
     resource = json.loads(re.sub(r"\bpages\b", ingestion.name, text))

@@ -23,7 +23,7 @@ def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
         yield started
 
 
-def test_from_the_topic_to_sql(ingestion: Ingesting) -> None:
+def test_rows_of_the_topic_are_queryable(ingestion: Ingesting) -> None:
     rows = Rows(ingestion.druid, ingestion.name)
     rows.produce(100)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion)))
@@ -48,7 +48,7 @@ def test_from_the_topic_to_sql(ingestion: Ingesting) -> None:
     assert rows.has_all()
 
 
-def test_a_reset_on_resume_reads_once_more_what_the_topic_has(ingestion: Ingesting) -> None:
+def test_reset_on_resume_reads_the_topic_again(ingestion: Ingesting) -> None:
     rows = Rows(ingestion.druid, ingestion.name)
     rows.produce(100)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), resumePolicy="Reset"))
@@ -63,7 +63,7 @@ def test_a_reset_on_resume_reads_once_more_what_the_topic_has(ingestion: Ingesti
     assert not done(ingestion.one_pass())
 
 
-def test_a_batch_is_there_once(ingestion: Ingesting) -> None:
+def test_batch_is_ingested_once(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
     ingestion.settled()
     while done(ingestion.one_pass()):

@@ -63,7 +63,7 @@ def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
     ],
     ids=["503", "500 with a page", "a login page", "no answer", "cut off", "403"],
 )
-def test_druid_does_not_answer_as_it_should(ingestion: Ingesting, reaction: Any, reason: str) -> None:
+def test_unexpected_responses_of_druid(ingestion: Ingesting, reaction: Any, reason: str) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
     ingestion.proxy.fail_next(reaction, path="/supervisor")
@@ -74,7 +74,7 @@ def test_druid_does_not_answer_as_it_should(ingestion: Ingesting, reaction: Any,
     assert ingestion.condition("Degraded") == ("False", "AsExpected")
 
 
-def test_the_operator_gives_up_early_what_only_reads_and_not_what_changes_something(ingestion: Ingesting) -> None:
+def test_operator_limits_the_time_of_reads_not_of_writes(ingestion: Ingesting) -> None:
     """A Druid that hangs would otherwise keep a worker as long as a supervisor may take to stop."""
     [play] = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
     variables = play["tasks"][0]["vars"]
@@ -101,7 +101,7 @@ def slow(request: Request, forward: Forward) -> Answer | Loss:
     return forward(request)
 
 
-def test_nobody_is_there(ingestion: Ingesting) -> None:
+def test_unreachable_server(ingestion: Ingesting) -> None:
     # a name that nobody knows is not tried again
     for url, settings in (("http://127.0.0.1:1", ONE_TRY), ("http://no-such-host.invalid:8888", Options())):
         resource = ingestion.resource("kafka", kafka_spec(ingestion))
@@ -116,7 +116,7 @@ def test_nobody_is_there(ingestion: Ingesting) -> None:
 
 
 @pytest.mark.parametrize("password", ["wrong", "right"])
-def test_druid_asks_who_is_there(live: Live, druid_basic: Druid, password: str) -> None:
+def test_druid_requires_authentication(live: Live, druid_basic: Druid, password: str) -> None:
     login = druid_basic.credentials
     assert login is not None
     with ingesting(live, druid_basic) as ingestion:
@@ -134,7 +134,7 @@ def test_druid_asks_who_is_there(live: Live, druid_basic: Druid, password: str) 
         assert_silent(ingestion, CANARY, login.password)
 
 
-def test_what_it_needs_is_not_there(ingestion: Ingesting) -> None:
+def test_required_objects_are_missing(ingestion: Ingesting) -> None:
     auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
     resource = ingestion.resource("kafka", kafka_spec(ingestion), auth=auth)
     ingestion.live.create(resource)
@@ -155,7 +155,7 @@ def test_what_it_needs_is_not_there(ingestion: Ingesting) -> None:
     assert ingestion.live.find(KIND, ingestion.name) is None
 
 
-def test_a_specification_of_more_levels_than_anybody_can_read(ingestion: Ingesting) -> None:
+def test_specification_nested_too_deeply(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("kafka", nested(450)))
     ingestion.one_pass()
     found = condition(ingestion.stored, "Ready")
@@ -167,7 +167,7 @@ def test_a_specification_of_more_levels_than_anybody_can_read(ingestion: Ingesti
     assert ingestion.live.find(KIND, ingestion.name) is None
 
 
-def test_what_druid_refuses_is_said_without_secrets(ingestion: Ingesting) -> None:
+def test_rejection_by_druid_is_reported_without_secrets(ingestion: Ingesting) -> None:
     broken = kafka_spec(ingestion, taskDuration=f"password={CANARY}")
     broken["spec"]["ioConfig"]["consumerProperties"]["sasl.jaas.config"] = f'login required password="{CANARY}";'
     ingestion.live.create(ingestion.resource("kafka", broken))
@@ -177,7 +177,7 @@ def test_what_druid_refuses_is_said_without_secrets(ingestion: Ingesting) -> Non
     assert CANARY not in str(INGESTION.output.diff(outcome.plan))
 
 
-def test_a_resource_that_goes_while_druid_is_away(ingestion: Ingesting) -> None:
+def test_resource_is_deleted_while_druid_is_unavailable(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
     ingestion.settled()
@@ -192,7 +192,7 @@ def test_a_resource_that_goes_while_druid_is_away(ingestion: Ingesting) -> None:
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-def test_a_resource_that_goes_waits_for_what_can_be_mended(ingestion: Ingesting) -> None:
+def test_deletion_waits_for_fixable_problems(ingestion: Ingesting) -> None:
     """A password that is not in its Secret can be put there; a Secret that is gone is not waited for."""
     data = {"OperatorUserName": "u", "OperatorPassword": "p"}
     ingestion.live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
@@ -215,7 +215,7 @@ def test_a_resource_that_goes_waits_for_what_can_be_mended(ingestion: Ingesting)
     assert ingestion.live.find(KIND, ingestion.name) is None
 
 
-def test_a_task_that_druid_leaves_running_is_named(ingestion: Ingesting) -> None:
+def test_task_that_keeps_running_is_named(ingestion: Ingesting) -> None:
     """Until the supervisor looks again, which it does after its period, it knows of no task."""
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, period="PT1H")))
@@ -236,7 +236,7 @@ def running_tasks(ingestion: Ingesting) -> list[str]:
     return [task["id"] for task in tasks]
 
 
-def test_one_that_is_retained_runs_on(ingestion: Ingesting) -> None:
+def test_retained_supervisor_keeps_running(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, deletionPolicy="Retain"))
     ingestion.settled()

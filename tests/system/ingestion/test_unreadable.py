@@ -31,7 +31,7 @@ def resource(name: str) -> Manifest:
     }
 
 
-def test_what_nobody_can_read_stops_no_other(live: Live) -> None:
+def test_unreadable_resource_blocks_no_other(live: Live) -> None:
     own = live.create(resource("own"))
     live.create(resource("other"))
     # What Python cannot read it cannot write either, nor can this test read the answer.

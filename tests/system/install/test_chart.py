@@ -94,7 +94,7 @@ VALUES: dict[str, Any] = {
 }
 
 
-def test_values_of_the_go_operators_chart(installer: Installer) -> None:
+def test_values_of_the_chart_of_the_go_operator(installer: Installer) -> None:
     (installer.directory / "values.yaml").write_text(yaml.safe_dump(VALUES), encoding="utf-8")
     found = installer.objects(f"{TEMPLATE} here --values values.yaml")
     assert {name for name in found if "Role" in name[0]} == {
@@ -148,7 +148,7 @@ def test_without_a_cluster_role(installer: Installer) -> None:
         ("env.MAX_CONCURRENT_RECONCILES=0", "MAX_CONCURRENT_RECONCILES"),
     ],
 )
-def test_value_that_would_have_no_effect_is_refused(installer: Installer, values: str, named: str) -> None:
+def test_value_without_effect_is_rejected(installer: Installer, values: str, named: str) -> None:
     with pytest.raises(RefusedError, match=named):
         installer.run(f"{TEMPLATE} here --set {values}")
 

@@ -129,7 +129,7 @@ def exists(plane: ControlPlane) -> bool:
     return any(each["metadata"]["name"] == "druid-demo" for each in plane.request("GET", "/api/v1/namespaces")["items"])
 
 
-def test_says_which_cluster_it_uses_before_it_writes(shown: Shown) -> None:
+def test_names_the_cluster_before_it_writes(shown: Shown) -> None:
     used = f"==> Using your cluster: context testbed of {shown.variables['KUBECONFIG']}, at {shown.live.plane.url}"
     assert used in shown.output.partition("$ ansible-playbook")[0].splitlines()
 
@@ -148,16 +148,16 @@ def test_shows_plan_conditions_and_columns(shown: Shown) -> None:
     ]
 
 
-def test_simulates_no_kubelet_of_a_cluster_that_was_named(shown: Shown) -> None:
+def test_simulates_no_kubelet_in_a_named_cluster(shown: Shown) -> None:
     assert "simulated" not in shown.output
     assert "make stop" not in shown.output
 
 
-def test_suggests_nothing_that_needs_kubectl(shown: Shown) -> None:
+def test_suggests_no_commands_that_require_kubectl(shown: Shown) -> None:
     assert "kubectl" not in shown.output
 
 
-def test_environment_leads_to_the_same_cluster_whatever_is_exported(shown: Shown) -> None:
+def test_environment_selects_the_same_cluster(shown: Shown) -> None:
     elsewhere = {"KUBECONFIG": "/elsewhere", "K8S_AUTH_CONTEXT": "elsewhere", **ELSEWHERE}
     script = f". {shown.person.directory}/environment; {{}}"
     found = "ansible localhost -m druidops.druid.cluster_info -a namespace=druid-demo"
@@ -200,7 +200,7 @@ def versions(plane: ControlPlane) -> list[str]:
         ("[]", "dev", "context dev"),
     ],
 )
-def test_a_cluster_that_is_not_there_is_one_line(
+def test_unreachable_cluster_is_reported_in_one_line(
     person: Person, tmp_path: Path, content: str | None, context: str, by: str
 ) -> None:
     file = tmp_path / "config"
@@ -221,7 +221,7 @@ def test_a_cluster_that_is_not_there_is_one_line(
         ("", "{home}/missing:{home}/exported", "{home}/missing:{home}/exported"),
     ],
 )
-def test_a_context_is_looked_up_where_kubectl_would(
+def test_context_is_read_like_kubectl_does(
     person: Person, tmp_path: Path, named: str, exported: str, used: str
 ) -> None:
     for each in (".kube/config", "exported", "named"):

@@ -126,7 +126,7 @@ def server_side_apply(plane: ControlPlane, crd: Manifest) -> None:
 # What the API server makes of an apply is the same for every ansible-core.
 @pytest.mark.parametrize("each_bare", ["2.19"], indirect=True)
 @pytest.mark.parametrize("make", [kubectl_apply, helm, server_side_apply])
-def test_replaces_the_crds_of_others(each_bare: Ansible, make: Callable[[ControlPlane, Manifest], None]) -> None:
+def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane, Manifest], None]) -> None:
     ansible, live = each_bare, Live(each_bare.plane, each_bare.namespace)
     for plural in PLURALS:
         make(live.plane, theirs(plural))

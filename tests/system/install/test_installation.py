@@ -330,7 +330,7 @@ def deployments(shell: Installer) -> dict[str, int]:
     return {each["metadata"]["name"]: each["spec"]["replicas"] for each in items}
 
 
-def test_takes_over_the_release_of_another_chart(shell: Installer, plane: ControlPlane, old_chart: Path) -> None:
+def test_replaces_the_release_of_another_chart(shell: Installer, plane: ControlPlane, old_chart: Path) -> None:
     shell.run(f"helm install druid-operator {old_chart} --namespace {SYSTEM} --create-namespace --wait")
     before = resource(shell)
     shell.run(commands(MIGRATING))
@@ -344,7 +344,7 @@ def test_takes_over_the_release_of_another_chart(shell: Installer, plane: Contro
     assert uid(shell) == before
 
 
-def test_crds_of_others_are_taken_over_only_when_asked(shell: Installer, plane: ControlPlane) -> None:
+def test_foreign_crds_are_adopted_only_on_request(shell: Installer, plane: ControlPlane) -> None:
     theirs_are_there(shell)
     before = resource(shell)
     install = commands("With Helm", 0).strip()

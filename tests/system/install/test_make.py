@@ -38,7 +38,7 @@ def run(*command: str | Path, **variables: str) -> str:
         ({}, ["KUBECONFIG=/mine", "CONTEXT=here"], "DEMO_KUBECONFIG='/mine' DEMO_CONTEXT='here'"),
     ],
 )
-def test_demo_uses_the_cluster_that_was_named_to_it(exported: dict[str, str], said: list[str], used: str) -> None:
+def test_demo_uses_the_named_cluster(exported: dict[str, str], said: list[str], used: str) -> None:
     assert f"{used} tools/demo/run" in run("make", "--dry-run", "demo", *said, **exported)
 
 
@@ -58,7 +58,7 @@ def clean(cache: Path, own: Path) -> str:
     return run("tools/ci/clean", cache, own, sys.executable, "-m", "testbed.stop", PYTHONPATH=str(ROOT / "tests"))
 
 
-def test_clean_takes_everything_away(tmp_path: Path) -> None:
+def test_clean_removes_everything(tmp_path: Path) -> None:
     cache = tmp_path / "cache of mine"
     own = room(cache, "1", ROOT)
     room(cache, "2", tmp_path / "deleted")
@@ -68,7 +68,7 @@ def test_clean_takes_everything_away(tmp_path: Path) -> None:
     assert not cache.exists()
 
 
-def test_clean_leaves_what_another_checkout_uses(tmp_path: Path) -> None:
+def test_clean_keeps_files_that_another_checkout_uses(tmp_path: Path) -> None:
     own, other, gone = (
         room(tmp_path, name, checkout) for name, checkout in (("1", ROOT), ("2", ROOT), ("3", tmp_path / "deleted"))
     )
@@ -109,7 +109,7 @@ def start() -> Iterator[Start]:
         process.wait()
 
 
-def test_clean_stops_what_runs_in_a_room_before_it_removes_it(tmp_path: Path, start: Start) -> None:
+def test_clean_stops_processes_before_it_removes_their_directory(tmp_path: Path, start: Start) -> None:
     rooms = [room(tmp_path, "1", ROOT), room(tmp_path, "2", tmp_path / "deleted")]
     running = {each / place: start(each / place) for each in rooms for place in RUNNING}
     used = start(room(tmp_path, "3", ROOT) / "druid")
@@ -118,7 +118,7 @@ def test_clean_stops_what_runs_in_a_room_before_it_removes_it(tmp_path: Path, st
     assert used.poll() is None
 
 
-def test_stop_needs_no_virtual_environment(tmp_path: Path, start: Start) -> None:
+def test_stop_requires_no_virtual_environment(tmp_path: Path, start: Start) -> None:
     own = Path(run("make", "--eval=own: ; @echo $(WORK)", "own", DRUIDOPS_CACHE=str(tmp_path)).strip())
     running = {place: start(own / place) for place in RUNNING}
     # nor anything that is installed beside the standard library

@@ -139,14 +139,14 @@ def thing(request: pytest.FixtureRequest, direct: Direct, name: str) -> Iterator
     assert (found.back(direct, name)["changed"], direct.writes) == (False, [])
 
 
-def test_it_is_changed_once(direct: Direct, name: str, thing: Thing) -> None:
+def test_changed_once(direct: Direct, name: str, thing: Thing) -> None:
     assert (thing.change(direct, name, 7)["changed"], direct.writes) == (False, [])
     result = thing.change(direct, name, 8)
     assert (result["changed"], len(direct.writes), result["warnings"]) == (True, 1, [])
     assert (thing.change(direct, name, 8)["changed"], direct.writes) == (False, [])
 
 
-def test_a_failure_that_changes_nothing_says_so(direct: Direct, name: str, thing: Thing) -> None:
+def test_failure_without_a_change_is_reported_as_such(direct: Direct, name: str, thing: Thing) -> None:
     direct.proxy.fail_next(SERVER_ERROR_PAGE, method="POST")
 
     with pytest.raises(DruidError, match=r"500 .*made to fail.* Current state of .*: unchanged\."):
@@ -155,7 +155,7 @@ def test_a_failure_that_changes_nothing_says_so(direct: Direct, name: str, thing
     assert not thing.change(direct, name, 7)["changed"]
 
 
-def test_a_failure_after_all_was_done_is_a_change(direct: Direct, name: str, thing: Thing) -> None:
+def test_failure_after_the_change_is_a_change(direct: Direct, name: str, thing: Thing) -> None:
     def fail_afterwards(request: Request, forward: Forward) -> Answer | Loss:
         forward(request)
         return SERVER_ERROR_PAGE
@@ -168,7 +168,7 @@ def test_a_failure_after_all_was_done_is_a_change(direct: Direct, name: str, thi
     assert "The change took effect despite this error" in result["warnings"][0]
 
 
-def test_a_lost_answer_does_no_harm(direct: Direct, name: str, thing: Thing) -> None:
+def test_lost_response_does_no_harm(direct: Direct, name: str, thing: Thing) -> None:
     direct.proxy.fail_next(Loss.CUT, method="POST")
 
     assert thing.change(direct, name, 8)["changed"]
@@ -177,7 +177,7 @@ def test_a_lost_answer_does_no_harm(direct: Direct, name: str, thing: Thing) -> 
     assert not thing.change(direct, name, 8)["changed"]
 
 
-def test_what_is_there_cannot_be_read_is_said(newest: Direct, name: str) -> None:
+def test_unreadable_current_state_is_reported(newest: Direct, name: str) -> None:
     newest.proxy.fail_next(SERVER_ERROR_PAGE, method="POST")
     rules = RetentionRules(newest.client, name, _period(7))
     before = rules.read()
@@ -187,7 +187,7 @@ def test_what_is_there_cannot_be_read_is_said(newest: Direct, name: str) -> None
         rules.write(before, rules.merge(before))
 
 
-def test_fields_that_druid_does_not_know_are_named_and_change_nothing(direct: Direct, name: str) -> None:
+def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: str) -> None:
     rules = [{"type": "loadForever", "colour": "red"}]
     workers = {"selectStrategy": {**_workers(name, 7)["selectStrategy"], "strng": True}}
     calls: dict[str, Callable[[], Result]] = {
@@ -214,7 +214,7 @@ def test_fields_that_druid_does_not_know_are_named_and_change_nothing(direct: Di
     assert done(direct, ensure_overlord, config={"selectStrategy": None})["changed"]
 
 
-def test_who_and_why_is_in_the_audit_history(direct: Direct, name: str) -> None:
+def test_author_and_comment_are_in_the_audit_history(direct: Direct, name: str) -> None:
     stated = {"author": "somebody", "comment": f"for {name}"}
     done(direct, ensure_rules, datasource=name, rules=_period(7), **stated)
     done(direct, ensure_coordinator, config={"replicantLifetime": 16}, **stated)
@@ -226,7 +226,7 @@ def test_who_and_why_is_in_the_audit_history(direct: Direct, name: str) -> None:
     assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
 
 
-def test_many_datasources_are_read_at_once_and_one_that_fails_stops_no_other(direct: Direct, name: str) -> None:
+def test_many_datasources_are_read_at_once_and_a_failure_stops_no_other(direct: Direct, name: str) -> None:
     broken = {"datasource": f"{name}_2", "config": {"granularitySpec": {"segmentGranularity": "sometimes"}}}
     absent = {"datasource": f"{name}_3", "state": "absent"}
     with pytest.raises(
@@ -245,7 +245,7 @@ def test_many_datasources_are_read_at_once_and_one_that_fails_stops_no_other(dir
     assert compaction(direct, datasource=name, state="absent")["changed"]
 
 
-def test_nothing_is_written_that_was_decided_on_an_old_reading(
+def test_outdated_state_is_read_again_before_a_write(
     direct: Direct, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compaction(direct, datasource=name, config={"taskPriority": 30})
@@ -260,7 +260,7 @@ def test_nothing_is_written_that_was_decided_on_an_old_reading(
     assert compaction(direct, datasource=name, state="absent")["changed"]
 
 
-def test_what_somebody_else_changes_meanwhile_stays(direct: Direct, name: str) -> None:
+def test_concurrent_change_is_kept(direct: Direct, name: str) -> None:
     config = DynamicConfig(direct.client, COORDINATOR, {"replicantLifetime": 16})
     before = config.read()
     done(direct, ensure_coordinator, config={"decommissioningNodes": [f"{name}:1"]})
@@ -270,7 +270,7 @@ def test_what_somebody_else_changes_meanwhile_stays(direct: Direct, name: str) -
     assert done(direct, ensure_coordinator, config={"decommissioningNodes": [], "replicantLifetime": 15})["changed"]
 
 
-def test_somebody_else_may_have_removed_it_meanwhile(direct: Direct, name: str) -> None:
+def test_concurrent_removal(direct: Direct, name: str) -> None:
     compaction(direct, datasource=name)
     gone = Compaction(direct.client, name, None)
     before = gone.read()
@@ -279,7 +279,7 @@ def test_somebody_else_may_have_removed_it_meanwhile(direct: Direct, name: str) 
     assert gone.write(before, None) is None
 
 
-def test_the_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
+def test_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
     with pytest.raises(InvalidInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty"):
         done(direct, ensure_rules, datasource="_default", rules=[])
 
@@ -288,7 +288,7 @@ def test_the_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
     assert [rule["type"] for rule in told["rules"]] == ["loadForever"]
 
 
-def test_a_value_that_druid_changes_is_told(direct: Direct, name: str) -> None:
+def test_normalized_value_is_reported(direct: Direct, name: str) -> None:
     """It takes at least one thread, and makes two moments of each interval: such values are sent in each run."""
     threads = done(direct, ensure_coordinator, config={"balancerComputeThreads": -1})
     interval = [{"type": "dropByInterval", "interval": "2020-01-01/P1Y"}]
@@ -300,7 +300,7 @@ def test_a_value_that_druid_changes_is_told(direct: Direct, name: str) -> None:
     assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
 
 
-def test_what_this_druid_does_not_have_is_refused(druid_33: Druid) -> None:
+def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
     brokers = r"^broker: Druid 33\.0\.0 has no dynamic configuration of the Brokers; it requires Druid 37 or newer"
     runner = r"^kubernetes_task_runner: Druid 33\.0\.0 has no Kubernetes task runner; load its extension first"
     with direct_on(druid_33) as direct:
@@ -312,7 +312,7 @@ def test_what_this_druid_does_not_have_is_refused(druid_33: Druid) -> None:
         assert [each["id"] for each in dynamic_config_info(direct.client)] == ["coordinator", "overlord", "compaction"]
 
 
-def test_the_task_runner_on_kubernetes(druid_33: Druid) -> None:
+def test_kubernetes_task_runner(druid_33: Druid) -> None:
     small = {"selectionKey": "small", "type": ["index_kafka", "compact"], "context.tags": {"team": ["b", "a"]}}
     stated = {
         "capacity": "12",
@@ -344,7 +344,7 @@ def by_supervisors(druid_33: Druid) -> Iterator[Direct]:
         assert done(direct, ensure_cluster_compaction, config={"useSupervisors": False})["changed"]
 
 
-def test_a_suspended_supervisor_stays_so_when_its_compaction_is_changed(by_supervisors: Direct, name: str) -> None:
+def test_suspended_supervisor_stays_suspended_when_its_compaction_changes(by_supervisors: Direct, name: str) -> None:
     place = f"/druid/indexer/v1/supervisor/autocompact__{name}"
     for priority, is_suspended in ((30, False), (31, True), (32, True)):
         assert compaction(by_supervisors, datasource=name, config={"taskPriority": priority})["changed"]

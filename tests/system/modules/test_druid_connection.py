@@ -74,19 +74,19 @@ def test_without_permission(druid_basic: Druid) -> None:
         assert "403 Forbidden" in str(eventually(refused))
 
 
-def test_with_a_certificate_of_an_authority_of_its_own(druid_tls: Druid) -> None:
+def test_with_a_private_certificate_authority(druid_tls: Druid) -> None:
     assert ask(urls=(druid_tls.url,), ca_file=str(druid_tls.ca_file)) == []
     assert ask(urls=(druid_tls.url,), verify=False) == []
     with pytest.raises(Unreachable, match=r"certificate.*ca_path"):
         ask(urls=(druid_tls.url,))
 
 
-def test_with_a_certificate_of_another_authority(druid_tls: Druid, druid_mutual_tls: Druid) -> None:
+def test_with_the_wrong_certificate_authority(druid_tls: Druid, druid_mutual_tls: Druid) -> None:
     with pytest.raises(Unreachable, match="certificate"):
         ask(urls=(druid_tls.url,), ca_file=str(druid_mutual_tls.ca_file))
 
 
-def test_with_a_certificate_of_the_client(druid_mutual_tls: Druid) -> None:
+def test_with_a_client_certificate(druid_mutual_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     cert, key = map(str, druid_mutual_tls.client_certificate)
     ca_file = str(druid_mutual_tls.ca_file)
@@ -96,23 +96,23 @@ def test_with_a_certificate_of_the_client(druid_mutual_tls: Druid) -> None:
         ask(urls=(druid_mutual_tls.url,), ca_file=ca_file)
 
 
-def test_the_first_of_several_that_answers(druid: Druid) -> None:
+def test_first_of_several_servers_that_responds(druid: Druid) -> None:
     assert isinstance(ask(urls=("http://127.0.0.1:1", druid.url)), list)
 
 
-def test_nobody_is_there() -> None:
+def test_unreachable_server() -> None:
     with pytest.raises(
         Unreachable, match=r"GET http://127.0.0.1:1/druid/indexer/v1/supervisor got no response: .*refused"
     ):
         ask(urls=("http://127.0.0.1:1",))
 
 
-def test_somebody_is_there_and_says_nothing() -> None:
+def test_server_that_does_not_respond() -> None:
     with nobody_answers() as url, pytest.raises(Unreachable, match="got no response"):
         ask(urls=(url,), read_timeout=1)
 
 
-def test_a_playbook_is_told_in_one_sentence_and_sees_no_password(druid_basic: Druid, tmp_path: Path) -> None:
+def test_playbook_prints_one_sentence_without_the_password(druid_basic: Druid, tmp_path: Path) -> None:
     ansible = Ansible(CORES["2.18"], None, "", tmp_path)
 
     def run(**environment: str) -> Run:
@@ -130,7 +130,7 @@ def test_a_playbook_is_told_in_one_sentence_and_sees_no_password(druid_basic: Dr
     assert "Set the option url or the environment variable DRUID_URL." in nothing.output
 
 
-def test_secrets_in_a_specification_are_nowhere_in_what_is_printed(druid: Druid, tmp_path: Path) -> None:
+def test_secrets_in_a_specification_are_never_printed(druid: Druid, tmp_path: Path) -> None:
     """Whatever the notation, also in the arguments that -vvv prints, and where Druid refuses it."""
     ansible = Ansible(CORES["2.19"], None, "", tmp_path)
     flow = "{type: kafka, spec: {dataSchema: {dataSource: a}, ioConfig: {x: {ssl.key.password: hunter-1}}}}"

@@ -74,7 +74,7 @@ def test_supervisors_by_state(direct: Direct, name: str) -> None:
     assert "status" not in known
 
 
-def test_none_of_that_name(direct: Direct) -> None:
+def test_missing_supervisor_and_task(direct: Direct) -> None:
     assert supervisor_info(direct.client, {**ALL_SUPERVISORS, "id": "nobody"}) == []
     assert task_info(direct.client, {**ALL_TASKS, "id": "nobody"}) == []
 

@@ -55,14 +55,14 @@ def compaction(name: str, offset: str) -> dict[str, Any]:
     return {"type": "autocompact", "spec": {"dataSource": name, "skipOffsetFromLatest": offset}}
 
 
-def test_each_difference_is_one_of_some_release_and_not_of_the_one_that_runs() -> None:
+def test_each_difference_belongs_to_a_release_other_than_the_running_one() -> None:
     for difference in DIFFERENCES:
         assert not difference.concerns("33.0.0")
         assert [each for each in RELEASES if difference.concerns(each)]
         assert difference.seen_on is None or difference.concerns(difference.seen_on)
 
 
-def test_what_37_gives_back_has_more_in_it(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
+def test_additional_fields_of_druid_37(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     """Else the tests below would prove nothing."""
     with direct_on_release(druid_33, "37.0.0") as direct:
         direct.supervisor(spec=spec)
@@ -74,9 +74,7 @@ def test_what_37_gives_back_has_more_in_it(druid_33: Druid, name: str, spec: dic
     assert (tuning["repartitionTransitionDuration"], {*tuning["indexSpec"].values()}) == ("PT120S", {None})
 
 
-def test_before_33_nothing_is_sent_that_would_restart_what_is_as_it_was(
-    druid_33: Druid, name: str, spec: dict[str, Any]
-) -> None:
+def test_before_33_no_unmodified_supervisor_is_sent(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     with direct_on_release(druid_33, "28.0.0") as direct:
         assert direct.supervisor(spec=spec)["changed"]
         for _again in range(2):
@@ -88,7 +86,7 @@ def test_before_33_nothing_is_sent_that_would_restart_what_is_as_it_was(
 
 
 @pytest.mark.parametrize("release", ["34.0.0", "37.0.0"])
-def test_another_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict[str, Any], release: str) -> None:
+def test_other_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict[str, Any], release: str) -> None:
     calls = ({"spec": spec}, {"spec": {**spec, "id": f"{name}_2"}}, {"spec": spec, "id": f"{name}_3"})
     with direct_on_release(druid_33, release) as direct:
         for is_new in (True, False):
@@ -105,7 +103,7 @@ def test_another_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict
         assert [each["id"] for each in supervisor_info(direct.client, asked)] == [name, f"{name}_3"]
 
 
-def test_before_34_another_id_is_refused(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
+def test_before_34_other_id_is_rejected(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     with direct_on_release(druid_33, "28.0.0") as direct:
         with pytest.raises(PartialFailure, match=r"before Druid 34 the id is the name of the datasource; omit it"):
             direct.supervisor(spec=spec, id=f"{name}_2")
@@ -113,9 +111,7 @@ def test_before_34_another_id_is_refused(druid_33: Druid, name: str, spec: dict[
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_another_topic_is_explained_before_anything_is_sent(
-    druid_33: Druid, spec: dict[str, Any], release: str
-) -> None:
+def test_other_topic_is_rejected_before_anything_is_sent(druid_33: Druid, spec: dict[str, Any], release: str) -> None:
     with direct_on_release(druid_33, release) as direct:
         direct.supervisor(spec=spec)
         with pytest.raises(
@@ -126,7 +122,7 @@ def test_another_topic_is_explained_before_anything_is_sent(
         assert not direct.supervisor(spec=spec)["changed"]
 
 
-def test_druids_own_refusal_of_another_topic_is_told(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
+def test_druids_rejection_of_another_topic_is_reported(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
     """It is met when somebody makes the supervisor between the reading and the writing."""
     words = r"500 .*input source stream from \[\w+\] to \[other\] is not supported for a running supervisor"
     with direct_on_release(druid_33, "37.0.0") as direct:
@@ -141,7 +137,7 @@ def test_druids_own_refusal_of_another_topic_is_told(druid_33: Druid, name: str,
         assert supervisor.read() == before
 
 
-def test_changed_is_what_druid_38_calls_modified(
+def test_changed_equals_modified_of_druid_38(
     druid_33: Druid, spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with direct_on_release(druid_33, "38.0.0") as direct:
@@ -158,7 +154,7 @@ def test_changed_is_what_druid_38_calls_modified(
 
 
 @pytest.mark.parametrize("release", ["34.0.0", "37.0.0", "38.0.0"])
-def test_compaction_has_no_id_of_its_own_anywhere(druid_33: Druid, name: str, release: str) -> None:
+def test_compaction_never_has_its_own_id(druid_33: Druid, name: str, release: str) -> None:
     with direct_on_release(druid_33, release) as direct:
         created = direct.supervisor(spec=compaction(name, "PT1H"))
         assert (created["changed"], created["supervisors"][0]["id"]) == (True, f"autocompact__{name}")

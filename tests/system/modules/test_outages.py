@@ -40,7 +40,7 @@ Call = dict[str, Any]
 
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
-def test_an_overlord_that_is_killed_and_comes_back_is_waited_for(druid_apart: Druid) -> None:
+def test_waits_for_a_killed_overlord(druid_apart: Druid) -> None:
     with direct_on(druid_apart, retry_timeout=120) as direct:
         stream = Stream(direct)
         stream.produce(10)
@@ -115,7 +115,7 @@ def calls(druid_apart: Druid) -> Iterator[Calls]:
 
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
-def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlord_is_killed_before_the_change(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has changed, and that is said. How long a live one may still be at it need not be waited for."""
     assert Supervisor.__init__.__kwdefaults__ is not None
     monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
@@ -128,7 +128,7 @@ def test_an_overlord_that_dies_before_it_has_done_it(calls: Calls, monkeypatch: 
     assert_converges(calls)
 
 
-def test_an_overlord_that_dies_after_it_has_done_it(calls: Calls) -> None:
+def test_overlord_is_killed_after_the_change(calls: Calls) -> None:
     for outcome in calls.make_while_the_overlord_dies(after):
         assert (outcome["changed"], outcome["problem"]) == (True, "")
         assert "The change took effect despite this error" in outcome["warnings"][0]
@@ -184,9 +184,7 @@ def is_stopping(druid: Druid, supervisor: str) -> bool:
 
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
-def test_an_overlord_that_dies_while_it_is_at_a_change(
-    druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_overlord_is_killed_during_an_update(druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new specification was not stored yet: the old one runs again."""
     assert Supervisor.__init__.__kwdefaults__ is not None
     monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
@@ -201,7 +199,7 @@ def test_an_overlord_that_dies_while_it_is_at_a_change(
 
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
-def test_an_overlord_that_dies_while_it_is_at_a_termination(druid_apart: Druid, busy: Stream) -> None:
+def test_overlord_is_killed_during_a_termination(druid_apart: Druid, busy: Stream) -> None:
     """Druid notes first that it is to be gone: it is."""
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
 
@@ -236,9 +234,7 @@ def streams(druid_apart: Druid) -> Iterator[list[Stream]]:
             direct.supervisor(id=stream.name, state="absent")
 
 
-def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
-    druid_apart: Druid, streams: list[Stream]
-) -> None:
+def test_changes_while_kafka_is_down_lose_no_row(druid_apart: Druid, streams: list[Stream]) -> None:
     changed, suspended, removed = streams
     calls: list[tuple[Stream, Call]] = [
         (changed, {"spec": changed.spec(maxRowsInMemory=1000)}),
@@ -266,7 +262,7 @@ def test_while_kafka_is_down_everything_can_be_changed_and_no_row_is_lost(
 
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
-def test_kafka_that_is_down_is_told_and_come_back_goes_on(druid_apart: Druid) -> None:
+def test_unavailable_kafka_is_reported_and_ingestion_resumes(druid_apart: Druid) -> None:
     with direct_on(druid_apart) as direct:
         stream = Stream(direct)
         stream.produce(10)

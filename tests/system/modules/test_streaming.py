@@ -26,7 +26,7 @@ def stream(druid: Druid) -> Iterator[Stream]:
         direct.supervisor(id=found.name, state="absent")
 
 
-def test_no_row_is_lost_or_doubled(stream: Stream) -> None:
+def test_no_row_is_lost_or_duplicated(stream: Stream) -> None:
     direct = stream.direct
     stream.produce(100)
     assert direct.supervisor(spec=stream.spec(), wait=True, wait_for=READING)["changed"]
@@ -52,7 +52,7 @@ def test_no_row_is_lost_or_doubled(stream: Stream) -> None:
     assert stream.has_all()
 
 
-def test_waits_for_what_is_asked(stream: Stream) -> None:
+def test_waits_for_the_specified_condition(stream: Stream) -> None:
     stream.produce(10)
 
     result = stream.direct.supervisor(

@@ -57,7 +57,7 @@ def of(result: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_stays_suspended_when_nobody_says_anything_of_it(direct: Direct, spec: dict[str, Any]) -> None:
+def test_unspecified_suspension_is_kept(direct: Direct, spec: dict[str, Any]) -> None:
     direct.supervisor(spec=spec)
     silent = {key: value for key, value in with_io(spec, taskDuration="PT3H").items() if key != "suspended"}
 
@@ -67,7 +67,7 @@ def test_stays_suspended_when_nobody_says_anything_of_it(direct: Direct, spec: d
     assert result["supervisors"][0]["spec"]["suspended"] is True
 
 
-def test_names_what_druid_drops(direct: Direct, spec: dict[str, Any]) -> None:
+def test_names_fields_that_druid_ignores(direct: Direct, spec: dict[str, Any]) -> None:
     misspelt = with_io(spec, taskCuont=3, inputFormat={"type": "json", "keepNulColumns": True})
 
     created = direct.supervisor(spec=misspelt)
@@ -81,7 +81,7 @@ def test_names_what_druid_drops(direct: Direct, spec: dict[str, Any]) -> None:
     assert not again["changed"]
 
 
-def test_another_topic_is_explained_not_done(direct: Direct, spec: dict[str, Any]) -> None:
+def test_other_topic_is_rejected(direct: Direct, spec: dict[str, Any]) -> None:
     direct.supervisor(spec=spec)
 
     with pytest.raises(
@@ -93,7 +93,7 @@ def test_another_topic_is_explained_not_done(direct: Direct, spec: dict[str, Any
     assert no.value.result["changed"] is False
 
 
-def test_the_number_of_tasks_is_the_autoscalers(direct: Direct, name: str) -> None:
+def test_autoscaler_controls_the_number_of_tasks(direct: Direct, name: str) -> None:
     """Stating another one is no change: posted, it would take the decision of the autoscaler back."""
     assert direct.druid.kafka is not None
     scaled = CASES["an autoscaler"].spec(name, direct.druid.kafka.address)
@@ -104,7 +104,7 @@ def test_the_number_of_tasks_is_the_autoscalers(direct: Direct, name: str) -> No
     assert (result["changed"], direct.writes, of(result)["taskCount"]) == (False, [], 1)
 
 
-def test_secrets_are_nowhere_in_what_is_told(direct: Direct, spec: dict[str, Any]) -> None:
+def test_results_contain_no_secrets(direct: Direct, spec: dict[str, Any]) -> None:
     jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="hunter-2";'
     kafka = spec["spec"]["ioConfig"]["consumerProperties"]
     secret = with_io(spec, consumerProperties={**kafka, "ssl.key.password": "hunter-1", "sasl.jaas.config": jaas})
@@ -120,9 +120,7 @@ def test_secrets_are_nowhere_in_what_is_told(direct: Direct, spec: dict[str, Any
     assert stored["spec"]["ioConfig"]["consumerProperties"]["ssl.key.password"] == "hunter-3"
 
 
-def test_many_are_read_at_once_and_one_that_fails_stops_no_other(
-    direct: Direct, name: str, spec: dict[str, Any]
-) -> None:
+def test_many_are_read_at_once_and_a_failure_stops_no_other(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     broken = with_io({**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": f"{name}_broken"}}}, topic=None)
     gone = {"id": f"{name}_gone", "state": "absent"}
 
@@ -136,7 +134,7 @@ def test_many_are_read_at_once_and_one_that_fails_stops_no_other(
     assert [str(each) for each in direct.proxy.exchanges] == ["GET /druid/indexer/v1/supervisor?full=true: 200"]
 
 
-def test_a_failure_that_changes_nothing_says_so(direct: Direct, spec: dict[str, Any]) -> None:
+def test_failure_without_a_change_is_reported_as_such(direct: Direct, spec: dict[str, Any]) -> None:
     direct.supervisor(spec=spec)
     direct.proxy.fail_next(SERVER_ERROR_PAGE, **POST)
 
@@ -147,7 +145,7 @@ def test_a_failure_that_changes_nothing_says_so(direct: Direct, spec: dict[str, 
 
 
 @pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
-def test_a_change_whose_answer_is_lost_is_found_to_be_made(direct: Direct, spec: dict[str, Any], loss: Loss) -> None:
+def test_update_is_confirmed_after_a_lost_response(direct: Direct, spec: dict[str, Any], loss: Loss) -> None:
     direct.supervisor(spec=spec)
     direct.proxy.fail_next(loss, **POST)
 
@@ -159,9 +157,7 @@ def test_a_change_whose_answer_is_lost_is_found_to_be_made(direct: Direct, spec:
 
 
 @pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
-def test_a_termination_whose_answer_is_lost_is_found_to_be_made(
-    direct: Direct, name: str, spec: Any, loss: Loss
-) -> None:
+def test_termination_is_confirmed_after_a_lost_response(direct: Direct, name: str, spec: Any, loss: Loss) -> None:
     direct.supervisor(spec=spec)
     direct.proxy.fail_next(loss, method="POST", path="/terminate")
 
@@ -171,7 +167,7 @@ def test_a_termination_whose_answer_is_lost_is_found_to_be_made(
     assert name not in direct.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-def test_what_vanished_by_a_failed_update_is_put_back(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+def test_supervisor_lost_by_a_failed_update_is_restored(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     """Druid stops the old one first: when it cannot make the new one, there is none. Here we take it away ourselves."""
     direct.supervisor(spec=spec)
     supervisor = Supervisor(direct.client, DesiredSupervisor(name, canonical(with_io(spec, taskDuration="PT2H"))))
@@ -186,7 +182,7 @@ def test_what_vanished_by_a_failed_update_is_put_back(direct: Direct, name: str,
     assert supervisor.read() == before
 
 
-def test_what_is_lost_is_in_the_result(direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any) -> None:
+def test_lost_supervisor_is_in_the_result(direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any) -> None:
     """The first failure takes it away, the second keeps it away."""
     direct.supervisor(spec=spec)
 
@@ -205,7 +201,7 @@ def test_what_is_lost_is_in_the_result(direct: Direct, name: str, spec: dict[str
     assert failed.value.result["diff"][0]["before"]["spec"]["ioConfig"]["taskDuration"] == "PT3600S"
 
 
-def test_nothing_is_written_that_was_decided_on_an_old_reading(
+def test_outdated_state_is_read_again_before_a_write(
     direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any
 ) -> None:
     silent = {key: value for key, value in spec.items() if key != "suspended"}
@@ -220,7 +216,7 @@ def test_nothing_is_written_that_was_decided_on_an_old_reading(
     assert result["supervisors"][0]["spec"]["suspended"] is True
 
 
-def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+def test_offsets_are_reset_only_on_request(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     direct.supervisor(spec=spec)
     assert direct.supervisor(id=name, reset=True, check_mode=True)["changed"]
     assert direct.writes == []
@@ -234,7 +230,7 @@ def test_offsets_are_reset_only_when_asked_for(direct: Direct, name: str, spec: 
     assert direct.writes == []
 
 
-def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+def test_wait_timeout_reports_the_state(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     unreachable = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
     dead = {**with_io(spec, consumerProperties=unreachable, period="PT1S", startDelay="PT0S"), "suspended": False}
 
@@ -246,7 +242,7 @@ def test_waiting_in_vain_tells_why(direct: Direct, name: str, spec: dict[str, An
         direct.supervisor(spec=dead, wait=True, wait_timeout=1)
 
 
-def test_a_batch_on_a_schedule_needs_an_id(direct: Direct) -> None:
+def test_scheduled_batch_requires_an_id(direct: Direct) -> None:
     with pytest.raises(PartialFailure, match=r"id \(None\): a supervisor of type scheduled_batch requires an id"):
         direct.supervisor(spec={"type": "scheduled_batch", "spec": {}, "schedulerConfig": {}})
 

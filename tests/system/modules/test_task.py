@@ -53,7 +53,7 @@ def inline(name: str, rows: int) -> dict[str, Any]:
     return batch(name, {"type": "inline", "data": data})
 
 
-def test_tells_how_many_rows_there_were(direct: Direct, name: str) -> None:
+def test_reports_the_number_of_rows(direct: Direct, name: str) -> None:
     result = direct.task(spec=inline(name, 7), wait=True)
 
     assert (result["changed"], result["attempt"], result["status"]["statusCode"]) == (True, 1, "SUCCESS")
@@ -62,7 +62,7 @@ def test_tells_how_many_rows_there_were(direct: Direct, name: str) -> None:
     assert direct.task(spec=inline(name, 8))["changed"]
 
 
-def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: Direct, name: str) -> None:
+def test_failed_task_is_submitted_again_only_on_request(direct: Direct, name: str) -> None:
     spec = batch(name, {"type": "inline", "data": "no JSON"})
     spec["spec"]["tuningConfig"]["maxParseExceptions"] = 0
 
@@ -79,7 +79,7 @@ def test_one_that_failed_is_submitted_again_only_when_that_is_asked_for(direct: 
     assert direct.task(spec=spec)["id"] == f"{first}_2"
 
 
-def test_waiting_in_vain_tells_how_far_it_is(direct: Direct, name: str) -> None:
+def test_wait_timeout_reports_the_progress(direct: Direct, name: str) -> None:
     spec = {"type": "noop", "dataSource": name, "runTime": 600000}
 
     with pytest.raises(
@@ -92,7 +92,7 @@ def test_waiting_in_vain_tells_how_far_it_is(direct: Direct, name: str) -> None:
 
 
 @pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
-def test_one_whose_answer_is_lost_is_not_submitted_twice(direct: Direct, name: str, loss: Loss) -> None:
+def test_task_is_not_submitted_twice_after_a_lost_response(direct: Direct, name: str, loss: Loss) -> None:
     direct.proxy.fail_next(loss, method="POST", path="/task$")
 
     result = direct.task(spec=inline(name, 3), wait=True)
@@ -102,12 +102,12 @@ def test_one_whose_answer_is_lost_is_not_submitted_twice(direct: Direct, name: s
     assert task["id"] == result["id"]
 
 
-def test_druid_says_what_is_wrong_with_a_specification(direct: Direct) -> None:
+def test_invalid_specification_is_reported_with_druids_message(direct: Direct) -> None:
     with pytest.raises(ApiError, match=r"400 Bad Request.*nonsense"):
         direct.task(spec={"type": "nonsense"})
 
 
-def test_secrets_are_nowhere_in_what_is_told(direct: Direct, name: str) -> None:
+def test_results_contain_no_secrets(direct: Direct, name: str) -> None:
     source = {"type": "http", "uris": ["http://127.0.0.1:1/x"], "httpAuthenticationPassword": "hunter-1"}
 
     foretold = direct.task(spec=batch(name, source), check_mode=True)
@@ -117,7 +117,7 @@ def test_secrets_are_nowhere_in_what_is_told(direct: Direct, name: str) -> None:
     assert "hunter" not in f"{foretold} {submitted}"
 
 
-def test_a_statement_is_submitted_once_and_tells_its_rows(druid_27: Druid, name: str) -> None:
+def test_statement_is_submitted_once_and_reports_its_rows(druid_27: Druid, name: str) -> None:
     query = f"""
       REPLACE INTO "{name}" OVERWRITE ALL SELECT TIME_PARSE(ts) AS __time, page
       FROM TABLE(EXTERN('{{"type": "inline", "data": "2026-01-01T00:00:00Z,a\\n2026-01-01T00:00:00Z,b"}}',
@@ -131,7 +131,7 @@ def test_a_statement_is_submitted_once_and_tells_its_rows(druid_27: Druid, name:
     assert (again["changed"], again["id"]) == (False, result["id"])
 
 
-def test_druid_says_what_is_wrong_with_a_statement(druid_27: Druid) -> None:
+def test_invalid_statement_is_reported_with_druids_message(druid_27: Druid) -> None:
     with (
         direct_on(druid_27) as direct,
         pytest.raises(ApiError, match=r"POST .*/druid/v2/sql/task returned 400 Bad Request: .*nowhere"),

@@ -24,7 +24,7 @@ PATIENCE = "20"
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.broken.replace(" ", "-"))
-def test_is_noticed(mutation: Mutation, control_plane: ControlPlane, tmp_path: Path) -> None:
+def test_mutation_is_detected(mutation: Mutation, control_plane: ControlPlane, tmp_path: Path) -> None:
     """The one test fails, which passes with the stand-in as it is."""
     package = tmp_path / "tests" / "testbed"
     shutil.copytree(Path(testbed.__file__).parent, package)

@@ -18,26 +18,26 @@ from testbed.clients import kubectl
 from testbed.promtool import promtool
 
 
-def test_fire_when_they_should_and_only_then(tmp_path: Path) -> None:
+def test_alerts_fire_exactly_when_they_should(tmp_path: Path) -> None:
     shutil.copy(DATA, tmp_path / "alerts.yml")
     (tmp_path / "rules.yml").write_text(json.dumps(rules(annotated=False)), encoding="utf-8")
     promtool("test", "rules", str(tmp_path / "alerts.yml"))
 
 
-def test_each_is_seen_to_fire_and_not_to_fire() -> None:
+def test_each_alert_is_tested_firing_and_not_firing() -> None:
     tried = [each for test in data()["tests"] for each in test["alert_rule_test"]]
     names = {rule["alert"] for rule in alerts()}
     assert {each["alertname"] for each in tried if each.get("exp_alerts")} == names
     assert {each["alertname"] for each in tried if not each.get("exp_alerts")} == names
 
 
-def test_are_what_prometheus_takes(tmp_path: Path) -> None:
+def test_prometheus_accepts_the_rules(tmp_path: Path) -> None:
     file = tmp_path / "rules.yml"
     file.write_text(json.dumps(rules()), encoding="utf-8")
     promtool("check", "rules", "--lint=all", "--lint-fatal", str(file))
 
 
-def test_are_installed_with_the_operator_by_one_line(tmp_path: Path) -> None:
+def test_rules_are_installed_with_one_line(tmp_path: Path) -> None:
     shutil.copytree(CONFIG.parent, tmp_path / "config")
     kustomization = tmp_path / "config" / "default" / "kustomization.yaml"
     text = kustomization.read_text(encoding="utf-8")

@@ -39,9 +39,7 @@ def started(image_layout: Path, live: Live, tmp_path: Path) -> Iterator[ImageOpe
         yield operator
 
 
-def test_makes_a_cluster_and_finishes_what_is_under_way_when_it_is_told_to_end(
-    started: ImageOperator, live: Live
-) -> None:
+def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(started: ImageOperator, live: Live) -> None:
     live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
     started.wait_until_settled(NAME)
 
@@ -57,7 +55,7 @@ def test_makes_a_cluster_and_finishes_what_is_under_way_when_it_is_told_to_end(
     assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
 
 
-def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Live) -> None:
+def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Live) -> None:
     left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
     for number in range(2 * MOST_ARTIFACTS):
         (left / f"earlier-{number}").mkdir(parents=True)
@@ -87,7 +85,7 @@ def test_annotations_of_the_author_are_bounded(started: ImageOperator, live: Liv
     assert "10s" in {_asked_for(run) for run in runs}
 
 
-def test_a_policy_refuses_what_ends_the_operator(live: Live) -> None:
+def test_policy_rejects_annotations_that_stop_the_operator(live: Live) -> None:
     text = (image.COLLECTION / "config" / "admission" / "annotations.yaml").read_text(encoding="utf-8")
     policy, binding = yaml.safe_load_all(text)
     stored = live.create(_with_verbosity("99999999999"))
@@ -130,7 +128,7 @@ def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
         assert {each for each in loaded if part in each}, part
 
 
-def test_the_line_of_a_pass_is_in_the_containers_log(image_layout: Path, tmp_path: Path) -> None:
+def test_log_line_of_a_reconcile_is_in_the_log_of_the_container(image_layout: Path, tmp_path: Path) -> None:
     """Whatever becomes of what the run itself prints."""
     where = image.container(image_layout, tmp_path, {"K8S_AUTH_KUBECONFIG": "/none"}, {})
     # in parentheses, without which some shells redirect their own output for the time being

@@ -38,7 +38,7 @@ MARKER = Path("/tmp/executed")
 EVIL = f"{{{{ lookup('pipe', 'touch {MARKER}') }}}}"
 
 
-def test_text_arrives_as_it_is_and_runs_nowhere(image_layout: Path, live: Live, tmp_path: Path) -> None:
+def test_text_is_copied_verbatim_and_never_evaluated(image_layout: Path, live: Live, tmp_path: Path) -> None:
     live.create(extra_configuration(MARKER))
     document, stored = everywhere(), live.create(everywhere())
     live.create(in_a_message())

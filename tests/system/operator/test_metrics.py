@@ -86,7 +86,7 @@ def watched(operator: StartOperator, live: Live, tmp_path: Path) -> Iterator[Wat
         yield Watched(started, f"http://127.0.0.1:{scraped_at}/metrics", live.mark())
 
 
-def test_tells_what_was_done_and_how_the_clusters_are(watched: Watched, live: Live) -> None:
+def test_metrics_of_reconciles_and_clusters(watched: Watched, live: Live) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
     watched.started.wait_until_ready(NAME)
     eventually(lambda: watched.has(clusters=1, clusters_ready=1))
@@ -112,7 +112,7 @@ def test_tells_what_was_done_and_how_the_clusters_are(watched: Watched, live: Li
     eventually(lambda: watched.has(clusters=0, clusters_ready=0))
 
 
-def test_tells_how_the_ingestions_are(watched: Watched, live: Live) -> None:
+def test_metrics_of_ingestions(watched: Watched, live: Live) -> None:
     for name in ("a", "b"):
         live.create(ingestion(name))
     eventually(lambda: watched.has("druidingestion", ingestions=2, ingestions_ready=0, ingestions_degraded=2))
@@ -181,7 +181,7 @@ def test_counts_the_clusters_of_the_watched_namespaces(live: Live) -> None:
     assert (live.namespace, NAME) not in counted("default")
 
 
-def test_an_endpoint_that_does_not_answer_fails_no_pass(ansible: Ansible, live: Live, tmp_path: Path) -> None:
+def test_unresponsive_endpoint_fails_no_reconcile(ansible: Ansible, live: Live, tmp_path: Path) -> None:
     live.create(small_cluster.resource(NAME))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/metrics"

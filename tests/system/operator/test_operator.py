@@ -28,9 +28,7 @@ def started(operator: StartOperator, live: Live, tmp_path: Path) -> DruidOperato
     return start(operator, live, tmp_path)
 
 
-def test_makes_a_cluster_logs_each_run_and_then_asks_the_api_server_nothing(
-    operator: StartOperator, live: Live, tmp_path: Path
-) -> None:
+def test_creates_a_cluster_logs_each_run_and_is_idle(operator: StartOperator, live: Live, tmp_path: Path) -> None:
     log = tmp_path / "log"
     started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log))
     live.create(small_cluster.resource(NAME, RUNNING))
@@ -49,7 +47,7 @@ def test_makes_a_cluster_logs_each_run_and_then_asks_the_api_server_nothing(
     assert "druid.number=1" not in log.read_text(encoding="utf-8")
 
 
-def test_changes_are_carried_out_and_edits_by_hand_are_reverted(
+def test_changes_are_applied_and_manual_edits_are_reverted(
     started: DruidOperator, live: Live, record_property: Callable[[str, object], None]
 ) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
@@ -79,7 +77,7 @@ def reverted_edits(live: Live) -> str:
     return f"a deleted Service is back after {deleted:.1f} s, an edited PodDisruptionBudget after {edited:.1f} s"
 
 
-def test_deleted_clusters_go_with_their_claims_unless_those_are_kept(started: DruidOperator, live: Live) -> None:
+def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live: Live) -> None:
     kept, whole = "kept", "whole"
     for name in (kept, whole):
         spec = small_cluster.spec(replicas=1, disablePVCDeletionFinalizer=name == kept)
@@ -99,7 +97,7 @@ def test_deleted_clusters_go_with_their_claims_unless_those_are_kept(started: Dr
     eventually(lambda: live.made() == {("PersistentVolumeClaim", name) for name in claims[kept]})
 
 
-def test_ignored_and_blocked_clusters_say_so_and_are_carried_out_later(started: DruidOperator, live: Live) -> None:
+def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(started: DruidOperator, live: Live) -> None:
     ignored, blocked = "ignored", "blocked"
     resource = small_cluster.resource(ignored)
     resource["metadata"]["annotations"] = {"druid.apache.org/ignored": "true"}
@@ -120,7 +118,7 @@ def test_ignored_and_blocked_clusters_say_so_and_are_carried_out_later(started: 
         started.wait_until_ready(name)
 
 
-def test_a_denied_namespace_is_left_alone(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+def test_resources_in_a_denied_namespace_are_ignored(operator: StartOperator, live: Live, tmp_path: Path) -> None:
     started = start(operator, live, tmp_path, DENY_LIST=f"default, {live.namespace}")
     live.create(small_cluster.resource(NAME))
 
@@ -151,7 +149,7 @@ def test_the_administrator_may_allow_other_namespaces(operator: StartOperator, l
     eventually(lambda: reasons("Druid", "c1") == ["RefNotPermitted"])
 
 
-def test_text_of_a_resource_runs_nowhere(started: DruidOperator, live: Live, tmp_path: Path) -> None:
+def test_text_of_a_resource_is_never_evaluated(started: DruidOperator, live: Live, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % marker  # noqa: UP031 - braces
     resource = small_cluster.resource(NAME)

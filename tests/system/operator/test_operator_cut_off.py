@@ -17,9 +17,7 @@ from ansible_collections.druidops.druid.tests.system.support.waiting import even
 from testbed.operator_plugin import StartOperator
 
 
-def test_what_happens_while_the_operator_is_cut_off_is_not_missed(
-    operator: StartOperator, live: Live, tmp_path: Path
-) -> None:
+def test_changes_during_a_network_partition_are_reconciled(operator: StartOperator, live: Live, tmp_path: Path) -> None:
     login = account(live.plane, live.namespace, tmp_path)
     with gate(live.plane.url) as way:
         kubeconfig = login.by_way_of(way.url)

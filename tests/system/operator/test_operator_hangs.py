@@ -25,7 +25,7 @@ SECONDS = 30
 POSITION = 20
 
 
-def test_a_run_that_hangs_is_ended_and_made_again(
+def test_hanging_run_is_stopped_and_repeated(
     operator: StartOperator, live: Live, proxy: FaultProxy, tmp_path: Path
 ) -> None:
     login = account(live.plane, live.namespace, tmp_path)

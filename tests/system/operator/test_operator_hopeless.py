@@ -28,7 +28,7 @@ HOPELESS: dict[str, tuple[dict[str, Any], str]] = {
 GOOD = ("first", "second", "third")
 
 
-def test_hopeless_clusters_do_not_slow_the_others(
+def test_failing_clusters_do_not_delay_the_others(
     operator: StartOperator, live: Live, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     started = start(operator, live, tmp_path, flags=["--max-concurrent-reconciles=1"])

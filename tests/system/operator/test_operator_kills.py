@@ -50,7 +50,7 @@ def undisturbed(control_plane: ControlPlane) -> Iterator[Live]:
         pytest.param(False, id="and its runs go on", marks=campaign("killed with its runs")),
     ],
 )
-def test_killed_in_the_middle(
+def test_killed_during_a_reconcile(
     operator: StartOperator,
     live: Live,
     undisturbed: Live,

@@ -20,7 +20,7 @@ NAME = "hand"
 IGNORED = "druid.apache.org/ignored"
 
 
-def test_each_right_is_needed_and_none_is_missing(operator: StartOperator, golden: Live, tmp_path: Path) -> None:
+def test_each_permission_is_required_and_none_is_missing(operator: StartOperator, golden: Live, tmp_path: Path) -> None:
     live, mark = golden, golden.mark()
     GoOperator(live, NAME).run()
     started = start(operator, live, tmp_path)

@@ -161,7 +161,7 @@ exec {real} "$@"
     return directory
 
 
-def test_run_is_given(operator: StartOperator, things: Things, tmp_path: Path) -> None:
+def test_arguments_of_a_run(operator: StartOperator, things: Things, tmp_path: Path) -> None:
     """Command line, environment, files and kubeconfig."""
     seen = spy(tmp_path / "spy")
     playbook = things.playbook()
@@ -242,7 +242,7 @@ def test_period(operator: StartOperator, things: Things) -> None:
     assert not those.operator.runs_of("blocked")
 
 
-def test_failures_are_tried_again(operator: StartOperator, things: Things) -> None:
+def test_failures_are_retried(operator: StartOperator, things: Things) -> None:
     """Rescued ones, too, and a requeue_after without a period; not ignored ones."""
     mode = f"{things.variable}_spec.mode | default('good') == "
     those = played(
@@ -300,7 +300,7 @@ def test_two_live_reads_a_run(operator: StartOperator, things: Things) -> None:
     assert those.requests(mark) == ["get things/a"] * 4
 
 
-def test_never_two_runs_of_a_thing(operator: StartOperator, things: Things, tmp_path: Path) -> None:
+def test_no_concurrent_runs_of_a_resource(operator: StartOperator, things: Things, tmp_path: Path) -> None:
     """Several of different things; what changes meanwhile makes one more run."""
     started = operator(
         [things.watch(things.playbook())],
@@ -336,7 +336,7 @@ def test_finalizer(operator: StartOperator, things: Things) -> None:
     things.patch("a", {"metadata": {"finalizers": None}})
 
 
-def test_reads_are_answered_from_the_cache(operator: StartOperator, things: Things) -> None:
+def test_reads_are_served_from_the_cache(operator: StartOperator, things: Things) -> None:
     """Objects, and lists by labels; the rest by the API server, with the operator's credentials."""
     those = watched(operator, things)
     made = those.run_created("a")
@@ -380,7 +380,7 @@ def test_reads_are_answered_from_the_cache(operator: StartOperator, things: Thin
     eventually(lambda: values() == [])
 
 
-def test_watches_what_was_read_by_name(operator: StartOperator, things: Things) -> None:
+def test_watches_objects_that_were_read_by_name(operator: StartOperator, things: Things) -> None:
     """Edits and deletions of owned objects; a list makes no watch, and a process knows nothing of an earlier one's."""
     those = watched(operator, things)
     made = those.run_created("a")
@@ -482,7 +482,7 @@ def test_survives_without_the_api_server(operator: StartOperator, things: Things
             those.runs(name, count)
 
 
-def test_history_that_is_gone(operator: StartOperator, things: Things) -> None:
+def test_expired_resource_version(operator: StartOperator, things: Things) -> None:
     """An API server that has restarted its cache of a kind cannot resume a watch: all objects are listed again."""
     definition = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{things.group}"
     with gate(things.plane.url) as way:

@@ -93,7 +93,7 @@ def get(druid: Druid, **connection: Any) -> Any:
     return Api(druid.url, **connection).request("GET", STATUS)
 
 
-def test_serves_the_release_that_it_was_asked_for(druid: Druid) -> None:
+def test_serves_the_requested_release(druid: Druid) -> None:
     for server in DRUID_SERVERS:
         assert druid.request("GET", STATUS, server=server)["version"] == druid.version
 
@@ -142,7 +142,7 @@ def test_basic_security_knows_the_administrator_only(druid_basic: Druid) -> None
         assert refused.value.status == 401
 
 
-def test_passwords_are_nobody_elses_business(druid_basic: Druid) -> None:
+def test_passwords_are_private(druid_basic: Druid) -> None:
     assert druid_basic.credentials is not None
     password = druid_basic.credentials.password
     for file in (each for each in druid_basic.directory.iterdir() if each.is_file()):
@@ -167,7 +167,7 @@ def test_tls_of_all_servers_among_each_other(druid_tls: Druid) -> None:
     assert len(druid_tls.query("SELECT server_type FROM sys.servers WHERE tls_port > 0")) == len(DRUID_SERVERS) + 1
 
 
-def test_client_certificate_is_asked_for(druid_mutual_tls: Druid) -> None:
+def test_client_certificate_is_required(druid_mutual_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     assert druid_mutual_tls.request("GET", STATUS)["version"] == druid_mutual_tls.version
     assert druid_mutual_tls.query('SELECT 1 AS "one"') == [{"one": 1}]
@@ -175,7 +175,7 @@ def test_client_certificate_is_asked_for(druid_mutual_tls: Druid) -> None:
         get(druid_mutual_tls, authority=druid_mutual_tls.ca_file)
 
 
-def test_proxy_records_what_passes(druid_tls: Druid) -> None:
+def test_proxy_records_exchanges(druid_tls: Druid) -> None:
     with recording_proxy(druid_tls.upstream) as proxy:
         client = Api(proxy.url)
         assert client.request("GET", STATUS)["version"] == druid_tls.version
@@ -209,7 +209,7 @@ def test_listens_on_loopback_only(druid: Druid) -> None:
 
 @campaign("the tests of outages kill and revive both")
 @pytest.mark.xdist_group("killed Druid")
-def test_killed_overlord_comes_back_with_its_supervisors(druid_apart: Druid, topic: str) -> None:
+def test_restarted_overlord_has_its_supervisors(druid_apart: Druid, topic: str) -> None:
     druid_apart.request("POST", SUPERVISORS, supervisor(druid_apart, topic, suspended=True))
     druid_apart.kill("coordinator")
     with pytest.raises(OSError, match="refused"):
@@ -232,7 +232,7 @@ def answered(request: Callable[[], Any]) -> bool:
 
 @campaign("the tests of outages kill and revive both")
 @pytest.mark.xdist_group("killed Druid")
-def test_killed_kafka_comes_back_with_its_rows(druid_apart: Druid, topic: str) -> None:
+def test_restarted_kafka_has_its_rows(druid_apart: Druid, topic: str) -> None:
     kafka = with_kafka(druid_apart)
     kafka.make_topic(topic)
     kafka.produce(topic, rows(10))
@@ -244,7 +244,7 @@ def test_killed_kafka_comes_back_with_its_rows(druid_apart: Druid, topic: str) -
     loaded(druid_apart, topic, 15)
 
 
-def test_only_what_was_started_apart_can_be_killed(druid: Druid) -> None:
+def test_only_separate_processes_can_be_killed(druid: Druid) -> None:
     with pytest.raises(DruidError, match="there is no JVM coordinator here, only druid; start Druid with apart=True"):
         druid.kill("coordinator")
 
@@ -257,14 +257,14 @@ def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path, monkey
     assert commands_in(tmp_path) == []
 
 
-def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
+def test_rejects_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("data")
     with pytest.raises(DirectoryError, match="holds other files"):
         Druid.start(tmp_path, release())
     assert (tmp_path / "precious").read_text() == "data"
 
 
-def test_refuses_what_the_release_does_not_have(tmp_path: Path) -> None:
+def test_rejects_features_that_the_release_does_not_have(tmp_path: Path) -> None:
     with pytest.raises(DruidError, match=r"Druid 27\.0\.0 has no druid-kafka-indexing-service here.*: 33\.0\.0"):
         Druid.start(tmp_path / "druid", "27.0.0", kafka=True)
     with pytest.raises(ValueError, match="no configuration is called closed; choose one of open, basic, tls"):
@@ -308,7 +308,7 @@ def test_url(druid, worker_id):
 
 
 @campaign("a Druid is started and stopped from the command line")
-def test_test_processes_share_one_that_is_gone_when_their_run_is_killed(tmp_path: Path) -> None:
+def test_shared_druid_ends_when_the_test_run_is_killed(tmp_path: Path) -> None:
     (tmp_path / "test_sharing.py").write_text(SHARING)
     (tmp_path / "wait").touch()
     quiet = subprocess.DEVNULL

@@ -15,6 +15,6 @@ GROUP = "one process"
 
 
 @pytest.mark.xdist_group(GROUP)
-def test_is_gone_by(request: pytest.FixtureRequest) -> None:
+def test_group_is_found_by(request: pytest.FixtureRequest) -> None:
     is_parallel = hasattr(request.config, "workerinput")
     assert request.node.nodeid.endswith(f"@{GROUP}") == is_parallel

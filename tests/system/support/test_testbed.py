@@ -110,7 +110,7 @@ def another(tmp_path: Path) -> Iterator[ControlPlane]:
         yield plane
 
 
-def test_serves_the_version_that_it_was_asked_for(control_plane: ControlPlane) -> None:
+def test_serves_the_requested_version(control_plane: ControlPlane) -> None:
     assert control_plane.request("GET", "/version")["gitVersion"] == control_plane.kubernetes.release
     nodes = control_plane.request("GET", "/api/v1/nodes")["items"]
     assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes} == {control_plane.kubernetes.release}
@@ -141,7 +141,7 @@ def test_pod_is_ready_only_after_its_delay(control_plane: ControlPlane, namespac
     assert datetime.fromisoformat(ready["lastTransitionTime"]) - running >= timedelta(seconds=2)
 
 
-def test_pod_is_never_ready_until_the_annotation_goes(control_plane: ControlPlane, namespace: str) -> None:
+def test_pod_is_never_ready_until_the_annotation_is_removed(control_plane: ControlPlane, namespace: str) -> None:
     path = create_stateful_set(control_plane, namespace, annotations={"test/ready": "never"}, replicas=2)
     running_pod(control_plane, namespace)
     assert ready_replicas(control_plane, path) == 0
@@ -212,7 +212,7 @@ def allowed(plane: ControlPlane, path: str) -> bool:
     return False
 
 
-def test_kubeconfig_of_an_unknown_user_is_refused(control_plane: ControlPlane) -> None:
+def test_kubeconfig_of_an_unknown_user_is_rejected(control_plane: ControlPlane) -> None:
     with pytest.raises(ControlPlaneError, match="no user nobody; there are admin, druidops"):
         control_plane.kubeconfig("nobody")
 
@@ -301,7 +301,7 @@ def test_failed_start_shows_the_log_and_leaves_no_process(tmp_path: Path) -> Non
     assert commands_in(tmp_path) == []
 
 
-def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
+def test_rejects_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("data")
     with pytest.raises(DirectoryError, match="holds other files"):
         ControlPlane.start(tmp_path, kubernetes())
@@ -326,7 +326,7 @@ def test_command_line_starts_finds_and_removes_one(tmp_path: Path) -> None:
     assert command_line("down", *where).stderr == "nothing runs there\n"
 
 
-def test_another_process_with_a_recorded_number_is_left_alone(tmp_path: Path) -> None:
+def test_other_process_with_a_recorded_pid_is_not_killed(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"]) as bystander:
         (tmp_path / "pids").write_text(f"etcd {bystander.pid} 1\n")
         Processes(tmp_path).kill()

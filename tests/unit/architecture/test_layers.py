@@ -275,16 +275,16 @@ def impure(file: str, source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("file", files())
-def test_imports_only_what_its_room_may(file: str) -> None:
+def test_imports_only_allowed_packages(file: str) -> None:
     assert forbidden(file, source_of(file)) == []
 
 
 @pytest.mark.parametrize("file", [file for file in files() if any(is_in(file, path) for path in PURE)])
-def test_deciding_touches_nothing(file: str) -> None:
+def test_deciding_is_pure(file: str) -> None:
     assert impure(file, source_of(file)) == []
 
 
-def test_what_speaks_http_stands_in_rooms() -> None:
+def test_http_is_only_in_its_packages() -> None:
     """Nothing stands in the hall, where nothing would say what it may import."""
     assert [path.name for path in (ROOT / "plugins/module_utils").glob("*.py")] == []
 
@@ -325,7 +325,7 @@ def test_what_speaks_http_stands_in_rooms() -> None:
         ("plugins/action/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
     ],
 )
-def test_notices_a_wrong_direction(file: str, source: str) -> None:
+def test_detects_a_wrong_direction(file: str, source: str) -> None:
     assert len(forbidden(file, source)) == 1
 
 
@@ -343,10 +343,10 @@ def test_notices_a_wrong_direction(file: str, source: str) -> None:
         ("plugins/action/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),
     ],
 )
-def test_lets_the_right_direction_pass(file: str, source: str) -> None:
+def test_accepts_the_right_direction(file: str, source: str) -> None:
     assert forbidden(file, source) == []
 
 
 @pytest.mark.parametrize("source", ["import time", f"from {COLLECTION}plugins.plugin_utils._cluster import act"])
-def test_notices_a_decision_that_touches_the_world(source: str) -> None:
+def test_detects_an_impure_decision(source: str) -> None:
     assert len(impure("plugins/plugin_utils/_cluster/decide/x.py", source)) == 1

@@ -45,7 +45,7 @@ def test_each_stage_is_made_of_the_pinned_base() -> None:
     assert f"ansible-operator {tag}:" in (BUILD / "base.txt").read_text(), "base.txt is the list of another image"
 
 
-def test_the_user_is_a_number_and_not_root() -> None:
+def test_user_is_numeric_and_not_root() -> None:
     assert int(DOCKERFILE.final.all("USER")[-1]) > 0
 
 
@@ -57,12 +57,12 @@ def test_the_command_is_that_of_the_base_image() -> None:
     assert DOCKERFILE.final.all("CMD") == []
 
 
-def test_only_the_file_of_watches_needs_a_value() -> None:
+def test_only_the_watches_file_requires_a_value() -> None:
     asked = set(re.findall(r"\$\{?(\w+)", (COLLECTION / "watches.yaml").read_text()))
     assert asked <= set(DOCKERFILE.final.environment)
 
 
-def test_what_is_copied_exists_and_is_not_ignored() -> None:
+def test_copied_files_exist_and_are_not_ignored() -> None:
     copied = [text.split()[:-1] for text in DOCKERFILE.all("COPY") if not text.startswith("--from=")]
     assert copied == [["."]]
     taken = [line.removeprefix("!/") for line in IGNORED if line.startswith("!")]
@@ -71,7 +71,7 @@ def test_what_is_copied_exists_and_is_not_ignored() -> None:
     assert "build" in taken
 
 
-def test_all_of_the_collection_is_taken() -> None:
+def test_whole_collection_is_copied() -> None:
     """What galaxy.yml leaves out of the collection stays out of the image, all else goes in."""
     left_out = {*read("galaxy.yml")["build_ignore"], ".git"}
     present = {each.name for each in COLLECTION.iterdir() if not each.name.startswith(".")}
@@ -79,7 +79,7 @@ def test_all_of_the_collection_is_taken() -> None:
     assert present - left_out == taken - {"build"}
 
 
-def test_nothing_is_downloaded_but_by_the_package_managers() -> None:
+def test_only_package_managers_download() -> None:
     assert DOCKERFILE.all("ADD") == []
     assert not re.search(r"\b(curl|wget|git)\b", " ".join(DOCKERFILE.all("RUN")))
 
@@ -92,20 +92,20 @@ def test_requirements_are_pinned_and_not_those_of_the_base() -> None:
 
 
 @pytest.mark.parametrize("name", ["kubernetes", "requests", "jmespath"])
-def test_what_the_plugins_import_is_there_in_a_version_that_they_run_with(name: str) -> None:
+def test_image_has_supported_versions_of_all_imports(name: str) -> None:
     found = {**layout.pins(BUILD / "base.txt"), **layout.pins(BUILD / "requirements.txt")}[name]
     wanted = re.search(rf"^{name}>=(\S+)$", (COLLECTION / "requirements.txt").read_text(), re.MULTILINE)
     assert wanted
     assert [*map(int, found.split("."))] >= [*map(int, wanted[1].split("."))]
 
 
-def test_the_collections_are_pinned_to_what_is_tested() -> None:
+def test_collections_are_pinned_to_tested_versions() -> None:
     wanted = {each["name"]: each["version"] for each in read("build/requirements.yml")["collections"]}
     assert wanted == {"kubernetes.core": BUNDLES["newest"].collection}
     assert {*wanted} == {*read("galaxy.yml")["dependencies"]}
 
 
-def test_the_tests_of_the_operator_run_on_what_the_image_has() -> None:
+def test_operator_tests_use_the_versions_of_the_image() -> None:
     text = (COLLECTION / "tests" / "requirements" / "operator.txt").read_text()
     assert re.findall("^-r (.*)$", text, re.MULTILINE) == ["../../build/base.txt", "../../build/requirements.txt"]
 

@@ -32,7 +32,7 @@ OF_PLAYBOOK = ["run", DIRECTORY, "--rotate-artifacts", "6", "-p", PLAYBOOK, "-i"
 OF_ROLE = ["run", DIRECTORY, "--rotate-artifacts", "6", "--role", "r", "--roles-path", "/", "--hosts", "localhost"]
 
 
-def test_what_is_within_the_bounds_stays() -> None:
+def test_values_within_the_limits_are_kept() -> None:
     for arguments in (OF_PLAYBOOK, [*OF_ROLE, "-i", "1", "--role-skip-facts"], [*OF_PLAYBOOK, "--new", "value"]):
         assert bounded(arguments, 0) == arguments
 
@@ -49,7 +49,7 @@ def test_what_is_within_the_bounds_stays() -> None:
         ("-" + "v" * 100_000, 3, ["-vvv"]),
     ],
 )
-def test_verbosity_is_bounded(asked: str, allowed: int, left: list[str]) -> None:
+def test_verbosity_is_limited(asked: str, allowed: int, left: list[str]) -> None:
     assert bounded([*OF_PLAYBOOK, asked], allowed) == [*OF_PLAYBOOK, *left]
 
 
@@ -70,7 +70,7 @@ def test_verbosity_is_bounded(asked: str, allowed: int, left: list[str]) -> None
         ("", ""),
     ],
 )
-def test_artifacts_are_bounded(asked: str, left: str) -> None:
+def test_artifacts_are_limited(asked: str, left: str) -> None:
     assert bounded(["run", DIRECTORY, "--rotate-artifacts", asked, "-i", "1"], 0)[3] == left
     assert bounded(["run", DIRECTORY, f"--rotate-artifacts={asked}"], 0)[2] == f"--rotate-artifacts={left}"
 
@@ -79,7 +79,7 @@ OPTIONS = [("--rotate-artifacts", "0"), ("--rotate-artifacts=99",), ("-v",), ("-
 
 
 @hypothesis.given(st.lists(st.sampled_from(OPTIONS)), st.integers(0, 7))
-def test_whatever_comes_is_bounded(options: list[tuple[str, ...]], verbosity: int) -> None:
+def test_any_value_is_limited(options: list[tuple[str, ...]], verbosity: int) -> None:
     once = bounded(["run", DIRECTORY, *(word for option in options for word in option)], verbosity)
     assert bounded(once, verbosity) == once
     assert [each for each in once if each.startswith("-v") and len(each) > 1 + verbosity] == []
@@ -99,14 +99,14 @@ def test_whatever_comes_is_bounded(options: list[tuple[str, ...]], verbosity: in
         ("/tmp/somewhere", {VARIABLE: "3"}, 0),
     ],
 )
-def test_the_administrator_says_how_verbose(directory: str, environment: dict[str, str], expected: int) -> None:
+def test_administrator_sets_the_verbosity(directory: str, environment: dict[str, str], expected: int) -> None:
     assert most_verbose(directory, environment) == expected
 
 
 @pytest.mark.parametrize(
     ("told", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 60), ("soon", 900)]
 )
-def test_a_run_may_not_take_longer_than_the_administrator_says(told: str | None, expected: int) -> None:
+def test_administrator_limits_the_duration_of_a_run(told: str | None, expected: int) -> None:
     assert most_seconds({} if told is None else {"DRUIDOPS_RUN_TIMEOUT": told}) == expected
 
 
@@ -127,7 +127,7 @@ def test_the_text_of_a_resource_is_not_kept() -> None:
     ("asked", "bounded"),
     [("1ns", True), ("1ms", True), ("9.9s", True), ("10s", False), ("1h", False), ("0s", False), ("soon", False)],
 )
-def test_the_period_is_bounded(asked: str, bounded: bool) -> None:
+def test_period_is_limited(asked: str, bounded: bool) -> None:
     name = "ansible.sdk.operatorframework.io/reconcile-period"
     for text in (asked, {"__ansible_unsafe": asked}):
         variables = {"_druid_apache_org_druid": {"metadata": {"annotations": {name: text}}}}
@@ -167,7 +167,7 @@ def test_the_seconds_of_a_duration_that_the_test_bed_reads_are_the_same(nanoseco
     assert seconds(text) == pytest.approx(go_duration.seconds(text))
 
 
-def test_no_field_of_a_resource_is_taken_for_a_variable_of_watches() -> None:
+def test_field_of_a_resource_never_sets_a_variable_of_watches() -> None:
     """A field of the spec is a variable of its name; the API server takes away those that the CRD has not."""
     for name in ("druids", "druidingestions"):
         crd = yaml.safe_load((COLLECTION / "config" / "crd" / f"{name}.yaml").read_text(encoding="utf-8"))
@@ -192,7 +192,7 @@ def program(directory: Path, text: str) -> Path:
     return file
 
 
-def test_the_next_on_the_path_is_run(tmp_path: Path) -> None:
+def test_next_program_on_the_path_is_run(tmp_path: Path) -> None:
     recorder, ours, real = (program(tmp_path / name, "#!/bin/sh\n") for name in ("recorder", "ours", "real"))
     (tmp_path / "empty").mkdir()
     not_executable = program(tmp_path / "not-executable", "")
@@ -243,7 +243,7 @@ def started(tmp_path: Path) -> Started:
     return Started(tmp_path)
 
 
-def test_it_becomes_the_real_program(started: Started) -> None:
+def test_replaces_itself_with_the_real_program(started: Started) -> None:
     started.give({"ansible_operator_meta": {"name": "name"}, "secret": "text"})
     child = started.run(
         "run", str(started.input), "--rotate-artifacts", "0", "-i", "7", "-vvvv", STATUS="3", **{VARIABLE: "1"}
@@ -277,5 +277,5 @@ def test_other_commands_are_passed_on(started: Started) -> None:
     assert json.loads(child.communicate(timeout=60)[0])[0] == ["--version", "-vvv"]
 
 
-def test_the_program_is_for_everybody_to_run(started: Started) -> None:
+def test_every_user_can_run_the_program(started: Started) -> None:
     assert stat.S_IMODE((started.bin / "ansible-runner").stat().st_mode) == 0o755

@@ -24,11 +24,11 @@ RUN = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("roles/*"), *RO
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_readme_leads_to_each_document(document: str) -> None:
+def test_readme_links_to_each_document(document: str) -> None:
     [contents] = re.findall(r"^## Documentation$(.*?)^## ", README, re.M | re.S)
     assert f"]({HERE}{document})" in contents
 
 
 @pytest.mark.parametrize("path", RUN)
-def test_architecture_names_what_runs_an_action(path: str) -> None:
+def test_architecture_names_roles_and_playbooks(path: str) -> None:
     assert f"`{path}`" in ARCHITECTURE

@@ -110,16 +110,16 @@ def asked() -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("level", ["spec", "node"])
-def test_what_the_code_reads_is_in_the_schema(level: str, asked: Mapping[str, set[str]]) -> None:
+def test_fields_that_the_code_reads_are_in_the_schema(level: str, asked: Mapping[str, set[str]]) -> None:
     assert asked[level] - fields(level) - ONLY_AT_ONE_LEVEL[level] == set()
 
 
 @pytest.mark.parametrize("level", ["spec", "node"])
-def test_what_is_in_the_schema_is_read_or_known_to_have_no_effect(level: str, asked: Mapping[str, set[str]]) -> None:
+def test_fields_of_the_schema_are_read_or_have_no_effect(level: str, asked: Mapping[str, set[str]]) -> None:
     assert fields(level) - asked[level] == USED_LATER[level] | NO_EFFECT[level]
 
 
-def test_the_readme_names_what_is_used_later() -> None:
+def test_readme_names_fields_without_effect() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("have no effect yet:")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([^`]+)`", section)) == USED_LATER["spec"] | USED_LATER["node"]

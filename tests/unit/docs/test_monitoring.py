@@ -51,20 +51,20 @@ def test_all_metrics_are_documented() -> None:
 
 
 @pytest.mark.parametrize("expression", [*prometheus_files.queries(), *(rule["expr"] for rule in ALERTS)])
-def test_expressions_name_what_there_is(expression: str) -> None:
+def test_expressions_use_existing_metrics(expression: str) -> None:
     names = prometheus_files.names(expression)
     assert names
     assert names <= EXPOSED.keys() | {prometheus_files.UP}
 
 
-def test_alerts_are_tried_with_what_there_is() -> None:
+def test_alerts_are_tested_with_existing_metrics() -> None:
     for series in prometheus_files.series_of_data():
         if series.name != prometheus_files.UP:
             assert series.labels.keys() <= EXPOSED[series.name] | prometheus_files.TARGET.keys(), series
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
-def test_alerts_say_what_to_do(rule: dict[str, Any]) -> None:
+def test_alerts_contain_a_remedy(rule: dict[str, Any]) -> None:
     assert rule.keys() == {"alert", "expr", "for", "labels", "annotations"}
     assert rule["labels"]["severity"] in ("critical", "warning")
     annotations = rule["annotations"]
@@ -92,7 +92,7 @@ def test_the_monitor_finds_the_metrics_service() -> None:
     assert (endpoint["port"], endpoint["scheme"], endpoint["path"]) == (port["name"], "http", "/metrics")
 
 
-def test_the_rules_are_a_rule() -> None:
+def test_rules_are_a_prometheus_rule() -> None:
     rule = prometheus_files.manifest("rules")
     assert (rule["apiVersion"], rule["kind"]) == ("monitoring.coreos.com/v1", "PrometheusRule")
     assert rule["spec"].keys() == {"groups"}
@@ -122,7 +122,7 @@ def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
     assert {column for column, _row in taken} == set(range(24))
 
 
-def test_the_dashboard_asks_the_chosen_data_source() -> None:
+def test_dashboard_uses_the_selected_data_source() -> None:
     dashboard = prometheus_files.dashboard()
     assert [each["name"] for each in dashboard["templating"]["list"]] == ["datasource"]
     for panel in dashboard["panels"]:

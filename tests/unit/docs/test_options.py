@@ -107,7 +107,7 @@ def test_the_role_has_the_options_of_the_action(role: Role) -> None:
 
 
 @each_role
-def test_an_option_that_is_not_stated_is_an_empty_variable(role: Role) -> None:
+def test_unspecified_option_is_an_empty_variable(role: Role) -> None:
     found = role_options(role)
     expected = {name: option.get("default", UNSTATED.get(option["type"])) for name, option in role.options.items()}
     assert {name: found[role.prefix + name]["default"] for name in expected} == expected
@@ -120,7 +120,7 @@ def test_the_defaults_of_the_role_are_those_of_its_specification(role: Role) -> 
 
 
 @each_role
-def test_the_role_hands_every_option_to_the_action(role: Role) -> None:
+def test_role_passes_every_option_to_the_action(role: Role) -> None:
     [task] = yaml.safe_load((role.path / "tasks" / "reconcile.yml").read_text(encoding="utf-8"))
     arguments = task[f"druidops.druid.{role.action}"]
     assert arguments.keys() == role.options.keys()

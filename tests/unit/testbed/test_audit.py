@@ -63,7 +63,7 @@ def test_mark_is_before_a_line_that_is_half_written(log: Path) -> None:
     assert [event.verb for event in Audit(log).since(mark)] == ["create"]
 
 
-def test_event_has_what_tests_ask_for(log: Path) -> None:
+def test_event_has_the_fields_for_tests(log: Path) -> None:
     mark = Audit(log).mark()
     write(log, line())
     assert Audit(log).since(mark) == [
@@ -95,7 +95,7 @@ def test_request_for_no_object_is_an_event(log: Path) -> None:
     ("query", "dry_run"),
     [("", False), ("?dryRun=All", True), ("?fieldManager=x&dryRun=All", True), ("?labelSelector=dryRun%3DAll", False)],
 )
-def test_dry_run_is_told_by_the_query(log: Path, query: str, dry_run: bool) -> None:
+def test_dry_run_is_detected_by_the_query(log: Path, query: str, dry_run: bool) -> None:
     mark = Audit(log).mark()
     write(log, line(requestURI=f"/api/v1/namespaces/default/pods{query}"))
     assert [event.dry_run for event in Audit(log).since(mark)] == [dry_run]

@@ -46,7 +46,7 @@ def builds(calls: Path) -> int:
     return calls.read_text().count("build -trimpath")
 
 
-def test_one_program_holds_all_where_it_can(calls: Path) -> None:
+def test_one_program_contains_all_components(calls: Path) -> None:
     programs = build(Version("1.34"))
     assert programs.kwok == programs.kubernetes
     assert programs.kubernetes.read_text() == "binary\n"
@@ -54,7 +54,7 @@ def test_one_program_holds_all_where_it_can(calls: Path) -> None:
     assert "kwok.go" in calls.read_text()
 
 
-def test_kwok_is_a_program_of_its_own_where_it_must(calls: Path) -> None:
+def test_kwok_is_a_separate_program_if_required(calls: Path) -> None:
     programs = build(Version("1.30"))
     assert programs.kwok != programs.kubernetes
     assert builds(calls) == 2

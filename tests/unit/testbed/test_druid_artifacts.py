@@ -79,7 +79,7 @@ def runs(calls: Path) -> int:
     return calls.read_text().splitlines().count("run")
 
 
-def test_missing_extension_is_left_out_and_said_every_time(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_extension_is_reported_every_time(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
     warning = "druid 36.0.0: no druid-kafka-indexing-service, because Maven finds none"
     for _attempt in range(2):
         assert build(OTHER).missing == (KAFKA,)

@@ -41,7 +41,7 @@ def test_all_extensions_are_of_the_same_release(release: str) -> None:
         assert f"org.apache.druid.extensions:{name}:{release}" in found
 
 
-def test_replaced_artifact_comes_alone_and_its_original_not_at_all() -> None:
+def test_replaced_artifact_excludes_the_original() -> None:
     found = dependencies(druid_pom(version("27.0.0")))
     assert "org.apache.druid:druid-indexing-hadoop" in excluded(found["org.apache.druid:druid-services:27.0.0"])
     assert excluded(found["org.apache.druid:druid-indexing-hadoop:28.0.0"]) == {"*:*"}

@@ -68,7 +68,7 @@ def test_each_password_is_only_where_it_is_needed() -> None:
     assert "of the" not in repr(PASSWORDS)
 
 
-def test_unknown_configuration_is_refused_with_the_choices() -> None:
+def test_unknown_configuration_is_rejected_with_the_choices() -> None:
     with pytest.raises(
         ValueError, match="no configuration is called secret; choose one of open, basic, tls, mutual-tls"
     ):

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.tests.testbed.druid.versions import (
 )
 
 
-def test_default_takes_in_data_from_kafka() -> None:
+def test_default_ingests_from_kafka() -> None:
     assert version().release == DEFAULT
     assert KAFKA in version().extensions
 
@@ -27,7 +27,7 @@ def test_one_of_the_known_has_basic_security_and_sql_ingestion() -> None:
 
 
 @pytest.mark.parametrize(("name", "msq"), [("28.0.0", True), ("34.0.0", True), ("35.0.0", False), ("37.0.1", False)])
-def test_any_other_release_has_all_extensions_that_there_are(name: str, msq: bool) -> None:
+def test_any_other_release_has_all_existing_extensions(name: str, msq: bool) -> None:
     found = version(name)
     assert (found.release, found.replaced) == (name, ())
     assert {KAFKA, BASIC_SECURITY} <= {*found.extensions}
@@ -35,6 +35,6 @@ def test_any_other_release_has_all_extensions_that_there_are(name: str, msq: boo
 
 
 @pytest.mark.parametrize("name", ["33", "newest", "", "v33.0.0", "33.0.0-SNAPSHOT", "33.0.0\n"])
-def test_what_is_no_release_is_refused(name: str) -> None:
+def test_rejects_an_invalid_release(name: str) -> None:
     with pytest.raises(ValueError, match=r"is no release; name one like 33\.0\.0"):
         version(name)

@@ -76,7 +76,7 @@ def test_exposition() -> None:
 
 @pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize("outcome", ["unchanged", "changed", "blocked", "failed"])
-def test_takes_what_the_passes_post(outcome: Any, kind: str) -> None:
+def test_accepts_the_metrics_of_reconciles(outcome: Any, kind: str) -> None:
     census = {metric.name: 0.0 for metric in METRICS[kind] if metric.type == "gauge"}
     phases = dict.fromkeys(PHASES, 0.5)
     requests = dict.fromkeys(("cache_requests", *DRUID_REQUESTS), 2)

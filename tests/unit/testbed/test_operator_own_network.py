@@ -58,7 +58,7 @@ def servers() -> Iterator[list[socket.socket]]:
         yield [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _each in range(2)]
 
 
-def test_reaches_and_offers_what_is_passed_on(servers: list[socket.socket]) -> None:
+def test_forwarded_ports_work_in_both_directions(servers: list[socket.socket]) -> None:
     needed, hidden = (each.getsockname()[1] for each in servers)
     with reserved_ports(1) as (offered,):
         if way_in() is None:

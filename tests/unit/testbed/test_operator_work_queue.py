@@ -44,7 +44,7 @@ def test_the_earliest_of_several_delays_counts(queue: WorkQueue) -> None:
     assert queue.get() == A
 
 
-def test_a_failure_is_tried_again(queue: WorkQueue) -> None:
+def test_a_failure_is_retried(queue: WorkQueue) -> None:
     """After a while."""
     queue.add_failed(A)
     assert queue.get() == A

@@ -37,7 +37,7 @@ def test_port_in_use_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one_of(monkeypatch, taken.getsockname()[1], other) == other
 
 
-def test_reserved_port_is_given_to_nobody_else_and_can_be_listened_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reserved_port_is_unique_and_can_be_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     with reserved_ports(1) as (other,):
         pass
     with reserved_ports(1) as (reserved,):

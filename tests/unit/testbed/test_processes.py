@@ -91,7 +91,7 @@ def test_running_process_is_no_error(tmp_path: Path) -> None:
         processes.kill()
 
 
-def test_process_with_a_recycled_number_is_left_alone(tmp_path: Path) -> None:
+def test_process_with_a_reused_pid_is_not_killed(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "600"]) as bystander:
         (tmp_path / "pids").write_text(f"etcd {bystander.pid} 1\n")
         assert Processes(tmp_path).running() == []

@@ -86,7 +86,7 @@ def ask(proxy: RecordingProxy, method: str, path: str, body: str = "", timeout: 
         connection.close()
 
 
-def test_passes_on_and_remembers(server: Server, proxy: RecordingProxy) -> None:
+def test_forwards_and_records(server: Server, proxy: RecordingProxy) -> None:
     answer = ask(proxy, "POST", f"{SUPERVISORS}?skipRestartIfUnmodified=true", '{"type": "kafka"}')
     assert answer.status == 200
     assert dict(answer.headers)["Content-Encoding"] == "gzip"
@@ -100,7 +100,7 @@ def test_redirect_reaches_the_client(proxy: RecordingProxy) -> None:
     assert (answer.status, dict(answer.headers)["Location"]) == (307, "http://leader.example.com/")
 
 
-def test_counts_what_may_have_changed_something(proxy: RecordingProxy) -> None:
+def test_counts_writes(proxy: RecordingProxy) -> None:
     for method in ("GET", "POST", "DELETE"):
         ask(proxy, method, "/")
     assert [each.method for each in proxy.writes] == ["POST", "DELETE"]
@@ -109,7 +109,7 @@ def test_counts_what_may_have_changed_something(proxy: RecordingProxy) -> None:
 
 
 @pytest.mark.parametrize("answer", [UNAVAILABLE, SERVER_ERROR_PAGE])
-def test_answers_in_the_servers_place_once(server: Server, proxy: RecordingProxy, answer: Answer) -> None:
+def test_responds_instead_of_the_server_once(server: Server, proxy: RecordingProxy, answer: Answer) -> None:
     proxy.fail_next(answer, method="POST", path="/supervisor$")
     assert ask(proxy, "GET", SUPERVISORS).status == 200
     assert ask(proxy, "POST", "/druid/v2/sql").status == 200
@@ -139,21 +139,21 @@ def test_lets_the_client_wait(server: Server, proxy: RecordingProxy, loss: Loss,
     assert [str(each) for each in proxy.exchanges] == ["POST /druid/indexer/v1/supervisor: no answer"]
 
 
-def test_failure_that_nothing_met_is_counted_and_forgotten(proxy: RecordingProxy) -> None:
+def test_unused_failure_is_counted_and_reset(proxy: RecordingProxy) -> None:
     proxy.fail_next(UNAVAILABLE, path="/never")
     assert (ask(proxy, "GET", "/").status, proxy.unmet) == (200, 1)
     proxy.clear()
     assert proxy.unmet == 0
 
 
-def test_says_something_with_the_servers_help(proxy: RecordingProxy) -> None:
+def test_forwards_a_modified_response(proxy: RecordingProxy) -> None:
     proxy.fail_next(lambda request, forward: forward(replace(request, path="/other")), path="/supervisor$")
     answer = ask(proxy, "POST", SUPERVISORS, "x")
     assert gzip.decompress(answer.body).decode() == "POST /other x"
     assert proxy.exchanges == [Exchange("POST", SUPERVISORS, 200)]
 
 
-def test_a_server_that_is_not_there_breaks_off() -> None:
+def test_unreachable_server_closes_the_connection() -> None:
     with reserved_ports(1) as (port,):
         nobody = f"http://127.0.0.1:{port}"
     with recording_proxy(Upstream(nobody)) as proxy, pytest.raises((ConnectionResetError, RemoteDisconnected)):

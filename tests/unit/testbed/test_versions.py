@@ -25,7 +25,7 @@ def test_version_goes_by_several_names(name: str, minor: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["1.2", "latest", "", "1.34.4"])
-def test_unsupported_version_is_refused_with_the_choices(name: str) -> None:
+def test_unsupported_version_is_rejected_with_the_choices(name: str) -> None:
     with pytest.raises(ValueError, match=r"is not supported; choose one of 1\.30, 1\.34, 1\.36, oldest, newest"):
         version(name)
 
@@ -35,5 +35,5 @@ def test_release_is_a_patch_of_the_minor_version(minor: str) -> None:
     assert version(minor).release.startswith(f"v{minor}.")
 
 
-def test_kwok_is_apart_where_it_does_not_compile_against_the_version() -> None:
+def test_kwok_is_separate_if_it_does_not_compile_with_the_version() -> None:
     assert [minor for minor in SUPPORTED if not version(minor).includes_kwok] == ["1.30"]

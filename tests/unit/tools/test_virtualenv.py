@@ -11,7 +11,7 @@ from pathlib import Path
 from ansible_collections.druidops.druid.tools.ci.virtualenv import directory_of
 
 
-def test_included_files_count(tmp_path: Path) -> None:
+def test_included_files_are_part_of_the_name(tmp_path: Path) -> None:
     """Those that a requirements file names with -r."""
     including, included = tmp_path / "more.txt", tmp_path / "base.txt"
     including.write_text("# more\n-r base.txt\na==1\n")

@@ -136,7 +136,7 @@ def test_special_types(field: str, expected: dict[str, Any]) -> None:
     assert THING["properties"][field] == expected
 
 
-def test_a_quantity_is_a_number_or_a_text_of_its_form() -> None:
+def test_quantity_is_a_number_or_a_string_of_its_form() -> None:
     quantity = THING["properties"]["limits"]["additionalProperties"]
     assert {**int_or_string(), "pattern": quantity["pattern"]} == quantity
 

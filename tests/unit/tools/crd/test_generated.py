@@ -46,18 +46,18 @@ def parts(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[st
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_no_rule_is_where_it_would_trap_a_resource(name: str) -> None:
+def test_no_rule_blocks_the_removal_of_a_resource(name: str) -> None:
     ruled = [path for path, schema in parts(root(name)) if "x-kubernetes-validations" in schema]
     assert not {"", ".spec", ".metadata", ".status"} & set(ruled)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_no_list_of_the_spec_refuses_duplicates(name: str) -> None:
+def test_no_list_of_the_spec_rejects_duplicates(name: str) -> None:
     assert not [path for path, part in parts(root(name)["properties"]["spec"]) if "x-kubernetes-list-type" in part]
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_field_of_ours_is_described_and_no_other(name: str) -> None:
+def test_exactly_our_fields_have_descriptions(name: str) -> None:
     table = TABLES[name]
     described = sum("description" in part for _path, part in parts(root(name)))
     used = [table["spec"], table["status"]]
@@ -67,7 +67,7 @@ def test_every_field_of_ours_is_described_and_no_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_plain_apply_can_note_it_in_an_annotation(name: str) -> None:
+def test_crd_fits_into_the_annotation_of_an_apply(name: str) -> None:
     assert len(json.dumps(CRDS[name], separators=(",", ":"))) < LARGEST
 
 
@@ -136,7 +136,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return generate.main()
 
 
-def test_check_tells_what_differs(
+def test_check_reports_differing_files(
     documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ("--openapi", str(documents), "--root", str(tmp_path))
@@ -152,7 +152,7 @@ def test_check_tells_what_differs(
     assert not (tmp_path / "config/crd/druids.yaml").exists()
 
 
-def test_a_directory_without_documents_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directory_without_documents_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OpenApiError, match="no OpenAPI document"):
         run(monkeypatch, "--openapi", str(tmp_path), "--check")
 

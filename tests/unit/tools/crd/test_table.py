@@ -84,7 +84,7 @@ def test_an_overlay_requires_nothing() -> None:
     assert "required" not in schema(type="core.v1.Probe", overlay=True)["properties"]["get"]
 
 
-def test_keywords_go_but_fields_of_the_same_name_stay() -> None:
+def test_keywords_are_removed_but_fields_of_the_same_name_are_kept() -> None:
     described = {
         "description": "Goes.",
         "properties": {"description": {"type": "string", "description": "Goes."}},

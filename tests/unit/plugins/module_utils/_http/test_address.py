@@ -26,7 +26,7 @@ from hypothesis import strategies as st
         ("https://gateway.example.com/druid/Production/", "https://gateway.example.com/druid/Production"),
     ],
 )
-def test_a_server_has_one_form(url: str, address: str) -> None:
+def test_normalized_address(url: str, address: str) -> None:
     assert _address.server_url(url) == address
     assert _address.server_url(address) == address
 
@@ -47,7 +47,7 @@ def test_a_server_has_one_form(url: str, address: str) -> None:
         ("http://druid/#x", "it must not contain ? or #"),
     ],
 )
-def test_refuses_what_is_no_server(url: str, reason: str) -> None:
+def test_rejects_invalid_addresses(url: str, reason: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         _address.server_url(url)
     assert str(caught.value) == (
@@ -56,7 +56,7 @@ def test_refuses_what_is_no_server(url: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://user:hunter2@druid", "https://hunter2@druid", "hunter2@druid"])
-def test_does_not_repeat_credentials_in_a_url(url: str) -> None:
+def test_message_contains_no_credentials_of_a_url(url: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         _address.server_url(url)
     assert "hunter2" not in str(caught.value)
@@ -81,7 +81,7 @@ def test_does_not_repeat_credentials_in_a_url(url: str) -> None:
         ("http://a/p/%2E%2e/q", "http://a/p", False),
     ],
 )
-def test_knows_what_is_below(url: str, base: str, is_below: bool) -> None:
+def test_url_below_an_address(url: str, base: str, is_below: bool) -> None:
     assert _address.is_below(url, base) is is_below
 
 
@@ -96,7 +96,7 @@ def test_knows_what_is_below(url: str, base: str, is_below: bool) -> None:
         ),
     ],
 )
-def test_shows_no_secret(url: str, shown: str) -> None:
+def test_representation_contains_no_secret(url: str, shown: str) -> None:
     assert _address.redacted(url) == shown
 
 
@@ -114,7 +114,7 @@ def test_writes_parameters_as_druid_reads_them(params: dict[str, object] | None,
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1))
-def test_segments_come_back(segments: list[str]) -> None:
+def test_segments_round_trip(segments: list[str]) -> None:
     if {".", ".."} & set(segments):
         with pytest.raises(InvalidInput):
             _address.path(*segments)

@@ -49,20 +49,18 @@ def test_returns_the_document(server: Server, client: DruidClient, document: Any
 
 
 @pytest.mark.parametrize("status", [200, 202, 204])
-def test_an_empty_answer_is_none_whatever_its_content_type_says(
-    server: Server, client: DruidClient, status: int
-) -> None:
+def test_empty_response_is_none_with_any_content_type(server: Server, client: DruidClient, status: int) -> None:
     server.answers = [say(status, b"", Content_Type="application/json")]
     assert client.get("/druid/indexer/v1/worker") is None
     assert client.post(f"{SUPERVISOR}/a/taskGroups/handoff", {"taskGroupIds": [1]}) is None
 
 
-def test_reads_a_compressed_answer(server: Server, client: DruidClient) -> None:
+def test_reads_a_compressed_response(server: Server, client: DruidClient) -> None:
     server.answers = [say(200, gzip.compress(b'{"a": 1}'), Content_Encoding="gzip")]
     assert client.get("/x") == {"a": 1}
 
 
-def test_sends_what_is_meant(server: Server, client: DruidClient) -> None:
+def test_sends_the_request(server: Server, client: DruidClient) -> None:
     client.post(SUPERVISOR, {"ä": "\ud800"}, {"skipRestartIfUnmodified": True, "none": None, "count": 2})
     [asked] = server.asked
     assert (asked.method, asked.path) == ("POST", f"{SUPERVISOR}?skipRestartIfUnmodified=true&count=2")
@@ -76,7 +74,7 @@ def test_sends_bytes_as_they_are(server: Server, client: DruidClient) -> None:
     assert (server.asked[0].body, server.asked[0].headers["content-type"]) == (b"a\nb", "text/plain")
 
 
-def test_refuses_what_json_cannot_say(server: Server, client: DruidClient) -> None:
+def test_rejects_values_that_are_not_json(server: Server, client: DruidClient) -> None:
     with pytest.raises(InvalidInput, match="it cannot be represented in JSON"):
         client.post("/x", {"a": float("nan")})
     assert server.asked == []
@@ -88,7 +86,7 @@ def test_sends_a_token(server: Server, fake_time: FakeTime) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"username": None}, {"token": "abc"}])
-def test_takes_no_credentials_of_a_netrc(
+def test_ignores_netrc(
     server: Server, fake_time: FakeTime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login other password else\n")
@@ -105,7 +103,7 @@ def test_an_identifier_arrives_as_one_segment(server: Server, client: DruidClien
 
 
 @pytest.mark.parametrize("identifier", ["", ".", "..", "\ud800"])
-def test_refuses_an_identifier_that_no_path_can_have(identifier: str) -> None:
+def test_rejects_an_identifier_that_a_path_cannot_contain(identifier: str) -> None:
     with pytest.raises(InvalidInput, match="name"):
         path("druid", identifier)
 
@@ -147,7 +145,7 @@ def test_a_version_without_a_number_is_an_error(server: Server, client: DruidCli
 # Several servers.
 
 
-def test_the_first_that_answers_stays_chosen(server: Server, fake_time: FakeTime) -> None:
+def test_first_server_that_responds_stays_selected(server: Server, fake_time: FakeTime) -> None:
     with serving() as gone:
         url = gone.url
     client = fake_time.client(url, server.url)
@@ -157,7 +155,7 @@ def test_the_first_that_answers_stays_chosen(server: Server, fake_time: FakeTime
     assert fake_time.pauses == []
 
 
-def test_goes_back_to_another_when_the_chosen_one_is_gone(fake_time: FakeTime) -> None:
+def test_selects_another_server_if_the_selected_one_is_unreachable(fake_time: FakeTime) -> None:
     with serving() as second:
         with serving() as first:
             client = fake_time.client(first.url, second.url)
@@ -166,7 +164,7 @@ def test_goes_back_to_another_when_the_chosen_one_is_gone(fake_time: FakeTime) -
         assert (first.paths, second.paths) == (["GET /a"], ["GET /b"])
 
 
-def test_a_read_goes_on_to_the_next_when_one_is_not_ready(server: Server, fake_time: FakeTime) -> None:
+def test_read_tries_the_next_server_if_one_is_not_ready(server: Server, fake_time: FakeTime) -> None:
     with serving() as starting:
         starting.answers = [say(503)]
         client = fake_time.client(starting.url, server.url)
@@ -175,7 +173,7 @@ def test_a_read_goes_on_to_the_next_when_one_is_not_ready(server: Server, fake_t
         assert (starting.paths, server.paths) == (["GET /a"], ["GET /a", "GET /b"])
 
 
-def test_a_write_does_not(server: Server, fake_time: FakeTime) -> None:
+def test_write_does_not_try_the_next_server(server: Server, fake_time: FakeTime) -> None:
     with serving() as starting:
         starting.answers = [say(503)]
         with pytest.raises(ServerError):
@@ -183,7 +181,7 @@ def test_a_write_does_not(server: Server, fake_time: FakeTime) -> None:
         assert (starting.paths, server.paths, fake_time.pauses) == (["POST /a"], [], [])
 
 
-def test_an_answer_that_no_other_would_give_is_the_answer(server: Server, fake_time: FakeTime) -> None:
+def test_definite_response_is_final(server: Server, fake_time: FakeTime) -> None:
     with serving() as first:
         first.answers = [say(404, "Cannot find any supervisor with id: [a]")]
         with pytest.raises(NotFound):
@@ -215,7 +213,7 @@ def test_a_router_gets_the_prefix(server: Server, client: DruidClient, enabled: 
     ]
 
 
-def test_a_coordinator_does_not(server: Server, client: DruidClient) -> None:
+def test_a_coordinator_does_not_get_the_prefix(server: Server, client: DruidClient) -> None:
     server.routes = {"/proxy/enabled": [say(404, "<html><title>Error 404 Not Found</title></html>")]}
     client.get(USERS)
     client.get(USERS)
@@ -234,7 +232,7 @@ JETTY = {"servlet": "default", "message": "Not Found", "url": "/druid/indexer/v1
         ("/druid/coordinator/v1/config", "/druid/coordinator/v1/isLeader", "Coordinator"),
     ],
 )
-def test_a_404_of_a_whole_path_says_what_kind_of_server_is_needed(
+def test_404_of_an_unknown_path_names_the_required_server(
     server: Server, client: DruidClient, body: Any, asked: str, probe: str, service: str
 ) -> None:
     server.answers = [say(404, body)]
@@ -251,16 +249,14 @@ def test_a_404_of_a_whole_path_says_what_kind_of_server_is_needed(
 
 
 @pytest.mark.parametrize("leader", [say(200, {"leader": True}), say(404, {"leader": False})])
-def test_a_404_without_words_of_a_server_that_knows_the_path_means_the_thing(
-    server: Server, client: DruidClient, leader: Any
-) -> None:
+def test_404_without_a_message_on_a_known_path_is_not_found(server: Server, client: DruidClient, leader: Any) -> None:
     server.answers = [say(404)]
     server.routes = {"/druid/coordinator/v1/isLeader": [leader]}
     with pytest.raises(NotFound):
         client.get("/druid/coordinator/v1/config/compaction/a")
 
 
-def test_a_404_in_druids_words_costs_no_further_request(server: Server, client: DruidClient) -> None:
+def test_404_with_druids_message_costs_no_further_request(server: Server, client: DruidClient) -> None:
     server.answers = [say(404, "Cannot find any supervisor with id: [a]", Content_Type="text/plain")]
     with pytest.raises(NotFound) as caught:
         client.get(f"{SUPERVISOR}/a")

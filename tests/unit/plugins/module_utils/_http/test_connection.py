@@ -49,7 +49,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("settings", "message"), REFUSED)
-def test_names_the_option_that_is_wrong(settings: dict[str, Any], message: str) -> None:
+def test_names_the_invalid_option(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Connection(**{"urls": URLS, **settings})
     assert str(caught.value) == message
@@ -65,11 +65,11 @@ def test_names_the_option_that_is_wrong(settings: dict[str, Any], message: str) 
         ({"token": "mF_9.B5f-4.1JqM"}, "Bearer mF_9.B5f-4.1JqM"),
     ],
 )
-def test_makes_the_header_of_rfc_7617_and_6750(settings: dict[str, Any], authorization: str | None) -> None:
+def test_header_of_rfc_7617_and_6750(settings: dict[str, Any], authorization: str | None) -> None:
     assert Connection(URLS, **settings).authorization == authorization
 
 
-def test_shows_no_secret() -> None:
+def test_representation_contains_no_secret() -> None:
     for connection in (Connection(URLS, username="a", password="hunter2"), Connection(URLS, token="hunter2")):
         assert "hunter2" not in repr(connection)
         assert "hunter2" in connection.secrets.values()

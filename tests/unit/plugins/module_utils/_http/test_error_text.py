@@ -86,7 +86,7 @@ def test_reads_pages(what: str, page: str, words: str) -> None:
     assert parse_error_text(page.encode()) == ErrorText(words, is_from_druid=False), what
 
 
-def test_reads_jettys_own_document_as_not_druids() -> None:
+def test_document_of_jetty_is_not_druids() -> None:
     page = {
         "servlet": "x",
         "cause0": "java.lang.IllegalStateException: no",
@@ -113,11 +113,11 @@ def test_reads_text(body: bytes, words: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b" \n"])
-def test_nothing_is_nothing(body: bytes) -> None:
+def test_empty_body(body: bytes) -> None:
     assert parse_error_text(body) == NO_TEXT
 
 
-def test_masks_before_it_cuts() -> None:
+def test_masks_before_it_truncates() -> None:
     body = b"x" * (MAX_TEXT_LENGTH - 4) + b"hunter2"
     assert "hun" not in parse_error_text(body, lambda text: text.replace("hunter2", "*")).text
 

@@ -25,7 +25,7 @@ BEARER = Connection(("http://druid",), token="hunter2")
         (BEARER, "Druid does not accept the token. Check the option token (DRUID_TOKEN) and whether it has expired"),
     ],
 )
-def test_says_how_to_log_in(connection: Connection, hint: str) -> None:
+def test_names_the_authentication_options(connection: Connection, hint: str) -> None:
     assert error_hints.of_unauthorized(connection) == hint
 
 
@@ -44,11 +44,11 @@ def test_says_how_to_log_in(connection: Connection, hint: str) -> None:
         ("GET", "/status", "READ on STATE STATE"),
     ],
 )
-def test_says_which_permission_is_missing(method: str, path: str, right: str) -> None:
+def test_names_the_missing_permission(method: str, path: str, right: str) -> None:
     assert error_hints.of_forbidden(ADMIN, method, path) == f"The user admin needs the permission {right}"
 
 
-def test_claims_to_know_no_more_than_it_does() -> None:
+def test_no_hint_for_other_errors() -> None:
     assert error_hints.of_forbidden(BEARER, "GET", "/statuses") == "The user lacks a permission"
 
 
@@ -77,5 +77,5 @@ def test_an_error_is_a_sentence(error: DruidError, message: str) -> None:
 @pytest.mark.parametrize(
     ("status", "is_transient"), [(500, False), (501, False), (502, True), (503, True), (504, True)]
 )
-def test_knows_what_passes(status: int, is_transient: bool) -> None:
+def test_transient_errors(status: int, is_transient: bool) -> None:
     assert ServerError(status, "", "GET", "http://a").is_transient is is_transient

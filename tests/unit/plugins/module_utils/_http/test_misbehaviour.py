@@ -287,7 +287,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_says_what_happened_and_asks_no_more_than_is_right(name: str, server: Server, fake_time: FakeTime) -> None:
+def test_reports_the_error_with_the_expected_number_of_requests(name: str, server: Server, fake_time: FakeTime) -> None:
     case = CASES[name]
     server.answers = [case.answer]
     # Only those that are too slow on purpose are given up.
@@ -313,7 +313,7 @@ def test_says_what_happened_and_asks_no_more_than_is_right(name: str, server: Se
         (post, {"read_timeout": 0.3}, "read_timeout"),
     ],
 )
-def test_what_only_reads_has_a_time_of_its_own(
+def test_reads_have_their_own_timeout(
     call: Call, times: dict[str, float], option: str, server: Server, fake_time: FakeTime
 ) -> None:
     server.answers = [be_silent]
@@ -323,7 +323,9 @@ def test_what_only_reads_has_a_time_of_its_own(
 
 @pytest.mark.parametrize("broken", [close, reset, say(502), say(503), say(504), send(HALF)])
 @pytest.mark.parametrize("call", [get, delete, post_again])
-def test_goes_on_when_the_server_is_back(broken: Answer, call: Call, server: Server, fake_time: FakeTime) -> None:
+def test_continues_when_the_server_responds_again(
+    broken: Answer, call: Call, server: Server, fake_time: FakeTime
+) -> None:
     server.answers = [broken, broken, say(200, {"id": "a"})]
     assert call(fake_time.client(server.url)) == {"id": "a"}
     assert len(server.asked) == 3
@@ -332,9 +334,7 @@ def test_goes_on_when_the_server_is_back(broken: Answer, call: Call, server: Ser
 
 
 @pytest.mark.parametrize(("asked", "waited"), [("3", 3), ("0", 0), ("11", 10), ("99999999999999999999", 10)])
-def test_waits_as_long_as_it_is_asked_to_within_reason(
-    asked: str, waited: float, server: Server, fake_time: FakeTime
-) -> None:
+def test_respects_retry_after_within_limits(asked: str, waited: float, server: Server, fake_time: FakeTime) -> None:
     server.answers = [say(503, Retry_After=asked), say(200, {})]
     get(fake_time.client(server.url))
     assert fake_time.pauses == [waited]
@@ -367,7 +367,7 @@ def test_refused(call: Call, pauses: list[float], fake_time: FakeTime) -> None:
     assert fake_time.pauses == pauses
 
 
-def test_names_every_server_when_all_are_gone(fake_time: FakeTime) -> None:
+def test_names_every_server_if_all_are_unreachable(fake_time: FakeTime) -> None:
     first, second = unused(), "http://nowhere.invalid"
     with pytest.raises(Unreachable) as caught:
         post(fake_time.client(first, second))
@@ -380,13 +380,13 @@ def test_names_every_server_when_all_are_gone(fake_time: FakeTime) -> None:
     assert not caught.value.sent
 
 
-def test_does_not_wait_for_a_name_to_be_known(fake_time: FakeTime) -> None:
+def test_does_not_wait_for_an_unknown_host(fake_time: FakeTime) -> None:
     with pytest.raises(Unreachable, match=r"the host name cannot be resolved \("):
         get(fake_time.client("http://nowhere.invalid"))
     assert fake_time.pauses == []
 
 
-def test_gives_up_a_connection_that_does_not_come_about(fake_time: FakeTime) -> None:
+def test_connect_timeout(fake_time: FakeTime) -> None:
     with ExitStack() as stack:
         # Its queue is full, so that Linux lets further connections wait.
         full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
@@ -403,7 +403,7 @@ def test_gives_up_a_connection_that_does_not_come_about(fake_time: FakeTime) -> 
     assert not caught.value.sent
 
 
-def test_a_connection_that_went_away_meanwhile_is_made_again(server: Server, fake_time: FakeTime) -> None:
+def test_closed_connection_is_opened_again(server: Server, fake_time: FakeTime) -> None:
     client = fake_time.client(server.url)
     for _time in range(3):
         post(client)
@@ -412,14 +412,14 @@ def test_a_connection_that_went_away_meanwhile_is_made_again(server: Server, fak
 
 
 @pytest.mark.parametrize("host", ["a..b", "*", "a" * 64, "xn--a", "a_b.invalid"])
-def test_a_host_that_cannot_be(host: str, fake_time: FakeTime) -> None:
+def test_invalid_host_name(host: str, fake_time: FakeTime) -> None:
     with pytest.raises(Unreachable) as caught:
         post(fake_time.client(f"http://{host}"))
     assert not caught.value.sent
     assert fake_time.pauses == []
 
 
-def test_goes_through_the_proxy_that_the_environment_names(
+def test_uses_the_proxy_of_the_environment(
     server: Server, fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url)
@@ -427,7 +427,7 @@ def test_goes_through_the_proxy_that_the_environment_names(
     assert server.paths == [f"POST http://druid.invalid:8888{SUPERVISOR}"]
 
 
-def test_goes_past_the_proxy_where_the_environment_says_so(
+def test_bypasses_the_proxy_as_the_environment_specifies(
     server: Server, fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", unused())
@@ -444,7 +444,7 @@ def test_goes_past_the_proxy_where_the_environment_says_so(
         (close, "Remote end closed connection without response"),
     ],
 )
-def test_a_proxy_that_gives_no_way(
+def test_proxy_that_rejects_the_connection(
     answer: Answer, reason: str, server: Server, fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answers = [answer]

@@ -71,7 +71,7 @@ def test_a_write_reaches_the_leader_with_body_query_and_credentials(
     assert standby.paths == [f"POST {asked.path}", f"GET {LEADER}"]
 
 
-def test_what_follows_goes_to_the_leader_at_once(standby: Server, leader: Server, fake_time: FakeTime) -> None:
+def test_next_requests_are_sent_to_the_leader_directly(standby: Server, leader: Server, fake_time: FakeTime) -> None:
     client = fake_time.client(standby.url)
     for _time in range(3):
         client.get(SUPERVISOR)
@@ -79,7 +79,7 @@ def test_what_follows_goes_to_the_leader_at_once(standby: Server, leader: Server
     assert leader.paths == [f"GET {SUPERVISOR}"] * 3
 
 
-def test_what_has_no_leader_still_goes_to_the_named_server(
+def test_requests_without_a_leader_are_sent_to_the_named_server(
     standby: Server, leader: Server, fake_time: FakeTime
 ) -> None:
     standby.routes["/status"] = [say(200, {"version": "33.0.0"})]
@@ -89,7 +89,7 @@ def test_what_has_no_leader_still_goes_to_the_named_server(
     assert leader.paths == [f"GET {SUPERVISOR}"]
 
 
-def test_finds_the_next_leader_when_this_one_is_gone(standby: Server, fake_time: FakeTime) -> None:
+def test_finds_the_next_leader_if_this_one_is_unreachable(standby: Server, fake_time: FakeTime) -> None:
     with serving() as second:
         with serving() as first:
             standby.answers = [to(lambda: first.url)]
@@ -102,7 +102,7 @@ def test_finds_the_next_leader_when_this_one_is_gone(standby: Server, fake_time:
         assert fake_time.pauses == []
 
 
-def test_a_leader_that_is_not_there_is_named(standby: Server, leader: Server, fake_time: FakeTime) -> None:
+def test_unreachable_leader_is_named(standby: Server, leader: Server, fake_time: FakeTime) -> None:
     gone = "http://overlord.invalid:8090"
     standby.answers = [to(lambda: gone)]
     standby.routes = {LEADER: [say(200, gone)]}
@@ -124,7 +124,7 @@ def test_a_leader_that_is_not_there_is_named(standby: Server, leader: Server, fa
     ],
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_stranger_gets_nothing(
+def test_unconfirmed_server_gets_no_request(
     says: Answer, status: int, standby: Server, leader: Server, fake_time: FakeTime
 ) -> None:
     standby.answers = [to(lambda: leader.url, status)]
@@ -142,12 +142,12 @@ def test_a_stranger_gets_nothing(
     assert standby.paths == [f"POST {SUPERVISOR}?token=x", *confirmations]
 
 
-def test_a_server_that_was_named_needs_no_confirmation(standby: Server, leader: Server, fake_time: FakeTime) -> None:
+def test_named_server_requires_no_confirmation(standby: Server, leader: Server, fake_time: FakeTime) -> None:
     fake_time.client(standby.url, leader.url).post(SUPERVISOR)
     assert (standby.paths, leader.paths) == ([f"POST {SUPERVISOR}"], [f"POST {SUPERVISOR}"])
 
 
-def test_another_path_of_a_host_of_many_is_not_the_server_that_was_named(standby: Server, fake_time: FakeTime) -> None:
+def test_other_path_of_a_shared_host_is_not_the_named_server(standby: Server, fake_time: FakeTime) -> None:
     standby.answers = [say(307, Location="/others/druid")]
     with pytest.raises(Redirected, match=NAME_IT):
         fake_time.client(f"{standby.url}/ours").get(SUPERVISOR)
@@ -155,14 +155,14 @@ def test_another_path_of_a_host_of_many_is_not_the_server_that_was_named(standby
 
 
 @pytest.mark.parametrize("location", ["/ours/../others/x", "/ours/%2e%2e/others/x"])
-def test_no_way_leads_out_of_the_path_that_was_named(location: str, standby: Server, fake_time: FakeTime) -> None:
+def test_redirect_cannot_leave_the_named_path(location: str, standby: Server, fake_time: FakeTime) -> None:
     standby.answers = [say(307, Location=location)]
     with pytest.raises(Redirected, match=NAME_IT):
         fake_time.client(f"{standby.url}/ours").get(SUPERVISOR)
     assert [asked.path for asked in standby.asked if asked.path.endswith("/others/x")] == []
 
 
-def test_asks_below_the_path_that_was_named_who_leads(standby: Server, leader: Server, fake_time: FakeTime) -> None:
+def test_leader_is_requested_below_the_named_path(standby: Server, leader: Server, fake_time: FakeTime) -> None:
     standby.routes = {f"/ours{LEADER}": [say(200, leader.url)]}
     standby.answers = [say(307, Location=f"{leader.url}{SUPERVISOR}")]
     assert fake_time.client(f"{standby.url}/ours").get(SUPERVISOR) == {"id": "a"}
@@ -170,7 +170,7 @@ def test_asks_below_the_path_that_was_named_who_leads(standby: Server, leader: S
 
 
 @pytest.mark.parametrize("call", ["get", "post"])
-def test_a_circle_ends(call: str, standby: Server, fake_time: FakeTime) -> None:
+def test_redirect_loop_ends(call: str, standby: Server, fake_time: FakeTime) -> None:
     standby.answers = [to(lambda: standby.url)]
     with pytest.raises(Redirected) as caught:
         getattr(fake_time.client(standby.url), call)(SUPERVISOR)
@@ -184,7 +184,7 @@ def test_a_circle_ends(call: str, standby: Server, fake_time: FakeTime) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"Location": "http://[bad"}, {"Location": "http://a:b"}])
-def test_a_redirect_to_nowhere(headers: dict[str, str], standby: Server, fake_time: FakeTime) -> None:
+def test_invalid_redirect(headers: dict[str, str], standby: Server, fake_time: FakeTime) -> None:
     standby.answers = [say(307, **headers)]
     with pytest.raises(Redirected) as caught:
         fake_time.client(standby.url).get(SUPERVISOR)
@@ -195,7 +195,7 @@ def test_a_redirect_to_nowhere(headers: dict[str, str], standby: Server, fake_ti
     assert len(standby.asked) == 1
 
 
-def test_userinfo_in_a_location_is_no_way_to_anything(standby: Server, leader: Server, fake_time: FakeTime) -> None:
+def test_redirect_with_userinfo_is_rejected(standby: Server, leader: Server, fake_time: FakeTime) -> None:
     standby.answers = [to(lambda: leader.url.replace("//", "//user:hunter2@"))]
     standby.routes = {}
     with pytest.raises(Redirected) as caught:

@@ -44,7 +44,7 @@ def test_reads_any_header(header: str) -> None:
 
 
 @given(st.floats(0, 1000), st.lists(st.none() | st.floats(0, 1e9), min_size=1, max_size=50))
-def test_waits_no_longer_than_it_has(total: float, asked: list[float | None]) -> None:
+def test_wait_is_limited_by_the_deadline(total: float, asked: list[float | None]) -> None:
     pauses: list[float] = []
     patience = RetryBudget(total, now=lambda: sum(pauses), sleep=pauses.append)
     went_on = [patience.pause(each) for each in asked]

@@ -51,12 +51,12 @@ def server(certificate: Pair) -> Iterator[Server]:
         yield running
 
 
-def test_trusts_the_ca_that_is_named(server: Server, authority: Pair, fake_time: FakeTime) -> None:
+def test_trusts_the_specified_ca(server: Server, authority: Pair, fake_time: FakeTime) -> None:
     server.answers = [say(200, {"a": 1})]
     assert fake_time.client(server.url, ca_file=str(authority.certificate_file)).get("/x") == {"a": 1}
 
 
-def test_trusts_no_ca_that_nobody_named(server: Server, fake_time: FakeTime) -> None:
+def test_does_not_trust_an_unspecified_ca(server: Server, fake_time: FakeTime) -> None:
     with pytest.raises(Unreachable) as caught:
         fake_time.client(server.url).post("/x")
     assert str(caught.value) == (
@@ -67,28 +67,28 @@ def test_trusts_no_ca_that_nobody_named(server: Server, fake_time: FakeTime) -> 
     assert (server.asked, fake_time.pauses) == ([], [])
 
 
-def test_trusts_no_other_ca(server: Server, directory: Path, fake_time: FakeTime) -> None:
+def test_does_not_trust_another_ca(server: Server, directory: Path, fake_time: FakeTime) -> None:
     other = make(directory, "other")
     with pytest.raises(Unreachable, match=r"the server's certificate is not trusted \("):
         fake_time.client(server.url, ca_file=str(other.certificate_file)).get("/x")
     assert (server.asked, fake_time.pauses) == ([], [])
 
 
-def test_trusts_no_certificate_that_signed_itself(directory: Path, fake_time: FakeTime) -> None:
+def test_does_not_trust_a_self_signed_certificate(directory: Path, fake_time: FakeTime) -> None:
     with serving(make(directory, "itself").server()) as server:
         with pytest.raises(Unreachable, match=r"the server's certificate is not trusted \(self.signed certificate\)"):
             fake_time.client(server.url).get("/x")
         assert server.asked == []
 
 
-def test_trusts_no_certificate_of_another_host(directory: Path, authority: Pair, fake_time: FakeTime) -> None:
+def test_does_not_trust_a_certificate_of_another_host(directory: Path, authority: Pair, fake_time: FakeTime) -> None:
     with serving(make(directory, "elsewhere", authority, "192.0.2.1").server()) as server:
         with pytest.raises(Unreachable, match=r"not trusted \(IP address mismatch, certificate is not valid for"):
             fake_time.client(server.url, ca_file=str(authority.certificate_file)).get("/x")
         assert server.asked == []
 
 
-def test_trusts_anybody_when_told_to(
+def test_trusts_any_certificate_if_validation_is_off(
     server: Server, fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch, directory: Path
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(make(directory, "bundle").certificate_file))
@@ -96,7 +96,9 @@ def test_trusts_anybody_when_told_to(
     assert server.paths == ["GET /x"]
 
 
-def test_shows_its_certificate(directory: Path, authority: Pair, certificate: Pair, fake_time: FakeTime) -> None:
+def test_presents_its_client_certificate(
+    directory: Path, authority: Pair, certificate: Pair, fake_time: FakeTime
+) -> None:
     client = make(directory, "client", authority)
     with serving(certificate.server(clients_of=authority)) as server:
         files = {"client_cert": str(client.certificate_file), "client_key": str(client.key_file)}
@@ -105,7 +107,7 @@ def test_shows_its_certificate(directory: Path, authority: Pair, certificate: Pa
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_missing_client_certificate_is_said(
+def test_missing_client_certificate_is_reported(
     version: ssl.TLSVersion, authority: Pair, certificate: Pair, fake_time: FakeTime
 ) -> None:
     context = certificate.server(clients_of=authority)
@@ -133,7 +135,7 @@ def test_http_to_a_port_with_tls(server: Server, fake_time: FakeTime) -> None:
 
 
 @pytest.mark.parametrize("answer", [be_silent, drip(b"HTTP/1.1 200 OK\r\n\r\n")])
-def test_an_answer_that_takes_too_long(answer: Any, server: Server, authority: Pair, fake_time: FakeTime) -> None:
+def test_slow_response_times_out(answer: Any, server: Server, authority: Pair, fake_time: FakeTime) -> None:
     server.answers = [answer]
     with pytest.raises(Unreachable) as caught:
         fake_time.client(server.url, ca_file=str(authority.certificate_file), read_timeout=0.3).get("/x")
@@ -144,7 +146,7 @@ def test_an_answer_that_takes_too_long(answer: Any, server: Server, authority: P
     assert len(server.asked) == 1
 
 
-def test_no_redirect_leads_from_https_to_http(server: Server, authority: Pair, fake_time: FakeTime) -> None:
+def test_redirect_from_https_to_http_is_rejected(server: Server, authority: Pair, fake_time: FakeTime) -> None:
     with serving() as leader:
         server.answers = [say(307, Location=f"{leader.url}/x")]
         with pytest.raises(Redirected) as caught:
@@ -163,14 +165,14 @@ def connection(**settings: Any) -> Connection:
     return Connection(("https://127.0.0.1:1",), **{name: str(value) for name, value in settings.items()})
 
 
-def test_names_the_file_that_is_missing(directory: Path) -> None:
+def test_names_the_missing_file(directory: Path) -> None:
     missing = directory / "missing.pem"
     for setting, option in (("ca_file", "ca_path"), ("client_cert", "client_cert")):
         with pytest.raises(InvalidInput, match=rf"^{option} \('{missing}'\): the file does not exist"):
             connection(**{setting: missing})
 
 
-def test_names_the_file_that_is_no_certificate(directory: Path, certificate: Pair) -> None:
+def test_names_the_file_without_a_certificate(directory: Path, certificate: Pair) -> None:
     text = directory / "text"
     text.write_text("hello")
     with pytest.raises(InvalidInput, match=r"^ca_path .*: it contains no certificate in PEM format"):
@@ -181,7 +183,7 @@ def test_names_the_file_that_is_no_certificate(directory: Path, certificate: Pai
         connection(client_cert=certificate.certificate_file)
 
 
-def test_refuses_a_key_that_is_encrypted_belongs_elsewhere_or_stands_alone(certificate: Pair, authority: Pair) -> None:
+def test_rejects_an_encrypted_a_mismatching_and_a_lone_key(certificate: Pair, authority: Pair) -> None:
     for key in (encrypted(certificate, b"hunter2"), encrypted(certificate, b"x"), authority.key_file):
         with pytest.raises(InvalidInput, match="invalid certificate or key"):
             connection(client_cert=certificate.certificate_file, client_key=key)

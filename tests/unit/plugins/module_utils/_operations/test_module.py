@@ -50,14 +50,14 @@ def run(
     return result
 
 
-def test_takes_the_connection_from_the_options(server: Server) -> None:
+def test_connection_from_the_options(server: Server) -> None:
     result = run({"url": server.url, "username": USERNAME, "password": PASSWORD, **QUICK})
     assert (result.get("failed", False), result["changed"], result["supervisors"]) == (False, False, [])
     assert server.asked[0].headers["authorization"] == BASIC
     assert PASSWORD not in json.dumps(result, ensure_ascii=False)
 
 
-def test_takes_the_connection_from_the_environment(server: Server) -> None:
+def test_connection_from_the_environment(server: Server) -> None:
     environment = {
         "DRUID_URL": f"http://127.0.0.1:1,{server.url}",
         "DRUID_USERNAME": USERNAME,
@@ -73,19 +73,19 @@ def test_takes_the_connection_from_the_environment(server: Server) -> None:
     assert PASSWORD not in json.dumps(result, ensure_ascii=False)
 
 
-def test_an_option_counts_more_than_the_environment(server: Server) -> None:
+def test_option_overrides_the_environment(server: Server) -> None:
     environment = {"DRUID_URL": "http://127.0.0.1:1", "DRUID_TOKEN": "other-token"}
     run({"url": server.url, "token": "this-token", **QUICK}, environment)
     assert server.asked[0].headers["authorization"] == "Bearer this-token"
 
 
-def test_says_that_no_server_is_named() -> None:
+def test_reports_that_no_server_is_specified() -> None:
     result = run({})
     assert result["failed"]
     assert result["msg"].endswith("Set the option url or the environment variable DRUID_URL.")
 
 
-def test_an_error_is_the_message_and_nothing_else(server: Server) -> None:
+def test_error_is_only_the_message(server: Server) -> None:
     server.answers = [say(401, {"error": f"{PASSWORD}?"})]
     result = run({"url": server.url, "username": USERNAME, "password": PASSWORD, **QUICK})
     assert result["failed"]
@@ -109,9 +109,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("check_mode", [True, False])
 @pytest.mark.parametrize(("module", "options"), CALLS)
-def test_what_is_secret_by_its_place_is_told_nobody(
-    module: str, options: dict[str, Any], check_mode: bool, server: Server
-) -> None:
+def test_secret_by_its_path_is_masked(module: str, options: dict[str, Any], check_mode: bool, server: Server) -> None:
     def answer(handler: Any) -> None:
         asked = server.asked[-1]
         if asked.method != "GET":
@@ -129,7 +127,7 @@ def test_what_is_secret_by_its_place_is_told_nobody(
     assert "********" in (json.dumps(result["diff"]) if check_mode else result["msg"])
 
 
-def test_a_bad_option_is_named_before_anything_is_sent(server: Server) -> None:
+def test_invalid_option_is_reported_before_anything_is_sent(server: Server) -> None:
     result = run({"url": server.url, "username": USERNAME, **QUICK})
     assert result["failed"]
     assert result["msg"] == (
@@ -138,7 +136,7 @@ def test_a_bad_option_is_named_before_anything_is_sent(server: Server) -> None:
     assert server.asked == []
 
 
-def test_says_which_library_is_missing(server: Server, tmp_path: Path) -> None:
+def test_names_the_missing_library(server: Server, tmp_path: Path) -> None:
     (tmp_path / "requests.py").write_text("raise ImportError('No module named requests')\n")
     result = run({"url": server.url}, {}, tmp_path)
     assert result["failed"]

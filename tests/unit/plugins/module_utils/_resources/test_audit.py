@@ -11,13 +11,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.audit im
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 
-def test_what_is_stated_travels_in_headers() -> None:
+def test_specified_values_are_sent_as_headers() -> None:
     assert audit("me", " new disks ") == {"X-Druid-Author": "me", "X-Druid-Comment": "new disks"}
     assert audit(None, "") == {}
 
 
 @pytest.mark.parametrize("text", ["größer", "two\nlines", "\x00"])
-def test_what_no_header_can_say_is_refused(text: str) -> None:
+def test_rejects_values_that_a_header_cannot_contain(text: str) -> None:
     with pytest.raises(
         InvalidInput, match=r"^comment \(.*\): it is sent as an HTTP header; use printable ASCII characters"
     ):

@@ -63,7 +63,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["runs", "starts", "another type", "suspended", "starts with an error", "cannot start", "gone", "says nothing"],
 )
-def test_is_looked_at_until_it_has_started(states: list[Any], looks: int) -> None:
+def test_is_polled_until_it_has_started(states: list[Any], looks: int) -> None:
     druid = Druid(states)
     wait_until_started(druid, "s")  # type: ignore[arg-type]
     assert druid.sent == ["GET status"] * looks
@@ -76,20 +76,20 @@ def test_is_terminated_once_it_has_started() -> None:
 
 
 @pytest.mark.parametrize("error", [BUSY, NOBODY])
-def test_who_comes_back_is_given_the_time_to_start_again(error: Exception) -> None:
+def test_retry_waits_for_the_start_again(error: Exception) -> None:
     druid = Druid(["RUNNING", "PENDING", "RUNNING"], [error, None])
     terminate(druid, "s")  # type: ignore[arg-type]
     assert druid.sent == ["GET status", "POST terminate", "GET status", "GET status", "POST terminate"]
 
 
-def test_who_has_no_patience_is_told_at_once() -> None:
+def test_error_is_raised_at_once_without_retries() -> None:
     druid = Druid(["RUNNING"], [BUSY], retries_enabled=False)
     with pytest.raises(ServerError):
         terminate(druid, "s")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY], [GONE]])
-def test_what_is_no_passing_error_is_told(answers: list[Exception]) -> None:
+def test_permanent_error_is_raised(answers: list[Exception]) -> None:
     druid = Druid(["RUNNING", "RUNNING"], list(answers))
     with pytest.raises(type(answers[-1])):
         terminate(druid, "s")  # type: ignore[arg-type]

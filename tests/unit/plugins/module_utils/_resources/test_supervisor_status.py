@@ -35,11 +35,11 @@ TASK = {"id": "index_kafka_a"}
         ({"type": "autocompact"}, {}, False),
     ],
 )
-def test_awaited(spec: Any, status: Any, is_awaited: bool) -> None:
+def test_wait_expression(spec: Any, status: Any, is_awaited: bool) -> None:
     assert condition(wait_expression(spec))(status) is is_awaited
 
 
-def test_the_latest_errors_are_told_few_and_short() -> None:
+def test_latest_errors_are_limited_and_truncated() -> None:
     payload = {"detailedState": "LOST", "recentErrors": [{"message": f"{number}" * 600} for number in range(5)]}
 
     errors = truncate_errors(payload)["recentErrors"]

@@ -43,17 +43,17 @@ def test_condition(expression: str, status: Any, holds: bool) -> None:
     assert condition(expression)(status) is holds
 
 
-def test_what_is_no_expression_is_refused() -> None:
+def test_rejects_an_invalid_expression() -> None:
     with pytest.raises(InvalidInput, match=r"wait_for \('payload.\['\): is not a valid JMESPath expression: .*"):
         condition("payload.[")
 
 
-def test_what_cannot_be_evaluated_is_refused() -> None:
+def test_rejects_an_expression_that_cannot_be_evaluated() -> None:
     with pytest.raises(InvalidInput, match=r"wait_for \('length\(id\)'\): cannot be evaluated"):
         condition("length(id)")({"id": 1})
 
 
-def test_returns_what_meets_the_condition() -> None:
+def test_returns_the_status_that_meets_the_condition() -> None:
     watch = Watch()
     numbers = count()
 
@@ -62,14 +62,14 @@ def test_returns_what_meets_the_condition() -> None:
     assert (found, watch.time) == (3, 3.0)
 
 
-def test_does_not_sleep_when_there_is_nothing_to_wait_for() -> None:
+def test_does_not_sleep_if_the_condition_is_met() -> None:
     watch = Watch()
 
     assert wait_until(lambda: 1, bool, timeout=0, waiting_for="it", clock=watch.clock) == 1
     assert watch.time == 0
 
 
-def test_tells_what_was_seen_last() -> None:
+def test_timeout_has_the_last_status() -> None:
     watch = Watch()
 
     with pytest.raises(WaitTimeout, match=r"Timed out after 2.5 s waiting for the rain\.") as timeout:

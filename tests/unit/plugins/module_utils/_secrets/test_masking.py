@@ -180,7 +180,7 @@ ALONE = [value for value in EVERY if not any(part in repr(value) for part in PAR
 
 
 @pytest.mark.parametrize("value", ALONE)
-def test_finds_the_secret_in_words_of_others(value: Any) -> None:
+def test_finds_the_secret_in_foreign_messages(value: Any) -> None:
     masker = Masker.of([{"x": [with_secret(value, SECRET)]}])
     assert masker.text(f"refused: {SECRET}!") == f"refused: {MASK}!"
 
@@ -212,12 +212,12 @@ NOT_SECRET: list[Any] = [
 
 
 @pytest.mark.parametrize("value", NOT_SECRET)
-def test_leaves(value: Any) -> None:
+def test_keeps(value: Any) -> None:
     assert masked(value) == value
     assert masked_pair(value, value) == (value, value)
 
 
-def test_names_what_is_new_and_what_is_gone() -> None:
+def test_shows_added_and_removed_elements() -> None:
     secret = {"name": "A_TOKEN", "value": SECRET}
     assert masked_pair([], [secret]) == ([], [{"name": "A_TOKEN", "value": MASK}])
     assert masked_pair([secret], []) == ([{"name": "A_TOKEN", "value": MASK}], [])
@@ -232,7 +232,7 @@ def test_an_element_in_front_does_not_shift_the_others() -> None:
 
 
 @pytest.mark.parametrize("ordinary", ["true", "False", "abc", ""])
-def test_does_not_blot_out_ordinary_words(ordinary: str) -> None:
+def test_does_not_mask_ordinary_words(ordinary: str) -> None:
     masker = Masker.of([{"x": f"druid.auth.token.enabled={ordinary}"}])
     assert masker.text(f"it is {ordinary}") == f"it is {ordinary}"
 
@@ -241,7 +241,7 @@ WORDS = ["druid", "wiki", "my-druid", "druid.wiki", "s3cret1"]
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_secret_that_could_be_a_word_is_masked_where_it_stands_alone(word: str) -> None:
+def test_secret_that_may_be_a_word_is_masked_as_a_whole_word(word: str) -> None:
     masker = Masker.of([f"druid.metadata.storage.connector.password={word}"])
     for alone in ("refused: %%", "refused: %%.", "'%%'", '"%%"', "password=%%;", "me:%%@example.com", "a\\n%%\\nb"):
         assert masker.text(alone.replace("%%", word)) == alone.replace("%%", MASK)
@@ -260,7 +260,7 @@ def test_a_secret_that_could_be_a_word_is_masked_where_it_stands_alone(word: str
 
 
 @pytest.mark.parametrize("secret", ["T0p/s3cret+of=mine", "a password", "0123456789abcdef0123"])
-def test_a_secret_that_is_no_word_is_masked_wherever_it_stands(secret: str) -> None:
+def test_secret_that_is_not_a_word_is_masked_everywhere(secret: str) -> None:
     masker = Masker.of([{"name": "A_TOKEN", "value": secret}])
     assert masker.text(f"https://example.com/x{secret}y") == f"https://example.com/x{MASK}y"
 
@@ -297,7 +297,7 @@ MARKED: list[Any] = [
 
 
 @pytest.mark.parametrize("value", MARKED)
-def test_masks_what_is_marked(value: Any) -> None:
+def test_masks_marked_values(value: Any) -> None:
     for shown in (masked(value), masked_pair(value, value), masked_pair(None, value), masked_pair(value, {})):
         assert SECRET not in repr(shown)
         assert MASK in repr(shown)
@@ -320,14 +320,14 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_no_text_takes_long(hostile: str) -> None:
+def test_masking_is_fast_for_any_text(hostile: str) -> None:
     """With anything worse than linear time these would take hours."""
     text = hostile * (100_000 // len(hostile))
     Masker.of([text]).text(text)
     masked_pair(text, f"{text}x")
 
 
-def test_longer_secrets_go_first() -> None:
+def test_longer_secrets_are_masked_first() -> None:
     masker = Masker.of(["a.password=abcd\nb.password=abcdef"])
     assert masker.text("abcdef abcd") == f"{MASK} {MASK}"
 
@@ -358,7 +358,7 @@ def test_masks_every_password(text: str, password: str) -> None:
 
 
 @pytest.mark.parametrize("name", [{}, [], 1, None])
-def test_what_stands_as_a_name_may_be_anything(name: Any) -> None:
+def test_name_may_be_any_string(name: Any) -> None:
     before, after = masked_pair([{"name": name, "password": "a"}], [{"name": name, "password": "b"}])
     assert (before[0]["name"], after[0]["name"]) == (name, name)
     assert before[0]["password"] == MASK

@@ -169,7 +169,7 @@ def test_is_masked(spec: Any) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_is_hidden_in_what_druid_says(spec: Any) -> None:
+def test_is_hidden_in_messages_of_druid(spec: Any) -> None:
     whole = with_secret(spec, SECRET)
     said = {"message": f"cannot log in with {SECRET}!", "spec": whole}
     assert not tells(hidden(said, whole), SECRET)
@@ -177,7 +177,7 @@ def test_is_hidden_in_what_druid_says(spec: Any) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_change_of_the_secret_alone_is_seen(spec: Any) -> None:
+def test_change_of_only_the_secret_is_shown(spec: Any) -> None:
     before, after = masked_pair(with_secret(spec, SECRET), with_secret(spec, "another-one"))
     assert json.dumps(after).replace(CHANGED, MASK) == json.dumps(before)
     assert json.dumps(after).count(CHANGED) == 1
@@ -186,7 +186,7 @@ def test_a_change_of_the_secret_alone_is_seen(spec: Any) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_change_beside_it_is_no_change_of_it(spec: Any) -> None:
+def test_change_beside_a_secret_does_not_show_the_secret(spec: Any) -> None:
     before, after = masked_pair({"x": with_secret(spec, SECRET), "a": 1}, {"x": with_secret(spec, SECRET), "a": 2})
     assert before["x"] == after["x"]
     assert not tells([before, after], SECRET)
@@ -219,7 +219,7 @@ LEFT: list[Any] = [
 
 
 @pytest.mark.parametrize("spec", LEFT)
-def test_leaves(spec: Any) -> None:
+def test_keeps(spec: Any) -> None:
     assert marked(spec) == spec
     assert masked(spec) == spec
 
@@ -252,16 +252,14 @@ DEEP = [
 
 
 @pytest.mark.parametrize("text", DEEP, ids=[str(len(text)) for text in DEEP])
-def test_a_text_of_many_levels_is_searched_no_deeper_than_anything_else(text: str) -> None:
+def test_nested_text_is_searched_to_the_same_depth(text: str) -> None:
     """Neither where it stands alone nor in an annotation, a query, or behind a secret."""
     for document in (text, {"spec": text}, {"metadata": {"annotations": {"a": text}}}, {"query": extern(text)}):
         assert marked(document) == document
 
 
 @pytest.mark.parametrize(("levels", "is_found"), [(97, True), (98, False)])
-def test_a_secret_in_a_text_is_found_down_to_the_level_from_which_on_nothing_is_read(
-    levels: int, is_found: bool
-) -> None:
+def test_secret_in_a_text_is_found_down_to_the_depth_limit(levels: int, is_found: bool) -> None:
     """Of 100 levels, the mapping that the text is in, its lists, and the two mappings of the secret."""
     text = text_of(levels, SECRET_IN_A_MAPPING)
     assert (marked({"spec": text}) != {"spec": text}) is is_found
@@ -300,7 +298,7 @@ def surrounded(document: Any, around: list[str | None]) -> Any:
     AROUND,
     st.sampled_from(["plain", "provider", "list", "mapping"]),
 )
-def test_no_place_tells(
+def test_no_path_reveals_a_secret(
     place: SecretField, data: st.DataObject, secret: str, around: list[str | None], form: str
 ) -> None:
     """Wherever a secret is planted in the table's places, neither results nor diffs nor errors have it."""
@@ -317,7 +315,7 @@ def test_no_place_tells(
 
 
 @given(st.sampled_from([spec for spec in SPECS if "TABLE(" in json.dumps(spec)]), SECRETS)
-def test_no_query_tells(spec: Any, secret: str) -> None:
+def test_no_query_reveals_a_secret(spec: Any, secret: str) -> None:
     """Whatever the secret has in it that JSON or SQL write in another way."""
     assert not tells(masked(with_secret(spec, secret)), secret)
 
@@ -327,5 +325,5 @@ DOCUMENTS = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries
 
 
 @given(DOCUMENTS)
-def test_what_is_in_no_place_stays(document: Any) -> None:
+def test_other_values_are_kept(document: Any) -> None:
     assert marked(document) == document

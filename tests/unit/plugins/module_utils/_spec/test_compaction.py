@@ -60,25 +60,25 @@ def test_changed(desired: dict[str, Any], different: dict[str, Any]) -> None:
     assert are_same(merged_compaction(BEFORE, specified_compaction("a", desired)), {**BEFORE, **different})
 
 
-def test_null_takes_away() -> None:
+def test_null_removes_a_field() -> None:
     after = merged_compaction(BEFORE, specified_compaction("a", {"tuningConfig": None}))
 
     assert after == {name: value for name, value in BEFORE.items() if name != "tuningConfig"}
 
 
-def test_a_new_one_has_what_is_stated() -> None:
+def test_new_configuration_has_the_specified_fields() -> None:
     assert merged_compaction(None, specified_compaction("a", {"taskPriority": 1, "ioConfig": None})) == {
         "taskPriority": 1,
         "dataSource": "a",
     }
 
 
-def test_one_that_shall_not_be_is_none() -> None:
+def test_absent_is_none() -> None:
     assert merged_compaction(BEFORE, None) is None
     assert merged_compaction(None, None) is None
 
 
-def test_unknown_fields_are_named_by_their_places() -> None:
+def test_unknown_fields_are_named_by_path() -> None:
     stated = specified_compaction(
         "a", {"taskPriorty": 3, "tuningConfig": {"maxRowInMemory": 3}, "taskContext": {"x": 1}}
     )
@@ -87,7 +87,7 @@ def test_unknown_fields_are_named_by_their_places() -> None:
     assert not list(unknown_compaction(None, stated))
 
 
-def test_the_datasource_is_named_once() -> None:
+def test_datasource_is_specified_once() -> None:
     assert specified_compaction(None, {"dataSource": "a"})["dataSource"] == "a"
     with pytest.raises(InvalidInput, match=r"datasource \('a'\): the config has dataSource 'b'; set only one of them"):
         specified_compaction("a", {"dataSource": "b"})
@@ -108,7 +108,7 @@ documents = st.dictionaries(names, values, max_size=4)
     {"taskContext": {"taskContext": {"taskPriority": False}}},
     {"taskContext": {"taskContext": {"taskPriority": None}}},
 )
-def test_one_that_is_as_it_is_wanted_stays(before: Any, desired: Any) -> None:
+def test_desired_state_is_unchanged(before: Any, desired: Any) -> None:
     stated = specified_compaction("a", desired)
     after = merged_compaction({**before, "dataSource": "a"}, stated)
 
@@ -116,7 +116,7 @@ def test_one_that_is_as_it_is_wanted_stays(before: Any, desired: Any) -> None:
 
 
 @given(st.sampled_from([place for place, _change in FIELDS]), values)
-def test_what_makes_no_sense_is_left_to_druid(place: tuple[str, ...], value: Any) -> None:
+def test_invalid_values_are_left_to_druid(place: tuple[str, ...], value: Any) -> None:
     document: Any = value
     for name in reversed(place):
         document = {name: document}

@@ -146,27 +146,27 @@ def test_changed(kind: Kind, before: Any, desired: Any, different: Any) -> None:
     assert are_same(merged_config(kind, before, desired), {**before, **different})
 
 
-def test_null_brings_back_the_default_where_the_whole_is_replaced() -> None:
+def test_null_resets_a_field_of_a_replaced_configuration() -> None:
     assert merged_config(OVERLORD, _AFFINE, {"selectStrategy": None}) == {"type": "default", "autoScaler": None}
 
 
 @pytest.mark.parametrize(
     ("kind", "before"), [(COORDINATOR, _MOVES), (COMPACTION, {"maxSegmentsToMove": 100}), (TASK_RUNNER, _MOVES)]
 )
-def test_null_is_refused_where_there_is_no_way_back(kind: Kind, before: Any) -> None:
+def test_null_is_rejected_for_a_field_that_cannot_be_reset(kind: Kind, before: Any) -> None:
     words = r"maxSegmentsToMove \(None\): this field cannot be reset to its default \(current value: 100\); set a value"
     with pytest.raises(InvalidInput, match=words):
         merged_config(kind, before, {"maxSegmentsToMove": None})
 
 
-def test_one_that_was_never_set_says_nothing_of_its_fields() -> None:
+def test_unset_configuration_has_no_known_fields() -> None:
     desired = {"selectStrategy": {"type": "fillCapacity"}, "autoScaler": None}
 
     assert not list(unknown_config(OVERLORD, {}, desired))
     assert merged_config(OVERLORD, {}, desired) == {"selectStrategy": {"type": "fillCapacity"}}
 
 
-def test_unknown_fields_are_named_by_their_places() -> None:
+def test_unknown_fields_are_named_by_path() -> None:
     of_another_type = {"selectStrategy": {"type": "fillCapacityWithCategorySpec", "workerCategorySpec": {}}}
     misspelt = {"selectStrategy": {"affinityConfg": {}, "affinityConfig": {"strng": True}}, "autoscaler": None}
 
@@ -189,7 +189,7 @@ documents = st.dictionaries(names, values, max_size=4)
 
 
 @given(st.sampled_from([COORDINATOR, OVERLORD, TASK_RUNNER, BROKER, COMPACTION]), documents, documents)
-def test_one_that_is_as_it_is_wanted_stays(kind: Kind, before: Any, desired: Any) -> None:
+def test_desired_state_is_unchanged(kind: Kind, before: Any, desired: Any) -> None:
     before, desired = canonical_config(kind, before), canonical_config(kind, desired)
     try:
         after = merged_config(kind, before, desired)

@@ -27,7 +27,7 @@ def test_is_found(spec: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("spec", [{}, {"spec": None}, {"spec": {"dataSource": {"type": "table"}}}, {"dataSource": ""}])
-def test_is_not_made_up(spec: dict[str, Any]) -> None:
+def test_missing_id_is_not_invented(spec: dict[str, Any]) -> None:
     assert datasource_of(spec) is None
 
 
@@ -63,7 +63,7 @@ def test_supervisor_id(spec: Any, specified: str | None, has_own_ids: bool, expe
 
 
 @pytest.mark.parametrize(("spec", "specified", "has_own_ids", "message"), REFUSED)
-def test_an_id_that_druid_would_not_use_is_refused(
+def test_rejects_an_id_that_druid_would_ignore(
     spec: Any, specified: str | None, has_own_ids: bool, message: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
@@ -76,7 +76,7 @@ def test_an_id_that_druid_would_not_use_is_refused(
     ("spec", "has_own_ids", "stands_in_it"),
     [(KAFKA, True, True), (KAFKA, False, False), (COMPACT, True, False), (BATCH, False, True)],
 )
-def test_the_id_stands_where_druid_takes_one(spec: Any, has_own_ids: bool, stands_in_it: bool) -> None:
+def test_id_is_set_if_druid_supports_it(spec: Any, has_own_ids: bool, stands_in_it: bool) -> None:
     assert with_id({**spec, "id": "x"}, "y", has_own_ids=has_own_ids) == {
         **spec,
         **({"id": "y"} if stands_in_it else {}),

@@ -87,12 +87,12 @@ def test_merge(before: Any, desired: Any, after: Any) -> None:
 
 
 @given(documents, documents)
-def test_what_was_laid_over_once_changes_nothing_the_second_time(before: Any, desired: Any) -> None:
+def test_merge_is_idempotent(before: Any, desired: Any) -> None:
     after = merge(before, desired)
 
     assert are_same(merge(after, desired), after)
 
 
 @given(documents)
-def test_what_druid_has_laid_over_itself_is_itself(before: Any) -> None:
+def test_merge_with_itself_is_identity(before: Any) -> None:
     assert are_same(merge(before, before), before)

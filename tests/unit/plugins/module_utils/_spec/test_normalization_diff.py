@@ -30,7 +30,7 @@ def test_dropped_fields(specified: Any, returned: Any, places: list[str]) -> Non
     assert list(dropped_fields(specified, returned)) == places
 
 
-def test_what_differs_is_told_in_one_order() -> None:
+def test_differing_fields_have_a_fixed_order() -> None:
     names = [f"{letter}-field" for letter in "hgfedcba"]
     one = {name: {"same": 0, "changed": 1} for name in names}
     other = {name: {"changed": 2, "same": 0} for name in sorted(names)}

@@ -83,29 +83,29 @@ def test_canonical(given: Any, expected: Any) -> None:
     assert canonical_rules(canonical_rules([given])) == [expected]
 
 
-def test_a_tier_that_is_not_stated_any_more_is_gone() -> None:
+def test_unspecified_tier_is_removed() -> None:
     fewer = canonical_rules([{"type": "loadForever", "tieredReplicants": {"hot": 1}}])
 
     assert merged_rules(LOADED, "a", fewer) == fewer
 
 
-def test_the_order_is_a_meaning() -> None:
+def test_order_matters() -> None:
     drop = {"type": "dropForever"}
 
     assert merged_rules([*LOADED, drop], "a", [drop, *LOADED]) == [drop, *LOADED]
 
 
-def test_what_a_newer_release_adds_to_a_rule_is_no_change() -> None:
+def test_field_of_a_newer_release_is_no_change() -> None:
     newer = [{**LOADED[0], "newer": 1}]
 
     assert merged_rules(newer, "a", LOADED) == newer
 
 
-def test_a_field_that_druid_would_drop_is_no_change() -> None:
+def test_ignored_field_is_no_change() -> None:
     assert merged_rules(LOADED, "a", [{**LOADED[0], "colour": "red"}]) == LOADED
 
 
-def test_an_empty_list_removes_them_but_not_those_of_the_cluster() -> None:
+def test_empty_list_removes_rules_but_not_those_of_the_cluster() -> None:
     assert merged_rules(LOADED, "a", []) == []
     with pytest.raises(
         InvalidInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty; .* loadForever$"
@@ -114,7 +114,7 @@ def test_an_empty_list_removes_them_but_not_those_of_the_cluster() -> None:
 
 
 @given(_rules(), _rules(colour=st.just("red")))
-def test_rules_that_are_as_they_are_wanted_stay(before: Any, desired: Any) -> None:
+def test_desired_rules_are_unchanged(before: Any, desired: Any) -> None:
     before, desired = canonical_rules(before), canonical_rules(desired)
     after = merged_rules(before, "a", desired)
 

@@ -149,7 +149,7 @@ junk = st.recursive(
 @given(
     st.sampled_from([place for place, _change in FIELDS]), junk, st.sampled_from(["kafka", "kinesis", "autocompact"])
 )
-def test_what_makes_no_sense_is_left_to_druid(place: tuple[str, ...], value: Any, kind: str) -> None:
+def test_invalid_values_are_left_to_druid(place: tuple[str, ...], value: Any, kind: str) -> None:
     document: Any = value
     for name in reversed(place):
         document = {name: document}

@@ -42,45 +42,45 @@ def _created(spec: Any, suspended: bool | None = None) -> Any:
     return merged_spec(None, DesiredSupervisor("a", {"type": "kafka", **spec}, suspended))
 
 
-def test_what_is_wanted_already_changes_nothing() -> None:
+def test_desired_spec_is_unchanged() -> None:
     assert _after({"spec": {"ioConfig": {"taskCount": 1}}}) == BEFORE
 
 
 @pytest.mark.parametrize("tuning", ["x", [1], 5, True])
-def test_what_is_no_tuning_is_left_for_druid_to_refuse(tuning: Any) -> None:
+def test_invalid_tuning_config_is_left_to_druid(tuning: Any) -> None:
     assert _after({"spec": {"tuningConfig": tuning}})["spec"]["tuningConfig"] == tuning
 
 
-def test_suspension_stays_unless_it_is_stated() -> None:
+def test_unspecified_suspension_is_unchanged() -> None:
     assert _after({})["suspended"] is True
     assert _after({}, suspended=False)["suspended"] is False
     assert _after({"suspended": False})["suspended"] is False
 
 
-def test_a_new_one_runs_unless_it_is_stated() -> None:
+def test_new_supervisor_runs_by_default() -> None:
     assert _created({"spec": {}}) == {"type": "kafka", "spec": {}, "suspended": False}
     assert _created({"spec": {}}, suspended=True)["suspended"] is True
     assert _created({"spec": {}, "suspended": True})["suspended"] is True
 
 
-def test_one_that_is_not_there_is_not_made_of_nothing() -> None:
+def test_missing_supervisor_requires_a_spec() -> None:
     with pytest.raises(InvalidInput, match=r"id \('a'\): the supervisor does not exist; set spec to create it"):
         merged_spec(None, DesiredSupervisor("a", None, True))
 
 
-def test_one_that_shall_not_be_is_none() -> None:
+def test_absent_is_none() -> None:
     assert merged_spec(BEFORE, DesiredSupervisor("a", is_present=False)) is None
     assert merged_spec(None, DesiredSupervisor("a", is_present=False)) is None
 
 
 @pytest.mark.parametrize("enabled", [True, "true"])
-def test_the_number_of_tasks_is_the_autoscalers(enabled: Any) -> None:
+def test_autoscaler_controls_the_number_of_tasks(enabled: Any) -> None:
     scaled = {"spec": {"ioConfig": {"autoScalerConfig": {"enableTaskAutoScaler": enabled}, "taskCount": 7}}}
 
     assert _after(scaled)["spec"]["ioConfig"]["taskCount"] == 1
 
 
-def test_the_number_of_tasks_is_the_persons_without_an_autoscaler() -> None:
+def test_user_controls_the_number_of_tasks_without_an_autoscaler() -> None:
     scaled = {"spec": {"ioConfig": {"autoScalerConfig": {"enableTaskAutoScaler": False}, "taskCount": 7}}}
 
     assert _after(scaled)["spec"]["ioConfig"]["taskCount"] == 7
@@ -94,18 +94,18 @@ def test_the_number_of_tasks_is_the_persons_without_an_autoscaler() -> None:
         {"spec": {"ioConfig": {"topic": None, "topicPattern": "t.*"}}},
     ],
 )
-def test_another_stream_is_refused_and_explained(spec: Any) -> None:
+def test_other_stream_is_rejected(spec: Any) -> None:
     with pytest.raises(InvalidInput, match=r"the supervisor reads .*; offsets of one stream are invalid in another"):
         _after(spec)
 
 
-def test_what_druid_derives_from_a_field_that_changes_is_derived_anew() -> None:
+def test_derived_fields_are_derived_again() -> None:
     after = _after({"spec": {"tuningConfig": {"indexSpec": {"bitmap": "y"}, "reportParseExceptions": False}}})
 
     assert after["spec"]["tuningConfig"] == {"indexSpec": {"bitmap": "y"}, "reportParseExceptions": False}
 
 
-def test_what_is_stated_is_not_derived() -> None:
+def test_specified_field_is_not_derived() -> None:
     stated = {"reportParseExceptions": False, "maxParseExceptions": 0}
 
     after = _after({"spec": {"tuningConfig": stated}})
@@ -127,7 +127,7 @@ def test_unknown(spec: Any, places: set[tuple[str, ...]]) -> None:
     assert set(unknown_supervisor_fields(BEFORE, DesiredSupervisor("a", spec))) == places
 
 
-def test_nothing_is_unknown_of_what_is_not_there_or_leaves_fields_out() -> None:
+def test_no_field_is_unknown_if_druid_omits_fields() -> None:
     kinesis = {"type": "kinesis", "spec": {"ioConfig": {"stream": "s"}}}
     wanted = DesiredSupervisor("a", {"type": "kinesis", "spec": {"ioConfig": {"endpoint": "e"}}})
 

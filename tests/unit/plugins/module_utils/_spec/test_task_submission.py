@@ -15,13 +15,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 BATCH: dict[str, Any] = {"type": "index_parallel", "spec": {"dataSchema": {"dataSource": "wiki"}}}
 
 
-def test_the_id_tells_the_type_and_the_datasource() -> None:
+def test_id_contains_type_and_datasource() -> None:
     assert native_job(BATCH, None).id.startswith("druidops_index_parallel_wiki_")
     assert native_job({"type": "kill", "dataSource": "wiki"}, None).id.startswith("druidops_kill_wiki_")
     assert native_job({"type": "noop"}, None).id.startswith("druidops_noop_")
 
 
-def test_the_id_is_the_same_for_the_same_specification_however_it_is_ordered() -> None:
+def test_id_does_not_depend_on_the_order_of_fields() -> None:
     turned = {name: BATCH[name] for name in reversed(BATCH)}
 
     assert native_job(BATCH, None).id == native_job(turned, None).id
@@ -29,7 +29,7 @@ def test_the_id_is_the_same_for_the_same_specification_however_it_is_ordered() -
 
 
 @pytest.mark.parametrize(("in_spec", "stated"), [({"id": "mine"}, None), ({}, "mine"), ({"id": "mine"}, "mine")])
-def test_an_id_can_be_stated(in_spec: dict[str, str], stated: str | None) -> None:
+def test_id_can_be_specified(in_spec: dict[str, str], stated: str | None) -> None:
     job = native_job({**BATCH, **in_spec}, stated)
 
     assert job.task_id(1) == "mine"
@@ -73,13 +73,13 @@ def test_another_statement_context_or_parameter_is_another_query() -> None:
         ({"type": "noop", "id": "a"}, "b", "id ('b'): the spec has id 'a'; set only one of them"),
     ],
 )
-def test_what_cannot_be_a_task_is_refused(spec: Any, stated: str | None, message: str) -> None:
+def test_rejects_an_invalid_task(spec: Any, stated: str | None, message: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         native_job(spec, stated)
 
     assert message in str(refusal.value)
 
 
-def test_the_id_of_a_query_is_stated_in_one_place() -> None:
+def test_id_of_a_query_is_specified_once() -> None:
     with pytest.raises(InvalidInput, match=r"context.sqlQueryId \('x'\): set the id with the option id"):
         query_job("a", {"sqlQueryId": "x"}, [], None)

@@ -39,7 +39,7 @@ def test_canonical_interval(given: Any, expected: Any) -> None:
 
 
 @given(st.text(alphabet="0123456789-/:TPZ.", max_size=30))
-def test_applied_twice_it_changes_nothing_more(text: str) -> None:
+def test_canonical_form_is_idempotent(text: str) -> None:
     assert canonical_interval(canonical_interval(text)) == canonical_interval(text)
 
 
@@ -75,7 +75,7 @@ def test_canonical_duration(period: Any, seconds: Any) -> None:
 
 
 @given(st.from_regex(r"P(\d{1,3}D)?(T\d{1,3}H(\d{1,2}M)?(\d{1,2}S)?)?", fullmatch=True))
-def test_the_form_in_seconds_stays(period: str) -> None:
+def test_duration_in_seconds_is_unchanged(period: str) -> None:
     assert canonical_duration(canonical_duration(period)) == canonical_duration(period)
 
 

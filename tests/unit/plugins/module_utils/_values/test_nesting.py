@@ -37,7 +37,7 @@ def nested(levels: int, value: Any = "leaf") -> Any:
     ],
     ids=["scalar", "most", "one more", "bottomless", "below a field"],
 )
-def test_tells_what_is_too_deep(value: Any, expected: bool) -> None:
+def test_detects_too_deep_nesting(value: Any, expected: bool) -> None:
     assert is_too_deep(value) is expected
 
 

@@ -36,7 +36,7 @@ def test_parse_mapping(value: Any, expected: Any) -> None:
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],
 )
-def test_what_is_no_mapping_is_refused(value: Any, message: str) -> None:
+def test_rejects_other_values_than_mappings(value: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         parse_mapping(value, "spec")
 

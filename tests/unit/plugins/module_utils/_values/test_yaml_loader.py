@@ -56,7 +56,7 @@ VALUES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_stays_a_text(text: str) -> None:
+def test_stays_a_string(text: str) -> None:
     assert yaml_loader.load(f"x: {text}\n") == {"x": text}
 
 
@@ -72,7 +72,7 @@ def test_large_integers() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), {".inf": math.inf, "-.INF": -math.inf, "+.inf": math.inf}.items())
-def test_what_json_has_no_word_for_is_no_text(text: str, value: float) -> None:
+def test_values_without_a_json_form(text: str, value: float) -> None:
     assert yaml_loader.load(text) == value
 
 
@@ -113,7 +113,7 @@ def test_documents(text: str, document: Any) -> None:
         "[" * 5000: "",
     }.items(),
 )
-def test_says_what_is_wrong_without_quoting_it(text: str, words: str) -> None:
+def test_error_does_not_quote_the_document(text: str, words: str) -> None:
     with pytest.raises(yaml_loader.InvalidYaml) as refusal:
         yaml_loader.load(text)
     assert words in str(refusal.value)
@@ -128,5 +128,5 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_reads_what_a_program_writes(document: Any) -> None:
+def test_reads_the_output_of_a_dumper(document: Any) -> None:
     assert yaml_loader.load(yaml.safe_dump(document, default_style='"')) == document
