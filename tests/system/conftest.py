@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.tests.system.support.fault_proxy import 
 from ansible_collections.druidops.druid.tests.system.support.go_operator import recorded_namespace
 from ansible_collections.druidops.druid.tests.system.support.image import lay_out, make_removable
 from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from testbed.control_plane import ControlPlane
 from testbed.druid_plugin import (
@@ -50,9 +50,9 @@ __all__ = [
 
 
 @pytest.fixture
-def live(control_plane: ControlPlane, namespace: str) -> Live:
+def live(control_plane: ControlPlane, namespace: str) -> NamespaceClient:
     """What is in a new namespace."""
-    return Live(control_plane, namespace)
+    return NamespaceClient(control_plane, namespace)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def proxy(control_plane: ControlPlane) -> Iterator[FaultProxy]:
 
 
 @pytest.fixture
-def created(live: Live) -> dict[str, Any]:
+def created(live: NamespaceClient) -> dict[str, Any]:
     """What a creation of the small cluster leaves that nothing disturbs."""
     live.create(small_cluster.resource("model"))
     good(one_pass(live, "model"))
@@ -71,7 +71,7 @@ def created(live: Live) -> dict[str, Any]:
 
 
 @pytest.fixture
-def golden(control_plane: ControlPlane) -> Iterator[Live]:
+def golden(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
     """The namespace of the Go operator's recordings, empty."""
     with recorded_namespace(control_plane) as live:
         yield live

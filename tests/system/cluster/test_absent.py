@@ -18,7 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,
     connection,
@@ -26,9 +27,8 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
     run,
     until_ready,
 )
-from ansible_collections.druidops.druid.tests.system.support.live import Live, without_status
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, without_status
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 GONE: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 300}
 CLAIMS = {"segments-druid-wiki-data-0", "druid-wiki-routers"}
@@ -46,8 +46,8 @@ def planned(output: str) -> set[str]:
 
 
 @pytest.mark.parametrize("keeps_claims", [False, True])
-def test_by_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
-    live.create(wiki.resource(disablePVCDeletionFinalizer=keeps_claims))
+def test_by_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool) -> None:
+    live.create(all_kinds_cluster.resource(disablePVCDeletionFinalizer=keeps_claims))
     until_ready(live, "wiki")
     mark = live.mark()
     plan = ansible.cluster("wiki", "--check", "--diff", state="absent")
@@ -70,8 +70,8 @@ def test_by_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
 
 
 @pytest.mark.parametrize("keeps_claims", [False, True])
-def test_without_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> None:
-    spec = wiki.spec()
+def test_without_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool) -> None:
+    spec = all_kinds_cluster.spec()
     until_ready(live, "wiki", spec=spec, without_resource=True)
     given = {"without_resource": True} if keeps_claims else {"spec": spec}
     mark = live.mark()
@@ -90,23 +90,27 @@ def test_without_resource(ansible: Ansible, live: Live, keeps_claims: bool) -> N
     assert without_status(live.writes(mark)) == []
 
 
-@pytest.mark.parametrize("given", [{"without_resource": True}, {"spec": wiki.spec()}], ids=["kept", "deleted"])
+@pytest.mark.parametrize(
+    "given", [{"without_resource": True}, {"spec": all_kinds_cluster.spec()}], ids=["kept", "deleted"]
+)
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
 def test_without_resource_keeps_the_cluster_of_a_resource(
-    ansible: Ansible, live: Live, given: dict[str, Any], check: tuple[str, ...]
+    ansible: Ansible, live: NamespaceClient, given: dict[str, Any], check: tuple[str, ...]
 ) -> None:
-    live.create(wiki.resource())
+    live.create(all_kinds_cluster.resource())
     until_ready(live, "wiki")
     mark = live.mark()
     refused = ansible.cluster("wiki", *check, state="absent", status=2, **given)
     assert "that cluster has a resource, and nothing was deleted." in refused.output
     assert live.writes(mark) == []
-    assert live.made() == wiki.OBJECTS
+    assert live.made() == all_kinds_cluster.OBJECTS
 
 
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
-def test_warns_that_a_cluster_without_resource_is_kept(ansible: Ansible, live: Live, check: tuple[str, ...]) -> None:
-    one_pass(live, "wiki", spec=wiki.spec(), without_resource=True)
+def test_warns_that_a_cluster_without_resource_is_kept(
+    ansible: Ansible, live: NamespaceClient, check: tuple[str, ...]
+) -> None:
+    one_pass(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
     made = live.made()
     mark = live.mark()
     warned = ansible.cluster("wiki", *check, state="absent")
@@ -119,9 +123,9 @@ def test_warns_that_a_cluster_without_resource_is_kept(ansible: Ansible, live: L
     assert live.made() == made
 
 
-def test_no_warning_if_there_is_no_cluster(live: Live) -> None:
-    one_pass(live, "wiki", spec=wiki.spec(), without_resource=True)
-    live.create(wiki.resource("of-resource", disablePVCDeletionFinalizer=True))
+def test_no_warning_if_there_is_no_cluster(live: NamespaceClient) -> None:
+    one_pass(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
+    live.create(all_kinds_cluster.resource("of-resource", disablePVCDeletionFinalizer=True))
     one_pass(live, "of-resource")
     for name in ("unknown", "no/label", "long" * 20):
         assert one_pass(live, name, absent=True) == Outcome(Plan())
@@ -130,10 +134,10 @@ def test_no_warning_if_there_is_no_cluster(live: Live) -> None:
     assert one_pass(live, "of-resource", absent=True).warnings == ()
 
 
-def test_without_resource_waits_until_all_objects_are_deleted(ansible: Ansible, live: Live) -> None:
-    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
+def test_without_resource_waits_until_all_objects_are_deleted(ansible: Ansible, live: NamespaceClient) -> None:
+    until_ready(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
-    request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
+    request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=all_kinds_cluster.spec())
     assert run(connection(live), request, lambda _text: None, Clock()).changed
     # Kubernetes is left the time that it takes for the pods and their claims
     eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
@@ -147,12 +151,12 @@ def test_without_resource_waits_until_all_objects_are_deleted(ansible: Ansible, 
     assert told["failed"]
     assert live.made() == {("Service", "druid-wiki-data")}
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})
-    ansible.cluster("wiki", **GONE, spec=wiki.spec())
+    ansible.cluster("wiki", **GONE, spec=all_kinds_cluster.spec())
     assert live.made() == set()
 
 
-def test_without_resource_reports_deleted_and_remaining_objects(live: Live) -> None:
-    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
+def test_without_resource_reports_deleted_and_remaining_objects(live: NamespaceClient) -> None:
+    until_ready(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
     everything, reading = ["*"], ["get", "list"]
     allow(
         live,
@@ -161,7 +165,7 @@ def test_without_resource_reports_deleted_and_remaining_objects(live: Live) -> N
         {"apiGroups": ["apps", "networking.k8s.io", "policy", "autoscaling"], "resources": ["*"], "verbs": everything},
         {"apiGroups": ["druid.apache.org"], "resources": ["druids"], "verbs": reading},
     )
-    request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=wiki.spec())
+    request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=all_kinds_cluster.spec())
     outcome = run(connection(live, "limited"), request, lambda _text: None, Clock())
     assert outcome.changed
     told = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
@@ -171,7 +175,7 @@ def test_without_resource_reports_deleted_and_remaining_objects(live: Live) -> N
     eventually(lambda: {kind for kind, _name in live.made()} == {"ConfigMap"})
 
 
-def allow(live: Live, *rules: dict[str, Any]) -> None:
+def allow(live: NamespaceClient, *rules: dict[str, Any]) -> None:
     """Let the limited user do this much."""
     group = {"apiGroup": "rbac.authorization.k8s.io"}
     path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{live.namespace}"
@@ -195,7 +199,7 @@ def is_allowed(api: KubernetesApi, namespace: str) -> bool:
     return True
 
 
-def test_deletes_no_other_objects(ansible: Ansible, live: Live) -> None:
+def test_deletes_no_other_objects(ansible: Ansible, live: NamespaceClient) -> None:
     live.create({"kind": "ConfigMap", "metadata": {"name": "mine", "labels": {"app": "druid", "druid_cr": "wiki"}}})
     live.create(
         {
@@ -204,9 +208,9 @@ def test_deletes_no_other_objects(ansible: Ansible, live: Live) -> None:
                 "name": "mine",
                 "labels": {"app": "druid", "druid_cr": "wiki", "nodeSpecUniqueStr": "druid-wiki-data"},
             },
-            "spec": wiki.claim(),
+            "spec": all_kinds_cluster.claim(),
         }
     )
-    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
-    ansible.cluster("wiki", **GONE, spec=wiki.spec())
+    until_ready(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
+    ansible.cluster("wiki", **GONE, spec=all_kinds_cluster.spec())
     eventually(lambda: live.made() == {("ConfigMap", "mine"), ("PersistentVolumeClaim", "mine")})

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.config_map_hash import config_map_hashes
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import (
     HASH,
     MANAGERS,
@@ -22,16 +23,15 @@ from ansible_collections.druidops.druid.tests.system.support.go_operator import 
     take_over,
 )
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import (
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     MADE,
     MERGE,
-    Live,
     Manifest,
+    NamespaceClient,
     condition,
     without_status,
 )
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from testbed.control_plane import ControlPlane
 
@@ -48,13 +48,13 @@ RECORDINGS = [
 ]
 
 
-def hashes(live: Live) -> set[str]:
+def hashes(live: NamespaceClient) -> set[str]:
     """Return the kinds of objects that carry the Go operator's annotation."""
     return {kind for kind in MADE for each in live.list(kind) if HASH in (each["metadata"].get("annotations") or {})}
 
 
 @pytest.mark.parametrize(("name", "manager"), RECORDINGS)
-def test_migration_and_rollback_restart_no_pods(golden: Live, name: str, manager: str) -> None:
+def test_migration_and_rollback_restart_no_pods(golden: NamespaceClient, name: str, manager: str) -> None:
     operator = GoOperator(golden, name, manager).run()
     before = operator.settled()
     templates = pod_templates(golden)
@@ -73,14 +73,14 @@ def pods(found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
     return {key: identity for key, identity in found.items() if key[0] == "Pod"}
 
 
-def pod_templates(live: Live) -> dict[tuple[str, str], Any]:
+def pod_templates(live: NamespaceClient) -> dict[tuple[str, str], Any]:
     """Return the pod template of each workload: what restarts pods when it changes."""
     return {
         (kind, each["metadata"]["name"]): each["spec"]["template"] for kind in WORKLOADS for each in live.list(kind)
     }
 
 
-def test_adopts_objects_without_managed_fields(golden: Live) -> None:
+def test_adopts_objects_without_managed_fields(golden: NamespaceClient) -> None:
     operator = GoOperator(golden, ALL).run()
     before = operator.settled()
     operator.forget_owners()
@@ -94,7 +94,7 @@ def test_adopts_objects_without_managed_fields(golden: Live) -> None:
     assert golden.get("Ingress", "druid-hand-routers")["metadata"].get("annotations", {}) == {}
 
 
-def test_does_not_overwrite_a_running_go_operator(golden: Live) -> None:
+def test_does_not_overwrite_a_running_go_operator(golden: NamespaceClient) -> None:
     operator = GoOperator(golden, ALL).run()
     before = pods(operator.settled())
     take_over(golden, ALL)
@@ -130,7 +130,7 @@ def test_does_not_overwrite_a_running_go_operator(golden: Live) -> None:
     assert without_status(golden.writes(mark)) == []
 
 
-def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
+def test_one_write_of_the_go_operator_is_a_conflict(golden: NamespaceClient) -> None:
     """It writes what differs from its hash, not everything at once."""
     operator = GoOperator(golden, ALL).run()
     take_over(golden, ALL)
@@ -143,7 +143,7 @@ def test_one_write_of_the_go_operator_is_a_conflict(golden: Live) -> None:
 
 
 @pytest.mark.parametrize("name", [ALL, "r4242-9"])
-def test_foreign_additions_restart_no_pods(golden: Live, name: str) -> None:
+def test_foreign_additions_restart_no_pods(golden: NamespaceClient, name: str) -> None:
     """Also in a template that says something twice, which is compared as one piece."""
     operator = GoOperator(golden, name).run()
     operator.settled()
@@ -161,7 +161,7 @@ def test_foreign_additions_restart_no_pods(golden: Live, name: str) -> None:
             assert each["metadata"]["annotations"].items() >= {"changed": "x", "mine": "x"}.items()
 
 
-def add_by_hand(live: Live) -> None:
+def add_by_hand(live: NamespaceClient) -> None:
     """Restart the pods of every workload, and add to each a sidecar, a variable and an annotation."""
 
     def add(found: Manifest) -> None:
@@ -179,7 +179,7 @@ TEXT = "a backspace \b and a form feed \f"
 
 
 @pytest.mark.parametrize("go", ["1.22", "1.21"])
-def test_keeps_the_hash_of_each_go_version(golden: Live, go: str) -> None:
+def test_keeps_the_hash_of_each_go_version(golden: NamespaceClient, go: str) -> None:
     """Newer ones write two characters in another way."""
     name, common = "r4242-9", "r4242-9-druid-common-config"
     recorded = recording.owned_objects(name)["ConfigMap", common]
@@ -207,7 +207,7 @@ def test_keeps_the_hash_of_each_go_version(golden: Live, go: str) -> None:
     assert pod_templates(golden) == templates
 
 
-def test_rollback_after_a_change_restarts_no_pods(golden: Live) -> None:
+def test_rollback_after_a_change_restarts_no_pods(golden: NamespaceClient) -> None:
     name, image = "r4242-9", "apache/druid:36.0.0"
     operator = GoOperator(golden, name).run()
     operator.settled()
@@ -241,7 +241,7 @@ def test_rollback_after_a_change_restarts_no_pods(golden: Live) -> None:
     assert pods(operator.settled()) == before
 
 
-def images(live: Live, workload: str) -> set[str]:
+def images(live: NamespaceClient, workload: str) -> set[str]:
     """Return the image of a workload's pods when they all have the same."""
     found = {
         pod["spec"]["containers"][0]["image"]
@@ -252,7 +252,7 @@ def images(live: Live, workload: str) -> set[str]:
 
 
 @pytest.mark.parametrize("was_ours", [True, False], ids=["ours", "of the Go operator"])
-def test_adopts_the_objects_of_a_recreated_resource(golden: Live, was_ours: bool) -> None:
+def test_adopts_the_objects_of_a_recreated_resource(golden: NamespaceClient, was_ours: bool) -> None:
     operator = GoOperator(golden, ALL).run()
     if was_ours:
         take_over(golden, ALL)
@@ -268,7 +268,7 @@ def test_adopts_the_objects_of_a_recreated_resource(golden: Live, was_ours: bool
     assert owners == {uid}
 
 
-def orphaned(live: Live) -> str:
+def orphaned(live: NamespaceClient) -> str:
     """Delete the resource but nothing that it owns, as kubectl delete --cascade=orphan does; return its uid.
 
     Both operators' finalizer is in the way until a person takes it off.
@@ -283,13 +283,13 @@ def orphaned(live: Live) -> str:
     return uid
 
 
-def owned_children(live: Live) -> list[Manifest]:
+def owned_children(live: NamespaceClient) -> list[Manifest]:
     """Return all that the Go operator had made."""
     return [live.get(*key) for key in recording.owned_objects(ALL)]
 
 
 def test_playbook_predicts_the_migration_in_check_mode(
-    golden: Live, control_plane: ControlPlane, tmp_path: Path
+    golden: NamespaceClient, control_plane: ControlPlane, tmp_path: Path
 ) -> None:
     operator = GoOperator(golden, ALL).run()
     before = operator.settled()

@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.tests.system.support.go_operator import WORKLOADS, GoOperator, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, without_status
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    without_status,
+)
 
 NAME = "hand"
 ROUTERS = "druid-hand-routers"
@@ -48,7 +52,7 @@ OURS: dict[str, tuple[str, str, Callable[[Manifest], object]]] = {
 
 
 @pytest.fixture
-def adopted(golden: Live) -> Live:
+def adopted(golden: NamespaceClient) -> NamespaceClient:
     """The recorded cluster, taken over."""
     GoOperator(golden, NAME).run().settled()
     take_over(golden, NAME)
@@ -61,12 +65,12 @@ def content(live: Manifest) -> Manifest:
     return {**{key: value for key, value in live.items() if key != "status"}, "metadata": metadata}
 
 
-def templates(live: Live) -> dict[str, Manifest]:
+def templates(live: NamespaceClient) -> dict[str, Manifest]:
     """Return the pod template of each workload."""
     return {each["metadata"]["name"]: each["spec"]["template"] for kind in WORKLOADS for each in live.list(kind)}
 
 
-def test_drift_of_adopted_objects_is_reverted_without_template_changes(adopted: Live) -> None:
+def test_drift_of_adopted_objects_is_reverted_without_template_changes(adopted: NamespaceClient) -> None:
     before = templates(adopted)
     for what, (kind, name, change) in OURS.items():
         original, edited = adopted.edit(kind, name, change)
@@ -78,7 +82,7 @@ def test_drift_of_adopted_objects_is_reverted_without_template_changes(adopted: 
     assert one_pass(adopted, NAME).plan.steps == ()
 
 
-def test_foreign_additions_to_a_template_are_kept(adopted: Live) -> None:
+def test_foreign_additions_to_a_template_are_kept(adopted: NamespaceClient) -> None:
     def add(live: Manifest) -> None:
         live["spec"]["template"]["spec"]["containers"].append({"name": "mine", "image": "example.com/x"})
         live["spec"]["template"]["spec"]["containers"][0]["env"].append({"name": "MINE", "value": "x"})
@@ -107,7 +111,7 @@ def test_foreign_additions_to_a_template_are_kept(adopted: Live) -> None:
     assert one_pass(adopted, NAME).plan.steps == ()
 
 
-def test_changed_template_is_reverted_without_its_duplicates(adopted: Live) -> None:
+def test_changed_template_is_reverted_without_its_duplicates(adopted: NamespaceClient) -> None:
     before = templates(adopted)
 
     def change(live: Manifest) -> None:

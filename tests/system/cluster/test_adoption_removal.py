@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.go_operator import HASH, GoOperator, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 
 
@@ -139,7 +139,7 @@ REMOVALS = {
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_removed_fields_are_removed_from_adopted_objects(golden: Live, name: str) -> None:
+def test_removed_fields_are_removed_from_adopted_objects(golden: NamespaceClient, name: str) -> None:
     """Also when one binary of the Go operator has made the objects, and another one has only written its hash."""
     GoOperator(golden, name, "manager", maker="druid-operator").run().settled()
     take_over(golden, name)
@@ -153,7 +153,7 @@ def test_removed_fields_are_removed_from_adopted_objects(golden: Live, name: str
     assert one_pass(golden, name).plan.steps == ()
 
 
-def test_duplicates_are_removed_with_a_warning_when_their_template_changes(golden: Live) -> None:
+def test_duplicates_are_removed_with_a_warning_when_their_template_changes(golden: NamespaceClient) -> None:
     GoOperator(golden, "hand").run().settled()
     take_over(golden, "hand")
     ports = [each["name"] for each in _container(golden.get("Deployment", "druid-hand-brokers"))["ports"]]
@@ -186,7 +186,7 @@ KEPT_IN_COMMON = {"commonConfigMountPath", "common.runtime.properties", "image",
         for name in recording.NAMES
     ],
 )
-def test_no_removed_field_remains(golden: Live, live: Live, name: str) -> None:
+def test_no_removed_field_remains(golden: NamespaceClient, live: NamespaceClient, name: str) -> None:
     """An adopted cluster whose resource is stripped ends as one that never had more."""
     GoOperator(golden, name).run().settled()
     take_over(golden, name)
@@ -209,7 +209,7 @@ def _removing(spec: dict[str, Any]) -> dict[str, Any]:
     return {**dict.fromkeys(spec.keys() - KEPT_IN_COMMON), "nodes": nodes}
 
 
-def _objects(live: Live) -> dict[tuple[str, str], Manifest]:
+def _objects(live: NamespaceClient) -> dict[tuple[str, str], Manifest]:
     """Return the objects of the cluster; its claims are data and stay."""
     kinds = [kind for kind in MADE if kind != "PersistentVolumeClaim"]
     found = (each for kind in kinds for each in live.list(kind) if each["metadata"]["name"] != "kube-root-ca.crt")

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
     NAME,
     STATEFUL,
@@ -26,10 +27,9 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
     one_pass,
     run,
 )
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.permissions import grant
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 CLAIM = "extra"
 UNIQUE_NAMES = {"historicals": STATEFUL, "brokers": STATELESS}
@@ -47,20 +47,20 @@ REFUSED = [
 ]
 
 
-def create(live: Live, **more: Any) -> None:
+def create(live: NamespaceClient, **more: Any) -> None:
     """Create the resource: with objects of all kinds in its two groups."""
     historicals = full_cluster.historicals(persistentVolumeClaim=[claim_template(CLAIM)], **more)
     full_cluster.create(live, historicals=historicals, brokers=full_cluster.brokers())
 
 
-def change_everything(live: Live) -> None:
+def change_everything(live: NamespaceClient) -> None:
     """Change every object but the claims."""
     brokers = {"runtime.properties": "new=1", "ingressAnnotations": {"a": "b"}, "hpAutoscaler": {"maxReplicas": 8}}
     nodes = {"historicals": {"replicas": 2}, "brokers": brokers}
     live.merge("Druid", NAME, {"spec": {"podLabels": {"new": "label"}, "nodes": nodes}})
 
 
-def objects_of(live: Live, group: str) -> dict[tuple[str, str], str]:
+def objects_of(live: NamespaceClient, group: str) -> dict[tuple[str, str], str]:
     """Return the versions of the objects of a group, claims of its pods and status of controllers left out."""
     unique_name = UNIQUE_NAMES[group]
     names = {unique_name, f"{unique_name}-config", f"{unique_name}-api", *([CLAIM] if group == "historicals" else [])}
@@ -68,14 +68,14 @@ def objects_of(live: Live, group: str) -> dict[tuple[str, str], str]:
     return {key: str(full_cluster.essence(live.get(*key))) for key in keys}
 
 
-def persisting(live: Live, mark: Any, group: str) -> list[str]:
+def persisting(live: NamespaceClient, mark: Any, group: str) -> list[str]:
     """Return what was really sent to be written of a group."""
     writes = [write for write in live.writes(mark) if not write.dry_run and write.resource != "events"]
     own = (UNIQUE_NAMES[group], CLAIM) if group == "historicals" else (UNIQUE_NAMES[group],)
     return [f"{write.verb} {write.resource} {write.name}" for write in writes if write.name.startswith(own)]
 
 
-def assert_held_back(live: Live, kind: str, name: str, group: str, *words: str) -> None:
+def assert_held_back(live: NamespaceClient, kind: str, name: str, group: str, *words: str) -> None:
     """One pass writes nothing of the group, says why, and brings the others to what they shall be."""
     other = next(key for key in UNIQUE_NAMES if key != group)
     before, others_before = objects_of(live, group), objects_of(live, other)
@@ -92,7 +92,7 @@ def assert_held_back(live: Live, kind: str, name: str, group: str, *words: str) 
 
 
 @pytest.mark.parametrize(("kind", "name", "group"), REFUSED)
-def test_policy_rejects_one_object_of_a_new_group(live: Live, kind: str, name: str, group: str) -> None:
+def test_policy_rejects_one_object_of_a_new_group(live: NamespaceClient, kind: str, name: str, group: str) -> None:
     create(live)
     with refusing(live, kind, name):
         assert_held_back(live, kind, name, group, WORDS)
@@ -106,7 +106,7 @@ CHANGED = [each for each in REFUSED if each[0] in ("ConfigMap", "StatefulSet", "
 
 
 @pytest.mark.parametrize(("kind", "name", "group"), CHANGED)
-def test_policy_rejects_the_change_of_one_object(live: Live, kind: str, name: str, group: str) -> None:
+def test_policy_rejects_the_change_of_one_object(live: NamespaceClient, kind: str, name: str, group: str) -> None:
     create(live)
     assert one_pass(live, NAME).plan.findings == ()
     with refusing(live, kind, name):
@@ -117,7 +117,7 @@ def test_policy_rejects_the_change_of_one_object(live: Live, kind: str, name: st
 
 
 @pytest.mark.parametrize("is_new", [True, False], ids=["new", "running"])
-def test_a_field_is_invalid(live: Live, is_new: bool) -> None:
+def test_a_field_is_invalid(live: NamespaceClient, is_new: bool) -> None:
     """The server names the field, and so does the condition."""
     nobody = {"runAsUser": -1}
     brokers = {"brokers": full_cluster.brokers(**({"securityContext": nobody} if is_new else {}))}
@@ -131,7 +131,7 @@ def test_a_field_is_invalid(live: Live, is_new: bool) -> None:
     assert_held_back(live, "Deployment", STATELESS, "brokers", *words)
 
 
-def test_a_field_is_immutable(live: Live) -> None:
+def test_a_field_is_immutable(live: NamespaceClient) -> None:
     create(live)
     assert one_pass(live, NAME).plan.findings == ()
     config_map = f"{STATELESS}-config"
@@ -140,7 +140,7 @@ def test_a_field_is_immutable(live: Live) -> None:
     assert_held_back(live, "ConfigMap", config_map, "brokers", "data: Forbidden: field is immutable")
 
 
-def test_quota_rejects_the_last_object(live: Live) -> None:
+def test_quota_rejects_the_last_object(live: NamespaceClient) -> None:
     limit(live, "count/horizontalpodautoscalers.autoscaling", 0)
     create(live)
     words = ("exceeded quota: limit", "count/horizontalpodautoscalers.autoscaling=1")
@@ -171,7 +171,7 @@ SUMS = [
 
 
 @pytest.mark.parametrize("quota", SUMS, ids=lambda quota: quota.what)
-def test_quota_that_only_the_sum_exceeds(live: Live, quota: Sum) -> None:
+def test_quota_that_only_the_sum_exceeds(live: NamespaceClient, quota: Sum) -> None:
     """Each object passes its dry run; the groups that come first get what is left."""
     limit(live, quota.what, quota.amount)
     claims = [claim_template(CLAIM, "2Gi"), claim_template("more", "2Gi")]
@@ -190,7 +190,7 @@ def test_quota_that_only_the_sum_exceeds(live: Live, quota: Sum) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def test_quota_that_only_the_sum_of_a_change_exceeds(live: Live) -> None:
+def test_quota_that_only_the_sum_of_a_change_exceeds(live: NamespaceClient) -> None:
     create(live)
     one_pass(live, NAME)
     limit(live, "services.nodeports", 1)
@@ -201,7 +201,7 @@ def test_quota_that_only_the_sum_of_a_change_exceeds(live: Live) -> None:
     assert_held_back(live, "Service", f"{STATELESS}-b", "brokers", words)
 
 
-def test_quotas_are_read_only_for_a_sum(live: Live) -> None:
+def test_quotas_are_read_only_for_a_sum(live: NamespaceClient) -> None:
     changes: list[tuple[Callable[[], object], int]] = [
         (lambda: create(live), 1),
         (lambda: None, 0),
@@ -222,7 +222,7 @@ EVERYTHING_BUT_QUOTAS = [
 ]
 
 
-def test_quotas_without_read_permission_are_not_predicted(live: Live) -> None:
+def test_quotas_without_read_permission_are_not_predicted(live: NamespaceClient) -> None:
     """Then the group goes no further than to the object that is refused."""
     limit(live, "count/services", 1)
     create(live)
@@ -241,7 +241,7 @@ def test_quotas_without_read_permission_are_not_predicted(live: Live) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def test_shared_object_blocks_all_groups(live: Live) -> None:
+def test_shared_object_blocks_all_groups(live: NamespaceClient) -> None:
     create(live)
     with refusing(live, "ConfigMap", f"{NAME}-druid-common-config"):
         mark = live.mark()
@@ -251,7 +251,7 @@ def test_shared_object_blocks_all_groups(live: Live) -> None:
         assert live.made() == set()
 
 
-def test_check_mode_predicts_the_rejection(live: Live) -> None:
+def test_check_mode_predicts_the_rejection(live: NamespaceClient) -> None:
     create(live)
     before = identities(live)
     with refusing(live, "StatefulSet", STATEFUL):
@@ -265,7 +265,7 @@ def test_check_mode_predicts_the_rejection(live: Live) -> None:
         assert identities(live) == before
 
 
-def test_playbook_fails_after_reporting(live: Live, ansible: Ansible) -> None:
+def test_playbook_fails_after_reporting(live: NamespaceClient, ansible: Ansible) -> None:
     create(live)
     with refusing(live, "StatefulSet", STATEFUL):
         run = ansible.cluster(NAME, status=2)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS, autoscaler
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 KINDS = {"StatefulSet": (STATEFUL, "historicals"), "Deployment": (STATELESS, "brokers")}
 ALL_KINDS = pytest.mark.parametrize("kind", KINDS)
@@ -27,42 +27,42 @@ def group(kind: str, **more: Any) -> dict[str, Any]:
     return {key: make(**{"hpAutoscaler": None, **more})}
 
 
-def settled(live: Live) -> None:
+def settled(live: NamespaceClient) -> None:
     """One pass, and another that has nothing to do."""
     assert one_pass(live, NAME).plan.findings == ()
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def state(live: Live, kind: str) -> tuple[int, int]:
+def state(live: NamespaceClient, kind: str) -> tuple[int, int]:
     """Return the replicas, and the generation: it counts every change of a workload's specification."""
     workload = live.get(kind, KINDS[kind][0])
     return workload["spec"]["replicas"], workload["metadata"]["generation"]
 
 
-def owners(live: Live, kind: str) -> set[str]:
+def owners(live: NamespaceClient, kind: str) -> set[str]:
     """Return the managers that own the replicas."""
     entries = live.get(kind, KINDS[kind][0])["metadata"]["managedFields"]
     return {entry["manager"] for entry in entries if "f:replicas" in entry["fieldsV1"].get("f:spec", {})}
 
 
-def change(live: Live, kind: str, **node: Any) -> None:
+def change(live: NamespaceClient, kind: str, **node: Any) -> None:
     """Change the group in the resource."""
     live.merge("Druid", NAME, {"spec": {"nodes": {KINDS[kind][1]: node}}})
 
 
-def scale(live: Live, kind: str, replicas: int) -> None:
+def scale(live: NamespaceClient, kind: str, replicas: int) -> None:
     """Scale the workload as an autoscaler and kubectl scale do."""
     live.scale(kind, KINDS[kind][0], replicas)
 
 
-def by_hand(live: Live, kind: str, name: str, smallest: int = 1) -> None:
+def by_hand(live: NamespaceClient, kind: str, name: str, smallest: int = 1) -> None:
     """Let a person make an autoscaler that is not part of the resource."""
     spec = autoscaler(kind, name, smallest)
     live.create({"kind": "HorizontalPodAutoscaler", "metadata": {"name": f"by-hand-{kind.lower()}"}, "spec": spec})
 
 
 @ALL_KINDS
-def test_added_to_a_running_group_without_another_change(live: Live, kind: str) -> None:
+def test_added_to_a_running_group_without_another_change(live: NamespaceClient, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5))
     settled(live)
     replicas, generation = state(live, kind)
@@ -76,7 +76,7 @@ def test_added_to_a_running_group_without_another_change(live: Live, kind: str) 
 
 
 @ALL_KINDS
-def test_added_with_another_change_in_one_write(live: Live, kind: str) -> None:
+def test_added_with_another_change_in_one_write(live: NamespaceClient, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5))
     settled(live)
     _replicas, generation = state(live, kind)
@@ -86,7 +86,7 @@ def test_added_with_another_change_in_one_write(live: Live, kind: str) -> None:
 
 
 @ALL_KINDS
-def test_replicas_of_the_autoscaler_are_kept(live: Live, kind: str) -> None:
+def test_replicas_of_the_autoscaler_are_kept(live: NamespaceClient, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
     settled(live)
     for wanted in (7, 2):
@@ -98,7 +98,7 @@ def test_replicas_of_the_autoscaler_are_kept(live: Live, kind: str) -> None:
 
 
 @ALL_KINDS
-def test_removed_and_the_resource_sets_the_replicas(live: Live, kind: str) -> None:
+def test_removed_and_the_resource_sets_the_replicas(live: NamespaceClient, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
     settled(live)
     scale(live, kind, 7)
@@ -124,7 +124,7 @@ def test_removed_and_the_resource_sets_the_replicas(live: Live, kind: str) -> No
 @ALL_KINDS
 @pytest.mark.parametrize(("replicas", "smallest", "first"), [(1, 3, 3), (5, 2, 5), (0, 2, 2)])
 def test_new_group_starts_within_the_limits_of_both(
-    live: Live, kind: str, replicas: int, smallest: int, first: int
+    live: NamespaceClient, kind: str, replicas: int, smallest: int, first: int
 ) -> None:
     scaler = autoscaler(kind, KINDS[kind][0], smallest)
     full_cluster.create(live, **group(kind, replicas=replicas, hpAutoscaler=scaler))
@@ -138,7 +138,7 @@ def test_new_group_starts_within_the_limits_of_both(
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["with the takeover", "after it"])
-def test_added_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> None:
+def test_added_to_a_group_of_the_go_operator(golden: NamespaceClient, is_first: bool) -> None:
     operator = GoOperator(golden, "hand").run()
     golden.scale("StatefulSet", "druid-hand-historicals-hot", 3)
     before = operator.settled()
@@ -153,7 +153,7 @@ def test_added_to_a_group_of_the_go_operator(golden: Live, is_first: bool) -> No
     assert one_pass(golden, "hand").plan.steps == ()
 
 
-def test_replicas_of_an_external_autoscaler_are_kept(live: Live) -> None:
+def test_replicas_of_an_external_autoscaler_are_kept(live: NamespaceClient) -> None:
     """Kubernetes' own controller scales both kinds; it looks every 15 seconds."""
     nodes = {key: node for kind in KINDS for key, node in group(kind, replicas=3).items()}
     full_cluster.create(live, **nodes)
@@ -177,7 +177,7 @@ def test_replicas_of_an_external_autoscaler_are_kept(live: Live) -> None:
 
 
 @ALL_KINDS
-def test_manual_scaling_is_reverted(live: Live, kind: str) -> None:
+def test_manual_scaling_is_reverted(live: NamespaceClient, kind: str) -> None:
     """There is an autoscaler, but for something else."""
     full_cluster.create(live, **group(kind, replicas=3))
     settled(live)
@@ -191,7 +191,7 @@ def test_manual_scaling_is_reverted(live: Live, kind: str) -> None:
     assert len([each for each in live.requests(mark) if each.resource == "horizontalpodautoscalers"]) == 1
 
 
-def test_replicas_of_an_external_autoscaler_are_kept_after_migration(golden: Live) -> None:
+def test_replicas_of_an_external_autoscaler_are_kept_after_migration(golden: NamespaceClient) -> None:
     operator = GoOperator(golden, "hand").run()
     name = "druid-hand-routers"
     by_hand(golden, "StatefulSet", name)

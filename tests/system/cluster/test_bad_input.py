@@ -10,23 +10,27 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
 from ansible_collections.druidops.druid.tests.system.support.nesting import nested
 from ansible_collections.druidops.druid.tests.system.support.permissions import grant
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, messages
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
-MADE_BY_US = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+MADE_BY_US = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
 
 
 def test_file_without_a_resource(each_ansible: Ansible) -> None:
     broken = each_ansible.write("broken.yml", "{a: [")[1:]
     listed = each_ansible.write("list.json", [])[1:]
     service = each_ansible.write("service.yml", "{apiVersion: v1, kind: Service, metadata: {name: a}}")[1:]
-    nameless = each_ansible.write("nameless.json", {**wiki.resource(), "metadata": {}})[1:]
-    named = each_ansible.write("named.json", wiki.resource())[1:]
+    nameless = each_ansible.write("nameless.json", {**all_kinds_cluster.resource(), "metadata": {}})[1:]
+    named = each_ansible.write("named.json", all_kinds_cluster.resource())[1:]
     missing, not_yaml, no_mapping, no_druid, no_name, two_names = messages(
         each_ansible,
         *({"resource": path} for path in ("missing.yml", broken, listed, service, nameless)),
@@ -40,13 +44,13 @@ def test_file_without_a_resource(each_ansible: Ansible) -> None:
     assert "resource: metadata.name is wiki, but the option name is other. Omit one of them." in two_names
 
 
-def test_missing_resource(each_ansible: Ansible, live: Live) -> None:
+def test_missing_resource(each_ansible: Ansible, live: NamespaceClient) -> None:
     nowhere = {"namespace": "no-such-namespace"}
     no_resource, no_namespace, neither, unreachable = messages(
         each_ansible,
         {"name": "wiki"},
-        {"resource": wiki.resource(), **nowhere},
-        {"name": "wiki", "spec": wiki.spec(), **nowhere},
+        {"resource": all_kinds_cluster.resource(), **nowhere},
+        {"name": "wiki", "spec": all_kinds_cluster.spec(), **nowhere},
         {"name": "wiki", "host": "https://127.0.0.1:9", "api_key": "x"},
     )
     assert f"There is no Druid wiki in namespace {live.namespace}. Create it, or set" in no_resource
@@ -59,23 +63,26 @@ def test_missing_resource(each_ansible: Ansible, live: Live) -> None:
 
 
 REFUSED: dict[str, tuple[Manifest, str]] = {
-    "text for a number": (wiki.changed("data", replicas="many"), "spec.nodes.data.replicas"),
-    "a missing field": (wiki.changed("data", nodeType=None), "spec.nodes.data.nodeType"),
-    "unknown node type": (wiki.changed("data", nodeType="peon"), "spec.nodes.data.nodeType"),
+    "text for a number": (all_kinds_cluster.changed("data", replicas="many"), "spec.nodes.data.replicas"),
+    "a missing field": (all_kinds_cluster.changed("data", nodeType=None), "spec.nodes.data.nodeType"),
+    "unknown node type": (all_kinds_cluster.changed("data", nodeType="peon"), "spec.nodes.data.nodeType"),
     "no quantity": (
-        wiki.changed("data", resources={"requests": {"memory": "2 gigs"}}),
+        all_kinds_cluster.changed("data", resources={"requests": {"memory": "2 gigs"}}),
         "spec.nodes.data.resources.requests.memory",
     ),
-    "service name": (wiki.changed("data", services=[{"metadata": {"name": "api"}}]), "spec.nodes[data].services"),
+    "service name": (
+        all_kinds_cluster.changed("data", services=[{"metadata": {"name": "api"}}]),
+        "spec.nodes[data].services",
+    ),
     "two of a name": (
-        wiki.changed("data", additionalContainer=[{"containerName": "a", "image": "a"}] * 2),
+        all_kinds_cluster.changed("data", additionalContainer=[{"containerName": "a", "image": "a"}] * 2),
         "additionalContainer",
     ),
 }
 
 
-def test_rejected_by_the_crd(live: Live, ansible: Ansible) -> None:
-    resources = [merged(wiki.resource(), patch) for patch, _field in REFUSED.values()]
+def test_rejected_by_the_crd(live: NamespaceClient, ansible: Ansible) -> None:
+    resources = [merged(all_kinds_cluster.resource(), patch) for patch, _field in REFUSED.values()]
     from_server = messages(ansible, *({"resource": resource} for resource in resources))
     without_resource = messages(ansible, *({"name": "wiki", "spec": resource["spec"]} for resource in resources))
     for (_patch, field), *both in zip(REFUSED.values(), from_server, without_resource, strict=True):
@@ -98,11 +105,11 @@ def merged(document: Manifest, patch: Manifest) -> Manifest:
 INVALID: dict[str, tuple[Manifest, str]] = {
     "no image": ({"spec": {"image": None}}, "spec.image: no image is set here or in groups data, "),
     "no label": (
-        wiki.changed("data", podLabels={"team": "a b"}),
+        all_kinds_cluster.changed("data", podLabels={"team": "a b"}),
         'spec.nodes[data].podLabels[team]: "a b" cannot be the value of a label',
     ),
     "long name": (
-        {"spec": {"nodes": {"d" * 50: wiki.group("historical", 8083)}}},
+        {"spec": {"nodes": {"d" * 50: all_kinds_cluster.group("historical", 8083)}}},
         "is 61 characters long, and the name of a StatefulSet can have 52; choose a shorter key or name for the "
         "cluster.",
     ),
@@ -111,7 +118,7 @@ INVALID: dict[str, tuple[Manifest, str]] = {
             "spec": {
                 "nodes": {
                     "data": {"services": [{"metadata": {"name": "%s-api"}}]},
-                    "data-api": wiki.group("historical", 8083),
+                    "data-api": all_kinds_cluster.group("historical", 8083),
                 }
             }
         },
@@ -125,9 +132,9 @@ INVALID: dict[str, tuple[Manifest, str]] = {
 
 
 @pytest.mark.parametrize("mistake", INVALID)
-def test_rejected_by_validation(live: Live, mistake: str) -> None:
+def test_rejected_by_validation(live: NamespaceClient, mistake: str) -> None:
     patch, words = INVALID[mistake]
-    live.create(merged(wiki.resource(), patch))
+    live.create(merged(all_kinds_cluster.resource(), patch))
     assert one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
     ready = condition(live.get("Druid", "wiki"), "Ready")
     assert (ready["status"], ready["reason"]) == ("False", "InvalidSpec")
@@ -135,8 +142,13 @@ def test_rejected_by_validation(live: Live, mistake: str) -> None:
     assert live.made() == set()
 
 
-def test_missing_volume_can_be_added(live: Live) -> None:
-    live.create(merged(wiki.resource(), wiki.changed("data", volumeMounts=[{"name": "var", "mountPath": "/var"}])))
+def test_missing_volume_can_be_added(live: NamespaceClient) -> None:
+    live.create(
+        merged(
+            all_kinds_cluster.resource(),
+            all_kinds_cluster.changed("data", volumeMounts=[{"name": "var", "mountPath": "/var"}]),
+        )
+    )
     [problem] = one_pass(live, "wiki").report.problems  # type: ignore[union-attr]
     assert problem.reason == "RejectedByAPIServer"
     assert (
@@ -146,9 +158,9 @@ def test_missing_volume_can_be_added(live: Live) -> None:
 
 @pytest.mark.parametrize("given", ["resource", "spec"])
 @pytest.mark.parametrize("check_mode", [True, False], ids=["checked", "done"])
-def test_suggests_the_field_for_a_typo(live: Live, given: str, check_mode: bool) -> None:
+def test_suggests_the_field_for_a_typo(live: NamespaceClient, given: str, check_mode: bool) -> None:
     """The API server's words, which may change, and ours."""
-    misspelt = wiki.resource()
+    misspelt = all_kinds_cluster.resource()
     misspelt["metadata"]["namespace"] = live.namespace
     misspelt["spec"]["nodes"]["data"] |= {"replica": 1, "env": [{"name": "A", "vale": "a"}]}
     stated = {"resource": misspelt} if given == "resource" else {"spec": misspelt["spec"], "without_resource": True}
@@ -158,8 +170,10 @@ def test_suggests_the_field_for_a_typo(live: Live, given: str, check_mode: bool)
         assert warning.endswith(f" (did you mean {nearest}?)")
 
 
-def test_task_fails_with_the_message_of_the_condition_until_it_is_fixed(each_ansible: Ansible, live: Live) -> None:
-    resource = merged(wiki.resource(), INVALID["no label"][0])
+def test_task_fails_with_the_message_of_the_condition_until_it_is_fixed(
+    each_ansible: Ansible, live: NamespaceClient
+) -> None:
+    resource = merged(all_kinds_cluster.resource(), INVALID["no label"][0])
     live.create(resource)
     by_resource, without_resource = messages(
         each_ansible,
@@ -169,7 +183,7 @@ def test_task_fails_with_the_message_of_the_condition_until_it_is_fixed(each_ans
     words = condition(live.get("Druid", "wiki"), "Ready")["message"]
     assert by_resource == without_resource
     assert words in by_resource
-    live.merge("Druid", "wiki", wiki.changed("data", podLabels=None))
+    live.merge("Druid", "wiki", all_kinds_cluster.changed("data", podLabels=None))
     each_ansible.task(name="wiki")
     assert live.made() >= MADE_BY_US
 
@@ -196,8 +210,8 @@ def test_installing_the_crds_names_the_missing_permissions(each_ansible: Ansible
     assert "Not all CRDs could be applied: Failed to " in told
 
 
-def test_message_names_the_missing_permission(ansible: Ansible, live: Live) -> None:
-    live.create(wiki.resource())
+def test_message_names_the_missing_permission(ansible: Ansible, live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource())
     limited: dict[str, Any] = {"name": "wiki", "kubeconfig": str(live.plane.kubeconfig("limited"))}
     [nothing] = messages(ansible, limited)
     assert "The user needs the verb get on druids.druid.apache.org (RBAC)" in nothing
@@ -225,10 +239,10 @@ FOREIGN: dict[str, Manifest] = {
     "Service": {"spec": {"ports": [{"port": 80}], "selector": {"app": "mine"}}},
     "StatefulSet": {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {}}},
     "Deployment": {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {}}},
-    "Ingress": {"spec": {"defaultBackend": wiki.BACKEND}},
+    "Ingress": {"spec": {"defaultBackend": all_kinds_cluster.BACKEND}},
     "PodDisruptionBudget": {"spec": {"minAvailable": 0, "selector": {"matchLabels": {"a": "b"}}}},
-    "HorizontalPodAutoscaler": {"spec": {"maxReplicas": 1, "scaleTargetRef": wiki.target("mine")}},
-    "PersistentVolumeClaim": {"spec": {**wiki.claim(), "storageClassName": "none"}},
+    "HorizontalPodAutoscaler": {"spec": {"maxReplicas": 1, "scaleTargetRef": all_kinds_cluster.target("mine")}},
+    "PersistentVolumeClaim": {"spec": {**all_kinds_cluster.claim(), "storageClassName": "none"}},
 }
 POD = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
 WORKLOADS = ("StatefulSet", "Deployment")
@@ -246,11 +260,13 @@ def foreign(kind: str, name: str, labels: dict[str, str]) -> Manifest:
     "labels", [{}, {"app": "druid", "druid_cr": "wiki"}], ids=["without labels", "with our labels"]
 )
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_name_conflict_is_reported_and_the_object_is_kept(live: Live, kind: str, labels: dict[str, str]) -> None:
+def test_name_conflict_is_reported_and_the_object_is_kept(
+    live: NamespaceClient, kind: str, labels: dict[str, str]
+) -> None:
     name = min(name for each, name in MADE_BY_US if each == kind and "common" not in name)
     live.create(foreign(kind, name, labels))
     theirs = untouched(live.get(kind, name))
-    live.create(wiki.resource())
+    live.create(all_kinds_cluster.resource())
     mark = live.mark()
     outcome = one_pass(live, "wiki")
     [problem] = outcome.report.problems  # type: ignore[union-attr]
@@ -278,10 +294,10 @@ def untouched(found: Manifest) -> Manifest:
 
 
 def referring(namespace: str) -> Manifest:
-    return wiki.resource(extraCommonConfig=[{"name": "extra", "namespace": namespace}])
+    return all_kinds_cluster.resource(extraCommonConfig=[{"name": "extra", "namespace": namespace}])
 
 
-def test_missing_reference_blocks_until_it_exists(ansible: Ansible, live: Live) -> None:
+def test_missing_reference_blocks_until_it_exists(ansible: Ansible, live: NamespaceClient) -> None:
     live.create(referring(live.namespace))
     [missing] = messages(ansible, {"name": "wiki"})
     words = f"spec.extraCommonConfig: ConfigMap extra in namespace {live.namespace} does not exist."
@@ -295,7 +311,7 @@ def test_missing_reference_blocks_until_it_exists(ansible: Ansible, live: Live) 
     assert live.get("ConfigMap", "wiki-druid-common-config")["data"]["extra.properties"] == "a=b"
 
 
-def test_reference_to_another_namespace_requires_permission(ansible: Ansible, live: Live) -> None:
+def test_reference_to_another_namespace_requires_permission(ansible: Ansible, live: NamespaceClient) -> None:
     resource = referring("kube-public")
     resource["spec"]["extraCommonConfig"][0]["name"] = "kube-root-ca.crt"
     live.create(resource)

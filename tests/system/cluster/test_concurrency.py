@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,
@@ -25,7 +26,8 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
     one_pass,
 )
 from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.interleaving_proxy import Interleaving, stepping_in
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
     KEYS,
@@ -35,8 +37,6 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
     resource,
     spec,
 )
-from ansible_collections.druidops.druid.tests.system.support.stepping_in import SteppingIn, stepping_in
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import ApiError
 
 __all__ = ["stepping_in"]
@@ -67,7 +67,7 @@ def says_that_they_met(texts: list[str]) -> None:
     assert not texts or [text for text in texts if MET in text]
 
 
-def test_two_create(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+def test_two_create(live: NamespaceClient, stepping_in: Interleaving, created: dict[str, Any]) -> None:
     other = connection(live)
 
     def attempt(turn: int) -> None:
@@ -81,7 +81,7 @@ def test_two_create(live: Live, stepping_in: SteppingIn, created: dict[str, Any]
     stepping_in.run(attempt)
 
 
-def test_two_update(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+def test_two_update(live: NamespaceClient, stepping_in: Interleaving, created: dict[str, Any]) -> None:
     """Somebody reverts a change and reconciles while it is carried out: the slower run does not bring it back."""
     del created
     other, request, model = (
@@ -114,7 +114,7 @@ def test_two_update(live: Live, stepping_in: SteppingIn, created: dict[str, Any]
 
 
 @pytest.mark.parametrize("by_hand", [True, False], ids=["by hand", "by the operator"])
-def test_two_delete(live: Live, stepping_in: SteppingIn, by_hand: bool) -> None:
+def test_two_delete(live: NamespaceClient, stepping_in: Interleaving, by_hand: bool) -> None:
     other = connection(live)
 
     def attempt(turn: int) -> None:
@@ -157,7 +157,9 @@ def foreign(kind: str, name: str) -> Manifest:
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_another_client_creates_an_object_with_the_name(live: Live, stepping_in: SteppingIn, kind: str) -> None:
+def test_another_client_creates_an_object_with_the_name(
+    live: NamespaceClient, stepping_in: Interleaving, kind: str
+) -> None:
     """Either we were first, or the object of that name is not ours and stays as it is."""
     taken: list[Manifest] = []
 
@@ -190,7 +192,7 @@ def essence(live: Manifest) -> Any:
     return stated, live.get("data"), live.get("spec")
 
 
-def edit_everything(live: Live) -> set[str]:
+def edit_everything(live: NamespaceClient) -> set[str]:
     """Add a label and an annotation that are nobody else's to every object; return which objects these are."""
     mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
     edited = set()
@@ -201,7 +203,7 @@ def edit_everything(live: Live) -> set[str]:
     return edited
 
 
-def forget_edits(live: Live) -> None:
+def forget_edits(live: NamespaceClient) -> None:
     """Take back what was added."""
     mine = {"labels": {"example.com/mine": None}, "annotations": {"example.com/mine": None}}
     for each in objects_of(live, "c"):
@@ -209,7 +211,7 @@ def forget_edits(live: Live) -> None:
             live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})
 
 
-def test_another_client_adds_to_every_object(live: Live, stepping_in: SteppingIn) -> None:
+def test_another_client_adds_to_every_object(live: NamespaceClient, stepping_in: Interleaving) -> None:
     """What others add to an object between any two requests of an update stays as long as the object."""
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))
@@ -234,14 +236,16 @@ def test_another_client_adds_to_every_object(live: Live, stepping_in: SteppingIn
     stepping_in.run(attempt)
 
 
-def take_away(live: Live) -> None:
+def take_away(live: NamespaceClient) -> None:
     """Delete a workload, if it is there just now."""
     for key in KEYS:
         with suppress(ApiError):
             live.delete("StatefulSet", f"druid-c-{key}")
 
 
-def test_another_client_deletes_a_workload(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+def test_another_client_deletes_a_workload(
+    live: NamespaceClient, stepping_in: Interleaving, created: dict[str, Any]
+) -> None:
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
@@ -257,7 +261,9 @@ def test_another_client_deletes_a_workload(live: Live, stepping_in: SteppingIn, 
     stepping_in.run(attempt)
 
 
-def test_another_client_recreates_the_resource(live: Live, stepping_in: SteppingIn, created: dict[str, Any]) -> None:
+def test_another_client_recreates_the_resource(
+    live: NamespaceClient, stepping_in: Interleaving, created: dict[str, Any]
+) -> None:
     """Whatever was decided on the old one does not harm the new one."""
     other = connection(live)
 
@@ -284,13 +290,13 @@ def test_another_client_recreates_the_resource(live: Live, stepping_in: Stepping
     stepping_in.run(attempt)
 
 
-def given(live: Live, name: str) -> Request:
+def given(live: NamespaceClient, name: str) -> Request:
     """Return the request of a playbook with the resource in a file."""
     manifest = {**resource(name), "metadata": {"name": name, "namespace": live.namespace}}
     return cluster_request(name, live.namespace, resource=manifest)
 
 
-def test_two_runs_provide_the_resource(live: Live, stepping_in: SteppingIn) -> None:
+def test_two_runs_provide_the_resource(live: NamespaceClient, stepping_in: Interleaving) -> None:
     other = connection(live)
     good(run(other, given(live, "model")))
     created = picture(live, "model")
@@ -306,7 +312,7 @@ def test_two_runs_provide_the_resource(live: Live, stepping_in: SteppingIn) -> N
     stepping_in.run(attempt)
 
 
-def test_two_concurrent_reconciles(live: Live, created: dict[str, Any]) -> None:
+def test_two_concurrent_reconciles(live: NamespaceClient, created: dict[str, Any]) -> None:
     """Two connections, really at once: creation, update and deletion."""
     with ThreadPoolExecutor(2) as threads:
 
@@ -324,7 +330,7 @@ def test_two_concurrent_reconciles(live: Live, created: dict[str, Any]) -> None:
             assert live.find("Druid", name) is None
 
 
-def merge_or_create(live: Live, manifest: Manifest) -> None:
+def merge_or_create(live: NamespaceClient, manifest: Manifest) -> None:
     """Bring the resource there, or to what is stated."""
     name = manifest["metadata"]["name"]
     if live.find("Druid", name):
@@ -333,7 +339,7 @@ def merge_or_create(live: Live, manifest: Manifest) -> None:
         live.create(manifest)
 
 
-def test_two_playbooks(ansible: Ansible, live: Live) -> None:
+def test_two_playbooks(ansible: Ansible, live: NamespaceClient) -> None:
     live.create(resource("c", spec(replicas=1)))
     with ThreadPoolExecutor(2) as threads:
         runs = list(threads.map(lambda _number: ansible.cluster("c", wait=True), range(2)))
@@ -353,7 +359,7 @@ def is_bound(seen: Seen) -> bool:
     return bool({"uid", "resourceVersion"} & seen.body["metadata"].keys())
 
 
-def test_every_write_has_a_precondition(live: Live, proxy: FaultProxy) -> None:
+def test_every_write_has_a_precondition(live: NamespaceClient, proxy: FaultProxy) -> None:
     """Creation, update, recreation, repair, deletion by resource; and creation and deletion by variable."""
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import until_ready
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, make
 from testbed.audit import Mark
@@ -23,7 +23,7 @@ INFO = "druidops.druid.cluster_info"
 GROUP = "group/druidops.druid.kubernetes"
 
 
-def users(live: Live, mark: Mark) -> list[str]:
+def users(live: NamespaceClient, mark: Mark) -> list[str]:
     """Return who has asked for Druid resources here since the mark, in order; the control plane's own always do."""
     asked = (
         each for each in live.plane.audit.since(mark) if (each.namespace, each.resource) == (live.namespace, "druids")
@@ -31,16 +31,16 @@ def users(live: Live, mark: Mark) -> list[str]:
     return [each.user for each in asked if not each.user.startswith("system:")]
 
 
-def info(live: Live, **options: Any) -> dict[str, Any]:
+def info(live: NamespaceClient, **options: Any) -> dict[str, Any]:
     return {INFO: {"namespace": live.namespace, **options}}
 
 
-def authority(live: Live) -> Pair:
+def authority(live: NamespaceClient) -> Pair:
     """Return the authority of the control plane, which knows a user by a certificate of it."""
     return Pair.of_files(live.plane.ca_file, live.plane.ca_file.with_suffix(".key"))
 
 
-def kubeconfig(live: Live) -> dict[str, Any]:
+def kubeconfig(live: NamespaceClient) -> dict[str, Any]:
     """Return a kubeconfig with a context for each of two users; the present one is operator's."""
     content: dict[str, Any] = json.loads(live.plane.kubeconfig("operator").read_text())
     content["users"].append({"name": "other", "user": {"token": live.plane.token("go-operator")}})
@@ -48,7 +48,7 @@ def kubeconfig(live: Live) -> dict[str, Any]:
     return content
 
 
-def test_precedence_of_connection_options(each_ansible: Ansible, live: Live) -> None:
+def test_precedence_of_connection_options(each_ansible: Ansible, live: NamespaceClient) -> None:
     path = each_ansible.write("kubeconfig", kubeconfig(live))[1:]
     token = {"host": live.plane.url, "ca_cert": str(live.plane.ca_file), "api_key": live.plane.token("go-operator")}
     ways: list[tuple[dict[str, Any], dict[str, Any], str]] = [
@@ -68,7 +68,7 @@ def test_precedence_of_connection_options(each_ansible: Ansible, live: Live) -> 
     assert users(live, mark) == [user for _task, _defaults, user in ways] + ["go-operator"]
 
 
-def test_client_certificate_authenticates(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
+def test_client_certificate_authenticates(each_ansible: Ansible, live: NamespaceClient, tmp_path: Path) -> None:
     me = make(tmp_path, "certified", authority(live))
     files = {"client_cert": str(me.certificate_file), "client_key": str(me.key_file)}
     mark = live.mark()
@@ -79,17 +79,22 @@ def test_client_certificate_authenticates(each_ansible: Ansible, live: Live, tmp
     assert users(live, mark) == ["certified"]
 
 
-def test_kubeconfig_of_an_unreachable_server(ansible: Ansible, live: Live) -> None:
+def test_kubeconfig_of_an_unreachable_server(ansible: Ansible, live: NamespaceClient) -> None:
     for name, value in {"kubeconfig": "/nonexistent", "context": "no-such-context"}.items():
         output = ansible.tasks(info(live, **{name: value}), status=2).output
         assert "Cannot connect to a Kubernetes cluster" in output
         assert value in output
 
 
-def test_cluster_info(ansible: Ansible, live: Live) -> None:
-    live.create(wiki.resource())
+def test_cluster_info(ansible: Ansible, live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource())
     until_ready(live, "wiki")
-    live.create({**wiki.resource("fresh"), "spec": {**wiki.spec(), "nodes": {"data": wiki.group("historical", 8083)}}})
+    live.create(
+        {
+            **all_kinds_cluster.resource("fresh"),
+            "spec": {**all_kinds_cluster.spec(), "nodes": {"data": all_kinds_cluster.group("historical", 8083)}},
+        }
+    )
     tasks = [info(live), info(live, name="wiki"), info(live, name="nobody")]
     mark = live.mark()
     every, one, none = (each["clusters"] for each in ansible.tasks(*tasks, options=("-v", "--check")).results)
@@ -108,7 +113,7 @@ def test_cluster_info(ansible: Ansible, live: Live) -> None:
     }
     assert not every[0]["ready"]
     # ready is about the present specification
-    live.merge("Druid", "wiki", wiki.changed("data", replicas=2))
+    live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=2))
     [result] = ansible.tasks(info(live, name="wiki"), options=("-v",)).results
     assert not result["clusters"][0]["ready"]
 

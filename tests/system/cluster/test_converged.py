@@ -15,9 +15,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, without_status
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    without_status,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render import features
 from testbed.audit import AuditEvent
@@ -46,7 +50,7 @@ def without_pods(resource: Manifest) -> Manifest:
 FEATURES = distinct_features()
 
 
-def stored(resource: Manifest, live: Live) -> str:
+def stored(resource: Manifest, live: NamespaceClient) -> str:
     """Create the resource in the namespace and return its name."""
     manifest = deepcopy(resource)
     manifest["metadata"] = {"name": resource["metadata"]["name"]}
@@ -56,7 +60,7 @@ def stored(resource: Manifest, live: Live) -> str:
     return name
 
 
-def settles(live: Live, name: str) -> None:
+def settles(live: NamespaceClient, name: str) -> None:
     """The first pass makes everything, none after it writes an object, and in the end none writes at all."""
     first = one_pass(live, name)
     assert first.report is not None
@@ -75,18 +79,18 @@ def settles(live: Live, name: str) -> None:
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_settles_with_every_feature(live: Live, feature: str) -> None:
+def test_settles_with_every_feature(live: NamespaceClient, feature: str) -> None:
     settles(live, stored(FEATURES[feature], live))
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_settles_with_objects_of_the_go_operator(live: Live, name: str) -> None:
+def test_settles_with_objects_of_the_go_operator(live: NamespaceClient, name: str) -> None:
     settles(live, stored(without_pods(recording.resource(name, "applied")), live))
 
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_server_accepts_all_rendered_objects(control_plane: ControlPlane, feature: str) -> None:
-    default = Live(control_plane, "default")
+    default = NamespaceClient(control_plane, "default")
     resource = deepcopy(FEATURES[feature])
     resource["metadata"]["namespace"] = default.namespace
     desired = render(Cluster.from_resource(resource))
@@ -112,7 +116,7 @@ def lists() -> dict[str, int]:
     return {f"list {KINDS[kind].plural}": 1 for kind in LISTED_KINDS}
 
 
-def referring(live: Live) -> Manifest:
+def referring(live: NamespaceClient) -> Manifest:
     """Return a resource with a ConfigMap and a Secret to read; it has every kind of object."""
     for manifest in REFERENCES:
         live.create(manifest)
@@ -122,7 +126,7 @@ def referring(live: Live) -> Manifest:
     )
 
 
-def test_costs_one_list_per_kind_and_one_get_per_referenced_object(live: Live) -> None:
+def test_costs_one_list_per_kind_and_one_get_per_referenced_object(live: NamespaceClient) -> None:
     name = stored(referring(live), live)
     until_ready(live, name)
     mark = live.mark()
@@ -132,7 +136,7 @@ def test_costs_one_list_per_kind_and_one_get_per_referenced_object(live: Live) -
     assert reads(live.requests(mark)) == {**lists(), **named}
 
 
-def test_costs_the_same_without_resource_but_for_the_resource(live: Live) -> None:
+def test_costs_the_same_without_resource_but_for_the_resource(live: NamespaceClient) -> None:
     spec = referring(live)["spec"]
     until_ready(live, "c", spec=spec, without_resource=True)
     mark = live.mark()

@@ -21,9 +21,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
+from ansible_collections.druidops.druid.tests.system.support.etcd_objects import store_spec
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, one_pass
 from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    MADE,
+    Manifest,
+    NamespaceClient,
+    condition,
+    without_status,
+)
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
     KEYS,
     claim,
@@ -31,8 +39,6 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
     resource,
     spec,
 )
-from ansible_collections.druidops.druid.tests.system.support.stored import store_spec
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
 CLAIM = "PersistentVolumeClaim"
@@ -44,7 +50,7 @@ FEWEST = 10
 Everywhere = Callable[[Callable[[int], bool], str], None]
 
 
-def deploy(live: Live, name: str, specification: dict[str, Any] | None = None) -> None:
+def deploy(live: NamespaceClient, name: str, specification: dict[str, Any] | None = None) -> None:
     """Make a cluster without pods, with a claim for each group as they leave it."""
     live.create(resource(name, specification))
     assert one_pass(live, name).changed
@@ -52,7 +58,7 @@ def deploy(live: Live, name: str, specification: dict[str, Any] | None = None) -
         live.create(claim(name, key))
 
 
-def add_owned_claim(live: Live, name: str) -> str:
+def add_owned_claim(live: NamespaceClient, name: str) -> str:
     """Make a claim of the resource itself as the Go operator leaves it, which Kubernetes deletes with its owner."""
     owner = live.get("Druid", name)
     reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": name, "uid": owner["metadata"]["uid"]}
@@ -62,7 +68,7 @@ def add_owned_claim(live: Live, name: str) -> str:
     return made
 
 
-def deploy_with_pods(live: Live, name: str) -> None:
+def deploy_with_pods(live: NamespaceClient, name: str) -> None:
     """Make a cluster with a pod and a claim for each group."""
     live.create(resource(name, spec(replicas=1)))
     assert one_pass(live, name).changed
@@ -74,7 +80,7 @@ def own_claims(name: str) -> set[str]:
     return {claim(name, key)["metadata"]["name"] for key in KEYS}
 
 
-def until_gone(live: Live, name: str) -> None:
+def until_gone(live: NamespaceClient, name: str) -> None:
     """Make passes as the operator does, until the resource is gone, which Kubernetes' own finalizer may put off."""
     for _pass in range(PASSES):
         if not is_held(live.find("Druid", name)):
@@ -88,52 +94,52 @@ def is_held(resource: Manifest | None) -> bool:
     return resource is not None and names.FINALIZER in resource["metadata"].get("finalizers", [])
 
 
-def left(live: Live, name: str) -> set[str]:
+def left(live: NamespaceClient, name: str) -> set[str]:
     """Return what is left of a cluster and will stay."""
     found = (each for each in objects_of(live, name) if not each["metadata"].get("deletionTimestamp"))
     return {f"{each['kind']} {each['metadata']['name']}" for each in found}
 
 
-def gone(live: Live, name: str) -> bool:
+def gone(live: NamespaceClient, name: str) -> bool:
     """Wait until nothing is left of a cluster."""
     return eventually(lambda: not objects_of(live, name))
 
 
-def set_invalid(live: Live, name: str) -> None:
+def set_invalid(live: NamespaceClient, name: str) -> None:
     live.merge("Druid", name, {"spec": {"image": ""}})
 
 
-def set_paused(live: Live, name: str) -> None:
+def set_paused(live: NamespaceClient, name: str) -> None:
     live.merge("Druid", name, {"spec": {"paused": True}})
 
 
-def set_ignored(live: Live, name: str) -> None:
+def set_ignored(live: NamespaceClient, name: str) -> None:
     live.merge("Druid", name, {"metadata": {"annotations": {"druid.apache.org/ignored": "true"}}})
 
 
-def set_contested(live: Live, name: str) -> None:
+def set_contested(live: NamespaceClient, name: str) -> None:
     hashed = {"metadata": {"annotations": {"druidOpResourceHash": "again"}}}
     live.merge("StatefulSet", f"druid-{name}-brokers", hashed)
 
 
-def set_reference_missing(live: Live, name: str) -> None:
+def set_reference_missing(live: NamespaceClient, name: str) -> None:
     reference = {"kind": "ConfigMap", "name": "nowhere", "namespace": live.namespace}
     live.merge("Druid", name, {"spec": {"extraCommonConfig": [reference]}})
 
 
-def set_half_gone(live: Live, name: str) -> None:
+def set_half_gone(live: NamespaceClient, name: str) -> None:
     live.delete("StatefulSet", f"druid-{name}-brokers")
     live.delete("ConfigMap", f"{name}-druid-common-config")
     live.delete(CLAIM, f"data-druid-{name}-brokers-0")
 
 
-def set_all_gone(live: Live, name: str) -> None:
+def set_all_gone(live: NamespaceClient, name: str) -> None:
     for each in objects_of(live, name):
         if each["kind"] != "Druid":
             live.delete(each["kind"], each["metadata"]["name"])
 
 
-STATES: dict[str, tuple[Callable[[Live, str], None], str]] = {
+STATES: dict[str, tuple[Callable[[NamespaceClient, str], None], str]] = {
     "as it should be": (lambda _live, _name: None, "AllPodsReady"),
     "invalid": (set_invalid, "InvalidSpec"),
     "paused": (set_paused, "Paused"),
@@ -147,7 +153,7 @@ STATES: dict[str, tuple[Callable[[Live, str], None], str]] = {
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
-def test_deleted_in_every_state(live: Live, state: str, keep: bool) -> None:
+def test_deleted_in_every_state(live: NamespaceClient, state: str, keep: bool) -> None:
     deploy(live, "c", spec(disablePVCDeletionFinalizer=keep))
     assert (FINALIZER in (live.get("Druid", "c")["metadata"].get("finalizers") or ())) is not keep
     change, reason = STATES[state]
@@ -169,7 +175,7 @@ def has_reason(resource: Manifest, reason: str) -> bool:
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_last_value_of_the_flag_applies(live: Live, keep: bool) -> None:
+def test_last_value_of_the_flag_applies(live: NamespaceClient, keep: bool) -> None:
     deploy(live, "c", spec())
     claims = {*own_claims("c"), add_owned_claim(live, "c")}
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": not keep}})
@@ -181,7 +187,7 @@ def test_last_value_of_the_flag_applies(live: Live, keep: bool) -> None:
 
 
 @pytest.mark.parametrize("held", [True, False], ids=["held by others", "going at once"])
-def test_state_absent_respects_the_flag_for_owned_objects(live: Live, held: bool) -> None:
+def test_state_absent_respects_the_flag_for_owned_objects(live: NamespaceClient, held: bool) -> None:
     deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
     owned = add_owned_claim(live, "c")
     if held:
@@ -196,7 +202,7 @@ def test_state_absent_respects_the_flag_for_owned_objects(live: Live, held: bool
     eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in (*own_claims("c"), owned)})
 
 
-def test_kept_pvcs_are_not_garbage_collected(live: Live) -> None:
+def test_kept_pvcs_are_not_garbage_collected(live: NamespaceClient) -> None:
     deploy(live, "c")
     owned = add_owned_claim(live, "c")
     stranger(live, owned)
@@ -206,7 +212,7 @@ def test_kept_pvcs_are_not_garbage_collected(live: Live) -> None:
     assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
 
 
-def test_flag_adds_and_removes_the_finalizer(live: Live) -> None:
+def test_flag_adds_and_removes_the_finalizer(live: NamespaceClient) -> None:
     deploy(live, "c", spec())
     for keep in (True, False):
         live.merge(
@@ -224,7 +230,7 @@ def test_flag_adds_and_removes_the_finalizer(live: Live) -> None:
     live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
 
-def test_playbook_and_operator_agree_on_the_finalizer(live: Live) -> None:
+def test_playbook_and_operator_agree_on_the_finalizer(live: NamespaceClient) -> None:
     """ansible-operator sets it before each run when it is missing."""
     deploy(live, "c", spec(disablePVCDeletionFinalizer=True))
     one_pass(live, "c")
@@ -253,7 +259,7 @@ def test_playbook_and_operator_agree_on_the_finalizer(live: Live) -> None:
     ],
     ids=repr,
 )
-def test_deleted_whatever_etcd_contains(live: Live, specification: Any) -> None:
+def test_deleted_whatever_etcd_contains(live: NamespaceClient, specification: Any) -> None:
     deploy(live, "c", spec())
     store_spec(live, "c", specification)
     live.delete("Druid", "c")
@@ -261,7 +267,7 @@ def test_deleted_whatever_etcd_contains(live: Live, specification: Any) -> None:
     assert gone(live, "c")
 
 
-def test_reports_why_a_resource_without_specification_is_kept(live: Live) -> None:
+def test_reports_why_a_resource_without_specification_is_kept(live: NamespaceClient) -> None:
     deploy(live, "c", spec())
     store_spec(live, "c", None)
     live.delete("Druid", "c")
@@ -278,7 +284,7 @@ def reported(outcome: Outcome) -> list[str]:
     return [problem.message for problem in outcome.report.problems]
 
 
-def test_deleted_with_its_namespace(live: Live) -> None:
+def test_deleted_with_its_namespace(live: NamespaceClient) -> None:
     deploy_with_pods(live, "c")
     live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
     # Kubernetes would do it, too, but only when it comes to it.
@@ -287,7 +293,7 @@ def test_deleted_with_its_namespace(live: Live) -> None:
     assert gone(live, "c")
 
 
-def test_orphan_deletion_keeps_all_objects(live: Live) -> None:
+def test_orphan_deletion_keeps_all_objects(live: NamespaceClient) -> None:
     deploy(live, "c", spec())
     everything = left(live, "c") - {"Druid c"}
     live.delete("Druid", "c", "Orphan")
@@ -301,7 +307,7 @@ def test_orphan_deletion_keeps_all_objects(live: Live) -> None:
     assert gone(live, "c")
 
 
-def test_orphan_deletion_keeps_all_objects_if_kubernetes_is_faster(live: Live) -> None:
+def test_orphan_deletion_keeps_all_objects_if_kubernetes_is_faster(live: NamespaceClient) -> None:
     deploy(live, "c", spec())
     everything = left(live, "c") - {"Druid c"}
     live.delete("Druid", "c", "Orphan")
@@ -310,7 +316,7 @@ def test_orphan_deletion_keeps_all_objects_if_kubernetes_is_faster(live: Live) -
     assert left(live, "c") == everything
 
 
-def test_deletes_pvcs_of_pods_that_are_being_created(live: Live) -> None:
+def test_deletes_pvcs_of_pods_that_are_being_created(live: NamespaceClient) -> None:
     for name in ("c0", "c1", "c2"):
         live.create(resource(name, spec(replicas=3)))
         one_pass(live, name)
@@ -320,7 +326,7 @@ def test_deletes_pvcs_of_pods_that_are_being_created(live: Live) -> None:
         assert gone(live, name)
 
 
-def stranger(live: Live, claim_name: str) -> None:
+def stranger(live: NamespaceClient, claim_name: str) -> None:
     """Make a pod that is nobody's and mounts that claim."""
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim_name}}
     container = {"name": "reader", "image": "example.com/reader"}
@@ -329,7 +335,7 @@ def stranger(live: Live, claim_name: str) -> None:
     )
 
 
-def foreign_claims(live: Live) -> set[str]:
+def foreign_claims(live: NamespaceClient) -> set[str]:
     """Make claims that look like those of the cluster a-b but are not, and return their names."""
     other = claim("a", "b-historicals", ordinal=1)
     labelled = claim("a-b", "historicals", 2, app=None, component=None, nodeSpecUniqueStr=None)
@@ -349,7 +355,7 @@ def foreign_claims(live: Live) -> set[str]:
 
 
 @pytest.mark.parametrize("by", ["operator", "hand", "variable"])
-def test_deletes_only_its_own_pvcs(live: Live, by: str) -> None:
+def test_deletes_only_its_own_pvcs(live: NamespaceClient, by: str) -> None:
     foreign = foreign_claims(live)
     if by == "variable":
         one_pass(live, "a-b", without_resource=True, spec=spec())
@@ -377,7 +383,7 @@ def test_deletes_only_its_own_pvcs(live: Live, by: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["operator", "hand"])
-def test_reports_kept_data_if_orphan_deletion_is_uncertain(live: Live, by: str) -> None:
+def test_reports_kept_data_if_orphan_deletion_is_uncertain(live: NamespaceClient, by: str) -> None:
     deploy(live, "c")
     common = "c-druid-common-config"
     live.merge("ConfigMap", common, {"metadata": {"ownerReferences": None}})
@@ -396,7 +402,7 @@ def test_reports_kept_data_if_orphan_deletion_is_uncertain(live: Live, by: str) 
     eventually(lambda: left(live, "c") == {f"ConfigMap {common}", *(f"{CLAIM} {name}" for name in own_claims("c"))})
 
 
-def test_restores_the_owner_reference_first(live: Live) -> None:
+def test_restores_the_owner_reference_first(live: NamespaceClient) -> None:
     deploy(live, "c")
     live.merge("ConfigMap", "c-druid-common-config", {"metadata": {"ownerReferences": None}})
     one_pass(live, "c")
@@ -408,7 +414,7 @@ def test_restores_the_owner_reference_first(live: Live) -> None:
 class LateController:
     """Makes a claim when the workloads are gone and the claims have been looked at: a sync that was under way."""
 
-    live: Live
+    live: NamespaceClient
     transport: Transport
     late: Manifest
     has_begun: bool = False
@@ -425,7 +431,7 @@ class LateController:
 
 
 @pytest.mark.parametrize("by", ["resource", "variable"])
-def test_deletes_a_pvc_that_a_controller_creates_at_the_last_moment(live: Live, by: str) -> None:
+def test_deletes_a_pvc_that_a_controller_creates_at_the_last_moment(live: NamespaceClient, by: str) -> None:
     if by == "resource":
         deploy_with_pods(live, "c")
     else:
@@ -459,7 +465,7 @@ class Witness:
 
 
 @pytest.mark.parametrize("by", ["resource", "variable", "resource that is going"])
-def test_names_a_pvc_before_it_is_deleted(live: Live, by: str) -> None:
+def test_names_a_pvc_before_it_is_deleted(live: NamespaceClient, by: str) -> None:
     if by == "variable":
         one_pass(live, "c", without_resource=True, spec=spec(replicas=1))
         eventually(lambda: set(live.names(CLAIM)) == own_claims("c"))
@@ -480,7 +486,7 @@ def test_names_a_pvc_before_it_is_deleted(live: Live, by: str) -> None:
     assert len(witness.lines) == len(set(witness.lines))
 
 
-def test_waits_by_name_for_objects_with_foreign_finalizers_without_a_change(live: Live) -> None:
+def test_waits_by_name_for_objects_with_foreign_finalizers_without_a_change(live: NamespaceClient) -> None:
     deploy(live, "c")
     live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
     live.delete("Druid", "c")
@@ -507,7 +513,7 @@ def as_deployment(specification: dict[str, Any]) -> dict[str, Any]:
     return {**specification, "nodes": {**specification["nodes"], "brokers": {**brokers, "kind": "Deployment"}}}
 
 
-def left_alone(live: Live, kind: str) -> None:
+def left_alone(live: NamespaceClient, kind: str) -> None:
     """Delete the brokers' workload as a run does that is killed before it recreates it: its pods run on."""
     live.delete(kind, "druid-c-brokers", "Orphan")
     left_kind = {"StatefulSet": "Pod", "Deployment": "ReplicaSet"}[kind]
@@ -515,11 +521,11 @@ def left_alone(live: Live, kind: str) -> None:
     assert [each for each in of_brokers(live, left_kind) if "ownerReferences" not in each["metadata"]]
 
 
-def of_brokers(live: Live, kind: str) -> list[Manifest]:
+def of_brokers(live: NamespaceClient, kind: str) -> list[Manifest]:
     return [each for each in live.list(kind) if each["metadata"]["name"].startswith("druid-c-brokers-")]
 
 
-def deploy_and_leave_alone(live: Live, kind: str, without_resource: bool = False, **more: Any) -> None:
+def deploy_and_leave_alone(live: NamespaceClient, kind: str, without_resource: bool = False, **more: Any) -> None:
     specification = spec(replicas=1, **more) if kind == "StatefulSet" else as_deployment(spec(replicas=1, **more))
     if without_resource:
         one_pass(live, "c", without_resource=True, spec=specification)
@@ -530,7 +536,7 @@ def deploy_and_leave_alone(live: Live, kind: str, without_resource: bool = False
     left_alone(live, kind)
 
 
-def test_orphaned_pods_are_deleted_with_a_resource_that_has_foreign_finalizers(live: Live) -> None:
+def test_orphaned_pods_are_deleted_with_a_resource_that_has_foreign_finalizers(live: NamespaceClient) -> None:
     deploy_and_leave_alone(live, "StatefulSet", disablePVCDeletionFinalizer=True)
     live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
     live.delete("Druid", "c")
@@ -539,13 +545,15 @@ def test_orphaned_pods_are_deleted_with_a_resource_that_has_foreign_finalizers(l
     assert set(live.names(CLAIM)) == own_claims("c")
 
 
-def nothing_runs(live: Live) -> bool:
+def nothing_runs(live: NamespaceClient) -> bool:
     return eventually(lambda: not live.list("Pod") and not live.list("ReplicaSet"))
 
 
 @pytest.mark.parametrize("by", ["operator", "hand", "hand, keeping data", "variable"])
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-def test_pods_of_an_interrupted_recreation_are_deleted_with_the_cluster(live: Live, kind: str, by: str) -> None:
+def test_pods_of_an_interrupted_recreation_are_deleted_with_the_cluster(
+    live: NamespaceClient, kind: str, by: str
+) -> None:
     keep = by == "hand, keeping data"
     deploy_and_leave_alone(live, kind, by == "variable", disablePVCDeletionFinalizer=keep)
     if by == "operator":
@@ -559,7 +567,7 @@ def test_pods_of_an_interrupted_recreation_are_deleted_with_the_cluster(live: Li
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
-def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: Live, kind: str) -> None:
+def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: NamespaceClient, kind: str) -> None:
     deploy_and_leave_alone(live, kind)
     leaving = {each["metadata"]["uid"] for each in of_brokers(live, "Pod")}
     [stays] = {each["metadata"]["uid"] for each in live.list("Pod")} - leaving
@@ -576,7 +584,7 @@ def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: Li
     assert [each.resource for each in live.requests(mark) if each.resource == "replicasets"] == []
 
 
-def test_workloads_are_deleted_before_their_pvcs(live: Live) -> None:
+def test_workloads_are_deleted_before_their_pvcs(live: NamespaceClient) -> None:
     deploy_with_pods(live, "c")
     live.delete("Druid", "c")
     mark = live.mark()
@@ -606,7 +614,7 @@ class Mortal:
         return answer
 
 
-def is_killed(live: Live, request: Request, requests: int) -> bool:
+def is_killed(live: NamespaceClient, request: Request, requests: int) -> bool:
     """Make a run that dies after so many requests; False when it needs fewer."""
     api = connection(live)
     try:
@@ -639,7 +647,7 @@ def killed_everywhere(record_property: Callable[[str, object], None], request: p
 
 
 @pytest.mark.parametrize("keep", [False, True], ids=["with its data", "but not its data"])
-def test_second_run_completes_the_finalizer(live: Live, keep: bool, killed_everywhere: Everywhere) -> None:
+def test_second_run_completes_the_finalizer(live: NamespaceClient, keep: bool, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         deploy(live, name)
@@ -658,7 +666,7 @@ def test_second_run_completes_the_finalizer(live: Live, keep: bool, killed_every
     killed_everywhere(attempt, "finalizer")
 
 
-def test_second_run_completes_the_deletion_of_a_resource(live: Live, killed_everywhere: Everywhere) -> None:
+def test_second_run_completes_the_deletion_of_a_resource(live: NamespaceClient, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         request = cluster_request(f"c{requests}", live.namespace, absent=True)
         deploy(live, request.name)
@@ -674,7 +682,7 @@ def test_second_run_completes_the_deletion_of_a_resource(live: Live, killed_ever
 
 @pytest.mark.parametrize("stated", [True, False], ids=["with its data", "but not its data"])
 def test_second_run_completes_the_deletion_without_resource(
-    live: Live, stated: bool, killed_everywhere: Everywhere
+    live: NamespaceClient, stated: bool, killed_everywhere: Everywhere
 ) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
@@ -692,7 +700,7 @@ def test_second_run_completes_the_deletion_without_resource(
     killed_everywhere(attempt, "absent by variable")
 
 
-def test_deleted_after_an_interrupted_creation(live: Live, killed_everywhere: Everywhere) -> None:
+def test_deleted_after_an_interrupted_creation(live: NamespaceClient, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
         live.create(resource(name))
@@ -705,7 +713,7 @@ def test_deleted_after_an_interrupted_creation(live: Live, killed_everywhere: Ev
     eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
 
 
-def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: Live) -> None:
+def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: NamespaceClient) -> None:
     """What the server will not delete keeps the resource; a workload that it will not delete keeps the claims."""
     deploy(live, "c")
     live.delete("Druid", "c")

@@ -14,11 +14,15 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS, essence
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, without_status
 from ansible_collections.druidops.druid.tests.system.support.mutating_webhook import mutating
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    without_status,
+)
 from testbed.control_plane import ControlPlane
 
 
@@ -190,9 +194,9 @@ FOREIGN = {
 
 
 @pytest.fixture(scope="module")
-def cluster(control_plane: ControlPlane) -> Iterator[Live]:
+def cluster(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
     """A cluster that is as it should be, as each test leaves it again."""
-    live = Live(control_plane, f"drift-{secrets.token_hex(4)}")
+    live = NamespaceClient(control_plane, f"drift-{secrets.token_hex(4)}")
     control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": live.namespace}})
     full_cluster.create(live)
     assert one_pass(live, NAME).plan.findings == ()
@@ -201,18 +205,18 @@ def cluster(control_plane: ControlPlane) -> Iterator[Live]:
     control_plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}")
 
 
-def edited(live: Live, edit: Edit) -> tuple[Manifest, Manifest]:
+def edited(live: NamespaceClient, edit: Edit) -> tuple[Manifest, Manifest]:
     """Let a person change the object; return what it was before and after."""
     return live.edit(edit.kind, edit.name, edit.change)
 
 
-def messages(live: Live) -> list[str]:
+def messages(live: NamespaceClient) -> list[str]:
     """Return what the events of the cluster say."""
     return [each["message"] for each in live.list("Event") if each["involvedObject"]["kind"] == "Druid"]
 
 
 @pytest.mark.parametrize("what", OURS)
-def test_drift_is_reverted(cluster: Live, what: str) -> None:
+def test_drift_is_reverted(cluster: NamespaceClient, what: str) -> None:
     edit = OURS[what]
     before, after = edited(cluster, edit)
     assert essence(after) != essence(before)
@@ -226,7 +230,7 @@ def test_drift_is_reverted(cluster: Live, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", FOREIGN)
-def test_foreign_fields_are_kept(cluster: Live, what: str) -> None:
+def test_foreign_fields_are_kept(cluster: NamespaceClient, what: str) -> None:
     edit = FOREIGN[what]
     before, after = edited(cluster, edit)
     assert essence(after) != essence(before)
@@ -261,7 +265,7 @@ def _once(elements: list[Manifest]) -> dict[str, Any]:
     return {element["name"]: element.get("value", element.get("image", "")) for element in elements}
 
 
-def test_mixed_edit_reverts_only_our_fields(cluster: Live) -> None:
+def test_mixed_edit_reverts_only_our_fields(cluster: NamespaceClient) -> None:
     def add(live: Manifest) -> None:
         live["metadata"]["annotations"].update(team="other", mine="x")
         _main(live)["env"].append({"name": "MIXED", "value": "x"})
@@ -297,7 +301,7 @@ def _mutate(live: Manifest) -> None:
         containers += [{"name": "policy", "image": "example.com/x"}] if len(containers) == 1 else []
 
 
-def test_mutating_policy_causes_no_endless_writes(live: Live) -> None:
+def test_mutating_policy_causes_no_endless_writes(live: NamespaceClient) -> None:
     full_cluster.create(live)
     with mutating(live, _mutate, "druidops"):
         assert one_pass(live, NAME).plan.findings == ()
@@ -315,7 +319,7 @@ def test_mutating_policy_causes_no_endless_writes(live: Live) -> None:
         assert one_pass(live, NAME).plan.steps == ()
 
 
-def _is_quiet(live: Live) -> bool:
+def _is_quiet(live: NamespaceClient) -> bool:
     """True once the controllers have seen what was made: their status is no business of this test."""
     workload = live.get("StatefulSet", STATEFUL)
     return bool(workload["status"].get("observedGeneration") == workload["metadata"]["generation"])

@@ -21,11 +21,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, CacheMiss
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, run
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+    without_status,
+)
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.control_plane import ControlPlane
 from testbed.druid.druid import Druid
 from testbed.proxy import Loss
@@ -49,7 +54,7 @@ NODES = {"routers": "router", "coordinators": "coordinator", "workers": "middleM
 class Kept:
     """A cluster whose pods are simulated, and a Druid behind a proxy that counts, which is said to be its own."""
 
-    live: Live
+    live: NamespaceClient
     druid: Druid
     proxy: RecordingProxy
 
@@ -94,7 +99,7 @@ def cluster() -> Manifest:
 
 
 @contextmanager
-def made(live: Live, druid: Druid) -> Iterator[Kept]:
+def made(live: NamespaceClient, druid: Druid) -> Iterator[Kept]:
     """Create the cluster, and pass until all of it is ready."""
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
@@ -105,7 +110,7 @@ def made(live: Live, druid: Druid) -> Iterator[Kept]:
 
 @pytest.fixture(scope="module")
 def cluster_with_druid(control_plane: ControlPlane, druid: Druid) -> Iterator[Kept]:
-    with new_namespace(control_plane) as namespace, made(Live(control_plane, namespace), druid) as kept:
+    with new_namespace(control_plane) as namespace, made(NamespaceClient(control_plane, namespace), druid) as kept:
         yield kept
 
 
@@ -301,7 +306,7 @@ def test_required_objects_are_missing(kept: Kept) -> None:
     assert (kept.sent, kept.condition("Ready")) == ([f"POST {COORDINATOR}"], ("True", "AllPodsReady"))
 
 
-def test_druid_requires_authentication(live: Live, druid_basic: Druid) -> None:
+def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid) -> None:
     login = druid_basic.credentials
     assert login is not None
     wrong = {"OperatorUserName": login.username, "OperatorPassword": CANARY}
@@ -320,7 +325,9 @@ def test_druid_requires_authentication(live: Live, druid_basic: Druid) -> None:
         assert login.password not in everything
 
 
-def test_druid_requires_tls_and_a_client_certificate(live: Live, druid_mutual_tls: Druid, druid_tls: Druid) -> None:
+def test_druid_requires_tls_and_a_client_certificate(
+    live: NamespaceClient, druid_mutual_tls: Druid, druid_tls: Druid
+) -> None:
     assert druid_mutual_tls.client_certificate is not None
     certificate, key = druid_mutual_tls.client_certificate
     druid_mutual_tls.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
@@ -354,7 +361,7 @@ def test_druid_requires_tls_and_a_client_certificate(live: Live, druid_mutual_tl
         assert told(**OWN, url=None)[0] == "RouterNotFound"
 
 
-def test_cluster_without_resource(live: Live, druid: Druid) -> None:
+def test_cluster_without_resource(live: NamespaceClient, druid: Druid) -> None:
     spec = {**cluster()["spec"], "dynamicConfig": {"coordinator": {"maxSegmentsToMove": 100}}}
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
@@ -368,7 +375,7 @@ def test_cluster_without_resource(live: Live, druid: Druid) -> None:
         assert proxy.exchanges == []
 
 
-def test_waits_for_pods_and_is_deleted_without_a_request(live: Live, druid: Druid) -> None:
+def test_waits_for_pods_and_is_deleted_without_a_request(live: NamespaceClient, druid: Druid) -> None:
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
         stated = cluster()

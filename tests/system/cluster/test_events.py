@@ -14,15 +14,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,
     connection,
     one_pass,
     run,
 )
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.permissions import grant
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 NAME = "c"
 BROKERS = f"druid-{NAME}-brokers"
@@ -37,22 +37,22 @@ RIGHTS = [
 ]
 
 
-def events(live: Live) -> list[Manifest]:
+def events(live: NamespaceClient) -> list[Manifest]:
     """Return the events about the resource."""
     return [each for each in live.list("Event") if each["involvedObject"]["kind"] == "Druid"]
 
 
-def warnings(live: Live) -> dict[str, int]:
+def warnings(live: NamespaceClient) -> dict[str, int]:
     """Return how many events there are of each reason that is a warning."""
     return dict(Counter(each["reason"] for each in events(live) if each["type"] == "Warning"))
 
 
-def limited_pass(live: Live) -> Outcome:
+def limited_pass(live: NamespaceClient) -> Outcome:
     """Make a pass as a user with few rights."""
     return run(connection(live, "limited"), cluster_request(NAME, live.namespace), lambda _text: None, Clock())
 
 
-def test_lasting_problem_is_reported_once(live: Live) -> None:
+def test_lasting_problem_is_reported_once(live: NamespaceClient) -> None:
     live.create({"kind": "ConfigMap", "metadata": {"name": f"{BROKERS}-config"}})
     live.create(small_cluster.resource(NAME))
     for _pass in range(10):
@@ -60,7 +60,7 @@ def test_lasting_problem_is_reported_once(live: Live) -> None:
     assert warnings(live) == {"NameConflict": 1}
 
 
-def test_failing_writes_are_reported_once(live: Live) -> None:
+def test_failing_writes_are_reported_once(live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME))
     grant(live, *RIGHTS)
     for _pass in range(10):
@@ -73,7 +73,7 @@ def test_failing_writes_are_reported_once(live: Live) -> None:
     assert {each["count"] for each in events(live)} == {1}
 
 
-def test_repeated_event_is_counted(live: Live) -> None:
+def test_repeated_event_is_counted(live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME))
     one_pass(live, NAME)
     for _time in range(3):
@@ -84,7 +84,7 @@ def test_repeated_event_is_counted(live: Live) -> None:
     assert event["lastTimestamp"] >= event["firstTimestamp"]
 
 
-def test_missing_permission_to_count_is_not_reported(live: Live) -> None:
+def test_missing_permission_to_count_is_not_reported(live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME))
     everything: list[dict[str, Any]] = [
         {
@@ -106,7 +106,7 @@ def test_missing_permission_to_count_is_not_reported(live: Live) -> None:
     assert event["count"] == 1
 
 
-def test_large_change_is_summarized(live: Live) -> None:
+def test_large_change_is_summarized(live: NamespaceClient) -> None:
     spec = small_cluster.spec()
     node = spec["nodes"]["brokers"]
     spec["nodes"] = {f"g{number}": {**node, "replicas": 0} for number in range(20)}
@@ -130,7 +130,7 @@ def test_large_change_is_summarized(live: Live) -> None:
     assert max(len(text.encode()) for text in said) <= 1024
 
 
-def test_recreated_resource_has_its_own_events(live: Live) -> None:
+def test_recreated_resource_has_its_own_events(live: NamespaceClient) -> None:
     for _time in range(2):
         live.create(small_cluster.resource(NAME))
         one_pass(live, NAME)

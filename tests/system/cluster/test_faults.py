@@ -23,11 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.support.go_operator import HASH, MANAGERS, GoOperator, identities
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, good
 from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
     KEYS,
     claim,
@@ -36,7 +37,6 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
     resource,
     spec,
 )
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from testbed.api import ApiError
 
@@ -141,7 +141,7 @@ def tell(record_property: Callable[[str, object], None]) -> Tell:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], tell: Tell, each: bool) -> None:
+def test_creation(live: NamespaceClient, proxy: FaultProxy, created: dict[str, Any], tell: Tell, each: bool) -> None:
     def create(number: int) -> None:
         request = cluster_request(f"c{number}", live.namespace)
         live.create(resource(request.name))
@@ -153,7 +153,7 @@ def test_creation(live: Live, proxy: FaultProxy, created: dict[str, Any], tell: 
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_update(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_update(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
     """To and fro: one workload is updated, the other one recreated, objects come and go."""
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))
@@ -175,7 +175,7 @@ def test_update(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_deletion(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_deletion(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
     foreign = claim("foreign", "brokers", app=None)
     live.create(foreign)
 
@@ -197,7 +197,7 @@ def test_deletion(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_deletion_by_the_finalizer(live: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_deletion_by_the_finalizer(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
     """A person has deleted the resource, and the next passes do the rest."""
     foreign = claim("foreign", "brokers", app=None)
     live.create(foreign)
@@ -249,7 +249,7 @@ class Recorded:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_adoption(golden: Live, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_adoption(golden: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
     """All the time no pod is restarted and no workload is touched."""
     live = golden
     # the larger recording has every kind of object, but every attempt puts all of them back

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
     NAME,
     STATEFUL,
@@ -30,14 +31,13 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
     one_pass,
     run,
 )
-from ansible_collections.druidops.druid.tests.system.support.live import (
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     MERGE,
-    Live,
     Manifest,
+    NamespaceClient,
     condition,
     without_status,
 )
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 
 class Change(NamedTuple):
@@ -68,7 +68,7 @@ CHANGES = {
 
 
 @pytest.fixture
-def cluster(live: Live) -> Live:
+def cluster(live: NamespaceClient) -> NamespaceClient:
     """A cluster whose pods run."""
     full_cluster.create(
         live, historicals=full_cluster.historicals(replicas=2), brokers=full_cluster.brokers(replicas=1)
@@ -78,7 +78,7 @@ def cluster(live: Live) -> Live:
     return live
 
 
-def is_settled(live: Live) -> bool:
+def is_settled(live: NamespaceClient) -> bool:
     """True when every workload has all its pods, ready, and the controllers know it."""
     return all(_has_its_pods(each) for kind in ("StatefulSet", "Deployment") for each in live.list(kind))
 
@@ -89,17 +89,17 @@ def _has_its_pods(workload: Manifest) -> bool:
     return bool(known and status.get("readyReplicas", 0) == workload["spec"]["replicas"] == status.get("replicas", 0))
 
 
-def change(live: Live, node: dict[str, Any]) -> None:
+def change(live: NamespaceClient, node: dict[str, Any]) -> None:
     """Change the group historicals in the resource."""
     live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": node}}})
 
 
-def kept(live: Live, *kinds: str) -> dict[tuple[str, str], str]:
+def kept(live: NamespaceClient, *kinds: str) -> dict[tuple[str, str], str]:
     """Return the uids of all objects of these kinds."""
     return {(kind, each["metadata"]["name"]): each["metadata"]["uid"] for kind in kinds for each in live.list(kind)}
 
 
-def belongs_to_its_workload(live: Live) -> bool:
+def belongs_to_its_workload(live: NamespaceClient) -> bool:
     """True when every pod of the StatefulSet is controlled by the one that is there now."""
     uid = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     pods = (pod for pod in live.list("Pod") if pod["metadata"]["name"].startswith(STATEFUL))
@@ -107,7 +107,7 @@ def belongs_to_its_workload(live: Live) -> bool:
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_is_recreated_and_nothing_else_is_deleted(cluster: Live, what: str) -> None:
+def test_is_recreated_and_nothing_else_is_deleted(cluster: NamespaceClient, what: str) -> None:
     wanted = CHANGES[what]
     old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
     data, everything = kept(cluster, "Pod", "PersistentVolumeClaim"), identities(cluster)
@@ -131,7 +131,7 @@ def test_is_recreated_and_nothing_else_is_deleted(cluster: Live, what: str) -> N
     assert {key: after[key] for key in others} == others
 
 
-def test_volume_claim_template_is_removed(cluster: Live) -> None:
+def test_volume_claim_template_is_removed(cluster: NamespaceClient) -> None:
     """The mount goes with it, which restarts the pods by the rollout; the claims are data and stay."""
     claims = kept(cluster, "PersistentVolumeClaim")
     assert claims
@@ -143,7 +143,7 @@ def test_volume_claim_template_is_removed(cluster: Live) -> None:
     assert one_pass(cluster, NAME).plan.steps == ()
 
 
-def test_keeps_the_replicas_of_an_autoscaler(live: Live) -> None:
+def test_keeps_the_replicas_of_an_autoscaler(live: NamespaceClient) -> None:
     scaler = autoscaler("StatefulSet", STATEFUL)
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
     one_pass(live, NAME)
@@ -161,25 +161,25 @@ def test_keeps_the_replicas_of_an_autoscaler(live: Live) -> None:
     assert kept(live, "Pod") == pods
 
 
-def annotate_pods(live: Live) -> None:
+def annotate_pods(live: NamespaceClient) -> None:
     """Add an annotation to the pods, as a person does."""
     note = {"note": "mine"}
     live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["metadata"].update(annotations=note))
 
 
-def add_sidecar(live: Live) -> None:
+def add_sidecar(live: NamespaceClient) -> None:
     sidecar = {"name": "sidecar", "image": "example.com/sidecar", "env": [{"name": "A", "value": "b"}]}
     live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["spec"]["containers"].append(sidecar))
 
 
-def add_variable(live: Live) -> None:
+def add_variable(live: NamespaceClient) -> None:
     def add(workload: Manifest) -> None:
         workload["spec"]["template"]["spec"]["containers"][0]["env"].insert(0, {"name": "MINE", "value": "text"})
 
     live.edit("StatefulSet", STATEFUL, add)
 
 
-def apply_label(live: Live) -> None:
+def apply_label(live: NamespaceClient) -> None:
     """Add a label to the pods, as a tool with a field manager of its own does."""
     template = {"metadata": {"labels": {"example.com/tool": "x"}}}
     body = {
@@ -192,7 +192,7 @@ def apply_label(live: Live) -> None:
     live.plane.request("PATCH", path, body, user="person", content_type="application/apply-patch+yaml")
 
 
-ADDITIONS: dict[str, tuple[Callable[[Live], object], str]] = {
+ADDITIONS: dict[str, tuple[Callable[[NamespaceClient], object], str]] = {
     "restart": (lambda live: live.restart("StatefulSet", STATEFUL), "kubectl-rollout"),
     "annotation": (annotate_pods, "kubectl-edit"),
     "sidecar": (add_sidecar, "kubectl-edit"),
@@ -201,7 +201,7 @@ ADDITIONS: dict[str, tuple[Callable[[Live], object], str]] = {
 }
 
 
-def is_rolled_out(live: Live) -> bool:
+def is_rolled_out(live: NamespaceClient) -> bool:
     """True when the controller has compared all pods with the template as it is now."""
     workload = live.get("StatefulSet", STATEFUL)
     status = workload["status"]
@@ -216,7 +216,7 @@ def shares(workload: Manifest) -> dict[tuple[str, str], Any]:
 
 
 @pytest.mark.parametrize("what", ADDITIONS)
-def test_keeps_foreign_additions_to_pods(cluster: Live, what: str) -> None:
+def test_keeps_foreign_additions_to_pods(cluster: NamespaceClient, what: str) -> None:
     """Without it the new StatefulSet would have another revision, and replace the pods that it was to keep."""
     add, manager = ADDITIONS[what]
     add(cluster)
@@ -238,7 +238,7 @@ def test_keeps_foreign_additions_to_pods(cluster: Live, what: str) -> None:
     assert kept(cluster, "Pod", "PersistentVolumeClaim") == data
 
 
-def test_keeps_foreign_additions_to_a_service(cluster: Live) -> None:
+def test_keeps_foreign_additions_to_a_service(cluster: NamespaceClient) -> None:
     wanted = CHANGES["Service without an address"]
     mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
     old = cluster.merge("Service", wanted.name, {"metadata": mine})["metadata"]
@@ -250,7 +250,7 @@ def test_keeps_foreign_additions_to_a_service(cluster: Live) -> None:
     assert one_pass(cluster, NAME).plan.steps == ()
 
 
-def test_keeps_foreign_additions_to_pods_with_duplicates(golden: Live) -> None:
+def test_keeps_foreign_additions_to_pods_with_duplicates(golden: NamespaceClient) -> None:
     """The Go operator's template stays as it is, and so does the time of a restart."""
     GoOperator(golden, "hand").run().settled()
     twice = next(each for each in golden.list("StatefulSet") if says_twice(each))
@@ -274,7 +274,7 @@ def says_twice(workload: Manifest) -> bool:
     return bool(without_duplicates(workload["spec"]["template"])[1])
 
 
-def has_restarted(live: Live, name: str) -> bool:
+def has_restarted(live: NamespaceClient, name: str) -> bool:
     """True when all pods of the StatefulSet are of its template, and the controller knows it."""
     workload = live.get("StatefulSet", name)
     status = workload["status"]
@@ -284,7 +284,7 @@ def has_restarted(live: Live, name: str) -> bool:
     )
 
 
-def test_is_rejected_if_pods_would_be_lost(cluster: Live) -> None:
+def test_is_rejected_if_pods_would_be_lost(cluster: NamespaceClient) -> None:
     pod = f"{STATEFUL}-1"
     cluster.merge("Pod", pod, {"metadata": {"labels": {"component": None}}})
     eventually(lambda: not cluster.get("Pod", pod)["metadata"].get("ownerReferences"))
@@ -303,7 +303,7 @@ def test_is_rejected_if_pods_would_be_lost(cluster: Live) -> None:
 
 
 @pytest.mark.parametrize("what", ["pod management", "Service with an address"])
-def test_is_recreated_although_a_quota_is_full(cluster: Live, what: str) -> None:
+def test_is_recreated_although_a_quota_is_full(cluster: NamespaceClient, what: str) -> None:
     wanted = CHANGES[what]
     counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[wanted.kind]
     limit(cluster, counted, len(cluster.list(wanted.kind)))
@@ -319,17 +319,17 @@ def test_is_recreated_although_a_quota_is_full(cluster: Live, what: str) -> None
     assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
 
 
-def test_is_kept_if_a_quota_rejects_its_replacement(cluster: Live) -> None:
+def test_is_kept_if_a_quota_rejects_its_replacement(cluster: NamespaceClient) -> None:
     limit(cluster, "count/statefulsets.apps", 0)
     assert_stays(cluster, "exceeded quota: limit")
 
 
-def test_is_kept_if_a_policy_rejects_its_name(cluster: Live) -> None:
+def test_is_kept_if_a_policy_rejects_its_name(cluster: NamespaceClient) -> None:
     with refusing(cluster, "StatefulSet", STATEFUL):
         assert_stays(cluster, WORDS)
 
 
-def assert_stays(live: Live, words: str) -> None:
+def assert_stays(live: NamespaceClient, words: str) -> None:
     """What cannot be recreated is not deleted."""
     before = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     change(live, {"podManagementPolicy": "OrderedReady"})
@@ -363,7 +363,7 @@ class Dying:
         return answer
 
 
-def dying_pass(live: Live, name: str, last: int, is_sent: bool) -> bool:
+def dying_pass(live: NamespaceClient, name: str, last: int, is_sent: bool) -> bool:
     """Make a pass that is killed; False when it ends before."""
     api = connection(live)
     dying = replace(api, transport=Dying(api.transport, last, is_sent))
@@ -384,7 +384,7 @@ def deaths() -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
-def test_completes_an_interrupted_recreation(live: Live, is_sent: bool) -> None:
+def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: bool) -> None:
     scaler = autoscaler("StatefulSet", STATEFUL)
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
     one_pass(live, NAME)
@@ -410,7 +410,7 @@ def test_completes_an_interrupted_recreation(live: Live, is_sent: bool) -> None:
 
 
 @pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
-def test_completes_an_interrupted_recreation_of_a_service(live: Live, is_sent: bool) -> None:
+def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient, is_sent: bool) -> None:
     full_cluster.create(live)
     one_pass(live, NAME)
     for number in range(1, 100):
@@ -427,7 +427,7 @@ def test_completes_an_interrupted_recreation_of_a_service(live: Live, is_sent: b
 
 
 @pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
-def test_completes_an_interrupted_recreation_of_a_deployment(live: Live, is_sent: bool) -> None:
+def test_completes_an_interrupted_recreation_of_a_deployment(live: NamespaceClient, is_sent: bool) -> None:
     """The Go operator selects by podLabels, too, which a resource may no longer have."""
     full_cluster.create(live)
     one_pass(live, NAME)
@@ -445,7 +445,7 @@ def test_completes_an_interrupted_recreation_of_a_deployment(live: Live, is_sent
     assert number > 3
 
 
-def with_a_selector_of_the_go_operator(live: Live) -> str:
+def with_a_selector_of_the_go_operator(live: NamespaceClient) -> str:
     """Put a Deployment of the Go operator in the place of ours; return its uid."""
     before = live.get("Deployment", STATELESS)
     live.delete("Deployment", STATELESS)
@@ -458,7 +458,7 @@ def with_a_selector_of_the_go_operator(live: Live) -> str:
     return uid
 
 
-def test_selector_with_more_labels_than_the_new_pods(golden: Live) -> None:
+def test_selector_with_more_labels_than_the_new_pods(golden: NamespaceClient) -> None:
     """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
     operator = GoOperator(golden, "hand").run()
     operator.settled()
@@ -480,7 +480,7 @@ def test_selector_with_more_labels_than_the_new_pods(golden: Live) -> None:
     assert one_pass(golden, "hand").plan.steps == ()
 
 
-def _replica_sets_follow(live: Live) -> bool:
+def _replica_sets_follow(live: NamespaceClient) -> bool:
     """True when the Deployment that is there now controls the replica sets of the one before."""
     uid = live.get("Deployment", "druid-hand-brokers")["metadata"]["uid"]
     path = f"/apis/apps/v1/namespaces/{live.namespace}/replicasets"
@@ -493,7 +493,7 @@ def _replica_sets_follow(live: Live) -> bool:
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["at once", "in two passes"])
-def test_template_with_duplicates_is_recreated_unchanged(golden: Live, is_killed: bool) -> None:
+def test_template_with_duplicates_is_recreated_unchanged(golden: NamespaceClient, is_killed: bool) -> None:
     operator = GoOperator(golden, "hand").run()
     operator.settled()
     take_over(golden, "hand")
@@ -519,7 +519,7 @@ def test_template_with_duplicates_is_recreated_unchanged(golden: Live, is_killed
     assert gone["spec"]["template"] == before["spec"]["template"]
 
 
-def test_deployment_group_becomes_a_stateful_set_and_back(cluster: Live) -> None:
+def test_deployment_group_becomes_a_stateful_set_and_back(cluster: NamespaceClient) -> None:
     """Another kind is another object: the one comes, the other goes."""
     for kind, other in (("Deployment", "StatefulSet"), ("StatefulSet", "Deployment")):
         change(cluster, {"kind": kind, "volumeClaimTemplates": None, "volumeMounts": None})

@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
 
 INSTANCE = "app.kubernetes.io/instance"
 CLAIM = "PersistentVolumeClaim"
 
 
-def labelled(live: Live) -> set[tuple[str, str]]:
+def labelled(live: NamespaceClient) -> set[tuple[str, str]]:
     """Return the objects that carry the label."""
     return {(kind, each["metadata"]["name"]) for kind in MADE for each in live.list(kind) if instance(each)}
 
@@ -24,8 +24,8 @@ def instance(found: Manifest) -> str | None:
     return label
 
 
-def test_object_without_owner_has_no_instance_label(live: Live) -> None:
-    live.create(wiki.resource())
+def test_object_without_owner_has_no_instance_label(live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource())
     until_ready(live, "wiki")
     owned = {
         (kind, each["metadata"]["name"])
@@ -37,18 +37,18 @@ def test_object_without_owner_has_no_instance_label(live: Live) -> None:
     assert labelled(live) == owned
 
 
-def test_cluster_without_resource_has_no_instance_label(live: Live) -> None:
-    until_ready(live, "wiki", spec=wiki.spec(), without_resource=True)
+def test_cluster_without_resource_has_no_instance_label(live: NamespaceClient) -> None:
+    until_ready(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
     assert labelled(live) == set()
 
 
-def test_instance_label_is_removed_from_pvcs(live: Live) -> None:
-    live.create(wiki.resource())
+def test_instance_label_is_removed_from_pvcs(live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource())
     until_ready(live, "wiki")
     found = live.get(CLAIM, "druid-wiki-routers")
     metadata = {"name": "druid-wiki-routers", "namespace": live.namespace}
     labels = {**found["metadata"]["labels"], INSTANCE: "wiki"}
-    spec = wiki.claim()
+    spec = all_kinds_cluster.claim()
     connection(live).apply(
         {"apiVersion": "v1", "kind": CLAIM, "metadata": {**metadata, "labels": labels}, "spec": spec}
     )

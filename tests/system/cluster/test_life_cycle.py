@@ -11,23 +11,27 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support import wiki
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    NamespaceClient,
+    condition,
+    without_status,
+)
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 QUICK: dict[str, Any] = {"wait": True, "wait_sleep": 1, "wait_timeout": 300}
 
 
-def replicas(live: Live, kind: str, name: str) -> int:
+def replicas(live: NamespaceClient, kind: str, name: str) -> int:
     return int(live.get(kind, name)["spec"]["replicas"])
 
 
-def test_by_the_name_of_a_resource(each_ansible: Ansible, live: Live) -> None:
-    live.create(wiki.resource())
+def test_by_the_name_of_a_resource(each_ansible: Ansible, live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource())
     created = each_ansible.cluster("wiki", **QUICK)
     assert created.changed
-    assert live.made() == wiki.OBJECTS
+    assert live.made() == all_kinds_cluster.OBJECTS
     # a line for each step forward
     assert "wiki: 0/3 pods ready. Waiting for data 0/1, brokers 0/1, routers 0/1." in created.output
     assert "wiki: 3/3 pods ready. All pods are ready and up to date (3/3)." in created.output
@@ -36,14 +40,18 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: Live) -> None:
     assert not each_ansible.cluster("wiki").changed
     assert without_status(live.writes(mark)) == []
 
-    live.merge("Druid", "wiki", wiki.changed("data", replicas=2))
+    live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=2))
     assert "change StatefulSet druid-wiki-data" in each_ansible.cluster("wiki", **QUICK).output
     assert replicas(live, "StatefulSet", "druid-wiki-data") == 2
 
     live.merge("Druid", "wiki", {"spec": {"nodes": {"brokers": None}}})
     each_ansible.cluster("wiki", **QUICK)
-    gone = {each for each in wiki.OBJECTS if "brokers" in each[1]}
-    eventually(lambda: live.made() == wiki.OBJECTS - gone | {("PersistentVolumeClaim", "segments-druid-wiki-data-1")})
+    gone = {each for each in all_kinds_cluster.OBJECTS if "brokers" in each[1]}
+    eventually(
+        lambda: (
+            live.made() == all_kinds_cluster.OBJECTS - gone | {("PersistentVolumeClaim", "segments-druid-wiki-data-1")}
+        )
+    )
 
     removed = each_ansible.cluster("wiki", state="absent", **QUICK)
     assert "Deletes PVC segments-druid-wiki-data-0 and the data in its volume." in removed.output
@@ -53,28 +61,28 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: Live) -> None:
 
 
 FORMS: dict[str, Callable[[Ansible], dict[str, Any]]] = {
-    "a mapping": lambda _ansible: {"resource": wiki.resource()},
-    "a file": lambda ansible: {"resource": ansible.write("wiki.json", wiki.resource())[1:]},
+    "a mapping": lambda _ansible: {"resource": all_kinds_cluster.resource()},
+    "a file": lambda ansible: {"resource": ansible.write("wiki.json", all_kinds_cluster.resource())[1:]},
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_by_a_provided_resource(ansible: Ansible, live: Live, form: str) -> None:
+def test_by_a_provided_resource(ansible: Ansible, live: NamespaceClient, form: str) -> None:
     given = FORMS[form](ansible)
     assert ansible.cluster(**given, **QUICK).changed
-    assert live.made() == wiki.OBJECTS
+    assert live.made() == all_kinds_cluster.OBJECTS
     assert not ansible.cluster(**given).changed
     # what others say about the resource stays
     live.merge("Druid", "wiki", {"metadata": {"labels": {"team": "a"}}})
-    live.merge("Druid", "wiki", wiki.changed("data", replicas=5))
+    live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=5))
     again = ansible.cluster(**given, **QUICK)
     assert "change Druid wiki" in again.output
     stored = live.get("Druid", "wiki")
     assert (stored["metadata"]["labels"], stored["spec"]["nodes"]["data"]["replicas"]) == ({"team": "a"}, 1)
 
 
-def test_by_a_mapping_with_templates(each_ansible: Ansible, live: Live) -> None:
-    document = wiki.resource()
+def test_by_a_mapping_with_templates(each_ansible: Ansible, live: NamespaceClient) -> None:
+    document = all_kinds_cluster.resource()
     document["spec"]["image"] = "apache/druid:{{ 16 * 2 + 1 }}.0.0"
     # a date in YAML is text in Kubernetes
     document["metadata"]["annotations"] = {"since": "SINCE"}
@@ -87,16 +95,16 @@ def test_by_a_mapping_with_templates(each_ansible: Ansible, live: Live) -> None:
     assert stored["metadata"]["annotations"]["since"] == "2026-11-21"
 
 
-def test_without_resource(each_ansible: Ansible, live: Live) -> None:
+def test_without_resource(each_ansible: Ansible, live: NamespaceClient) -> None:
     def run(**changes: Any) -> bool:
-        return each_ansible.cluster("wiki", spec={**wiki.spec(), **changes}, **QUICK).changed
+        return each_ansible.cluster("wiki", spec={**all_kinds_cluster.spec(), **changes}, **QUICK).changed
 
     assert run()
-    assert live.made() == wiki.OBJECTS
+    assert live.made() == all_kinds_cluster.OBJECTS
     assert live.list("Druid") == []
     assert all("ownerReferences" not in each["metadata"] for each in live.list("StatefulSet"))
     assert not run()
-    nodes = wiki.spec()["nodes"]
+    nodes = all_kinds_cluster.spec()["nodes"]
     assert run(nodes={"data": {**nodes["data"], "replicas": 2}})
     eventually(
         lambda: {name for kind, name in live.made() if kind in ("StatefulSet", "Deployment")} == {"druid-wiki-data"}

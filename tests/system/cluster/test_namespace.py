@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.namespace import is_namespace_terminating
 from ansible_collections.druidops.druid.tests.system.support import admission
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
-def is_going(live: Live) -> bool:
+def is_going(live: NamespaceClient) -> bool:
     return is_namespace_terminating(connection(live), live.namespace)
 
 
-def test_terminating_namespace_is_reported(live: Live) -> None:
+def test_terminating_namespace_is_reported(live: NamespaceClient) -> None:
     held = {"kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.org/hold"]}}
     live.create(held)
     assert not is_going(live)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 
 SECRETS = ("hunter2-old", "hunter2-new", "old-key-7788", "new-key-7788")
@@ -82,12 +82,12 @@ TOUCHED = {
     ("StatefulSet", "druid-wiki-routers"),
     ("Ingress", "druid-wiki-brokers"),
 }
-ALL_BUT_CLAIMS_OF_SETS = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+ALL_BUT_CLAIMS_OF_SETS = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
 
 
 def before() -> Manifest:
     """Return the specification that is there."""
-    spec = wiki.spec()
+    spec = all_kinds_cluster.spec()
     spec["common.runtime.properties"] += "druid.metadata.storage.connector.password=hunter2-old\n"
     spec["env"] = [{"name": "AWS_SECRET_ACCESS_KEY", "value": "old-key-7788"}]
     return spec
@@ -111,12 +111,12 @@ def printed(output: str, namespace: str) -> set[tuple[str, str]]:
     return set(re.findall(rf"^--- before: (\w+) {namespace}/(\S+)", output, re.M))
 
 
-def written(live: Live, mark: Any) -> set[tuple[str, str]]:
+def written(live: NamespaceClient, mark: Any) -> set[tuple[str, str]]:
     """Return kind and name of each object that was written, dry runs, status and events excepted."""
     return set(written_in_order(live, mark))
 
 
-def written_in_order(live: Live, mark: Any) -> list[tuple[str, str]]:
+def written_in_order(live: NamespaceClient, mark: Any) -> list[tuple[str, str]]:
     """Return the same, each as often as it was written, in the order in which the API server was asked."""
     kinds = {kind.plural: name for name, kind in KINDS.items()}
     writes = [each for each in live.writes(mark) if not each.dry_run and each.subresource != "status"]
@@ -124,12 +124,12 @@ def written_in_order(live: Live, mark: Any) -> list[tuple[str, str]]:
     return [(kinds[each.resource], each.name) for each in writes if each.resource != "events"]
 
 
-def state(live: Live) -> dict[tuple[str, str], str]:
+def state(live: NamespaceClient) -> dict[tuple[str, str], str]:
     """Return what each object is at, the resource as well.
 
     Claims are changed by who binds them. An autoscaler has no generation, and its version changes with its status.
     """
-    kinds = {kind for kind, _name in wiki.OBJECTS} - {"PersistentVolumeClaim"} | {"Druid"}
+    kinds = {kind for kind, _name in all_kinds_cluster.OBJECTS} - {"PersistentVolumeClaim"} | {"Druid"}
     found = [(kind, each, each["metadata"]) for kind in kinds for each in live.list(kind)]
     return {
         (kind, metadata["name"]): f"{metadata['uid']} {_version(kind, each)}"
@@ -144,8 +144,8 @@ def _version(kind: str, found: Manifest) -> Any:
     return found["metadata"].get("generation", found["metadata"]["resourceVersion"])
 
 
-def test_prints_each_change_and_applies_exactly_these(each_ansible: Ansible, live: Live) -> None:
-    live.create({**wiki.resource(), "spec": before()})
+def test_prints_each_change_and_applies_exactly_these(each_ansible: Ansible, live: NamespaceClient) -> None:
+    live.create({**all_kinds_cluster.resource(), "spec": before()})
     one_pass(live, "wiki")
     live.merge("Druid", "wiki", {"spec": {**after(), "nodes": {**after()["nodes"], "brokers": None}}})
     live.merge("Druid", "wiki", {"spec": {"nodes": {"brokers": after()["nodes"]["brokers"]}}})
@@ -167,8 +167,8 @@ def test_prints_each_change_and_applies_exactly_these(each_ansible: Ansible, liv
     assert not each_ansible.cluster("wiki", "--check", "--diff").changed
 
 
-def test_no_secret_is_ever_printed(each_ansible: Ansible, live: Live) -> None:
-    live.create({**wiki.resource(), "spec": before()})
+def test_no_secret_is_ever_printed(each_ansible: Ansible, live: NamespaceClient) -> None:
+    live.create({**all_kinds_cluster.resource(), "spec": before()})
     one_pass(live, "wiki")
     live.merge("Druid", "wiki", {"spec": after()})
     for options in (("--check", "--diff", "-vvv"), ("--diff", "-vvv")):
@@ -180,11 +180,11 @@ def test_no_secret_is_ever_printed(each_ansible: Ansible, live: Live) -> None:
     assert [secret for secret in SECRETS if secret in told] == []
 
 
-def test_plans_a_proposal_against_the_current_state(ansible: Ansible, live: Live) -> None:
-    live.create({**wiki.resource(), "spec": before()})
+def test_plans_a_proposal_against_the_current_state(ansible: Ansible, live: NamespaceClient) -> None:
+    live.create({**all_kinds_cluster.resource(), "spec": before()})
     one_pass(live, "wiki")
     earlier, mark = state(live), live.mark()
-    proposal = ansible.write("proposal.json", {**wiki.resource(), "spec": after()})[1:]
+    proposal = ansible.write("proposal.json", {**all_kinds_cluster.resource(), "spec": after()})[1:]
     plan = ansible.cluster(None, "--check", "--diff", resource=proposal)
     assert RESTARTS in plan.output
     assert printed(plan.output, live.namespace) == TOUCHED | {("Druid", "wiki")}
@@ -196,9 +196,9 @@ def test_plans_a_proposal_against_the_current_state(ansible: Ansible, live: Live
     assert written(live, mark) == TOUCHED | {("Druid", "wiki")}
 
 
-def test_plans_a_missing_resource(ansible: Ansible, live: Live) -> None:
+def test_plans_a_missing_resource(ansible: Ansible, live: NamespaceClient) -> None:
     mark = live.mark()
-    plan = ansible.cluster(None, "--check", "--diff", resource=wiki.resource())
+    plan = ansible.cluster(None, "--check", "--diff", resource=all_kinds_cluster.resource())
     assert plan.changed
     assert printed(plan.output, live.namespace) == ALL_BUT_CLAIMS_OF_SETS | {("Druid", "wiki")}
     assert not re.search("restart \\d", plan.output)
@@ -206,11 +206,11 @@ def test_plans_a_missing_resource(ansible: Ansible, live: Live) -> None:
     assert state(live) == {}
 
     mark = live.mark()
-    ansible.cluster(resource=wiki.resource())
+    ansible.cluster(resource=all_kinds_cluster.resource())
     assert written(live, mark) == ALL_BUT_CLAIMS_OF_SETS | {("Druid", "wiki")}
 
 
-def test_plans_a_cluster_defined_by_variables(ansible: Ansible, live: Live) -> None:
+def test_plans_a_cluster_defined_by_variables(ansible: Ansible, live: NamespaceClient) -> None:
     mark = live.mark()
     plan = ansible.cluster("wiki", "--check", "--diff", spec=before())
     assert printed(plan.output, live.namespace) == ALL_BUT_CLAIMS_OF_SETS
@@ -223,10 +223,10 @@ def test_plans_a_cluster_defined_by_variables(ansible: Ansible, live: Live) -> N
     assert not ansible.cluster("wiki", "--check", "--diff", spec=after()).changed
 
 
-def test_groups_are_written_in_druids_update_order(ansible: Ansible, live: Live) -> None:
-    nodes = {key: wiki.group(node_type, 8080) for key, node_type in reversed(UPDATED.items())}
+def test_groups_are_written_in_druids_update_order(ansible: Ansible, live: NamespaceClient) -> None:
+    nodes = {key: all_kinds_cluster.group(node_type, 8080) for key, node_type in reversed(UPDATED.items())}
     nodes["group-4"]["kind"] = "Deployment"
-    live.create(wiki.resource(nodes=nodes))
+    live.create(all_kinds_cluster.resource(nodes=nodes))
     one_pass(live, "wiki")
     live.merge("Druid", "wiki", {"spec": {"common.runtime.properties": "druid.zk.service.enabled=true\n"}})
     plan = ansible.cluster("wiki", "--check", "--diff")
@@ -239,11 +239,11 @@ def test_groups_are_written_in_druids_update_order(ansible: Ansible, live: Live)
 
 
 @pytest.mark.parametrize("changes", [False, True])
-def test_changed_is_true_exactly_when_an_object_would_be_written(live: Live, changes: bool) -> None:
-    live.create(wiki.resource())
+def test_changed_is_true_exactly_when_an_object_would_be_written(live: NamespaceClient, changes: bool) -> None:
+    live.create(all_kinds_cluster.resource())
     one_pass(live, "wiki")
     if changes:
-        live.merge("Druid", "wiki", wiki.changed("data", replicas=3))
+        live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=3))
     else:
         # a change of the resource that no object shows
         live.merge("Druid", "wiki", {"spec": {"rollingDeploy": False}})

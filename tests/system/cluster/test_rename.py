@@ -10,11 +10,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, one_pass, run
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 
 POD = f"{STATEFUL}-0"
 CLAIM = f"data-{POD}"
@@ -29,7 +29,7 @@ THEIRS = {
 
 
 @pytest.fixture
-def renamed(live: Live) -> Live:
+def renamed(live: NamespaceClient) -> NamespaceClient:
     """A cluster whose pod runs, and whose resource has its only group under another name."""
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1))
     assert one_pass(live, NAME).plan.findings == ()
@@ -39,7 +39,7 @@ def renamed(live: Live) -> Live:
     return live
 
 
-def assert_stays(live: Live, *words: str) -> None:
+def assert_stays(live: NamespaceClient, *words: str) -> None:
     """One pass leaves all that served, says so, and says why."""
     before = {key for key in live.made() if NEW not in key[1]}
     pod = live.get("Pod", POD)["metadata"]
@@ -54,7 +54,7 @@ def assert_stays(live: Live, *words: str) -> None:
         assert text in message
 
 
-def assert_goes(live: Live) -> None:
+def assert_goes(live: NamespaceClient) -> None:
     """Once nothing is in the way, the old one is gone; its claims are data and stay."""
     eventually(lambda: one_pass(live, NAME).plan.findings == () and live.find("StatefulSet", STATEFUL) is None)
     assert live.find("StatefulSet", NEW)
@@ -64,31 +64,31 @@ def assert_goes(live: Live) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
-def test_is_removed_together_with_its_replacement(renamed: Live) -> None:
+def test_is_removed_together_with_its_replacement(renamed: NamespaceClient) -> None:
     assert_goes(renamed)
 
 
-def test_policy_rejects_the_new_group(renamed: Live) -> None:
+def test_policy_rejects_the_new_group(renamed: NamespaceClient) -> None:
     with refusing(renamed, "StatefulSet", NEW):
         assert_stays(renamed, WORDS)
     assert_goes(renamed)
 
 
-def test_quota_rejects_the_new_group(renamed: Live) -> None:
+def test_quota_rejects_the_new_group(renamed: NamespaceClient) -> None:
     limit(renamed, "count/statefulsets.apps", 1)
     assert_stays(renamed, "exceeded quota: limit")
     no_limit(renamed)
     assert_goes(renamed)
 
 
-def test_new_name_conflicts(renamed: Live) -> None:
+def test_new_name_conflicts(renamed: NamespaceClient) -> None:
     renamed.create(THEIRS)
     assert_stays(renamed, f"StatefulSet {NEW} exists and does not belong to this cluster")
     renamed.delete("StatefulSet", NEW)
     assert_goes(renamed)
 
 
-def test_quota_rejects_part_of_the_new_group(renamed: Live) -> None:
+def test_quota_rejects_part_of_the_new_group(renamed: NamespaceClient) -> None:
     """Each object passes its dry run; the second Service would exceed the quota."""
     limit(renamed, "count/services", len(renamed.names("Service")) + 1)
     assert_stays(renamed, "exceeded quota: limit")
@@ -97,7 +97,7 @@ def test_quota_rejects_part_of_the_new_group(renamed: Live) -> None:
     assert_goes(renamed)
 
 
-def test_new_group_cannot_be_written(renamed: Live, proxy: FaultProxy) -> None:
+def test_new_group_cannot_be_written(renamed: NamespaceClient, proxy: FaultProxy) -> None:
     """Each object passes its dry run; then the first of them cannot be written."""
     before = renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     proxy.expect(fault=Fault.SERVER_ERROR, sort="PATCH apply-patch object")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_reached, until_ready
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import KEYS, resource, spec
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 CLAIM = "PersistentVolumeClaim"
 POLICY = "persistentVolumeClaimRetentionPolicy"
@@ -28,13 +28,13 @@ def retaining(policy: dict[str, str] | None = None, replicas: int = 2, **more: A
     return made
 
 
-def lasting_claims(live: Live) -> dict[str, str]:
+def lasting_claims(live: NamespaceClient) -> dict[str, str]:
     """Return name and uid of each PVC that is not being deleted."""
     found = (each["metadata"] for each in live.list(CLAIM) if not each["metadata"].get("deletionTimestamp"))
     return {each["name"]: each["uid"] for each in found}
 
 
-def policies(live: Live) -> list[str]:
+def policies(live: NamespaceClient) -> list[str]:
     """Return `whenScaled` of each StatefulSet."""
     return [each["spec"][POLICY]["whenScaled"] for each in live.list("StatefulSet")]
 
@@ -44,7 +44,7 @@ def owners(claim: Manifest) -> set[str]:
 
 
 @pytest.mark.parametrize("stop", ["cluster", "groups"])
-def test_pvcs_of_a_stopped_cluster_are_retained(live: Live, stop: str) -> None:
+def test_pvcs_of_a_stopped_cluster_are_retained(live: NamespaceClient, stop: str) -> None:
     live.create(resource("c", retaining()))
     until_ready(live, "c")
     before = lasting_claims(live)
@@ -72,7 +72,7 @@ def test_pvcs_of_a_stopped_cluster_are_retained(live: Live, stop: str) -> None:
     assert lasting_claims(live) == before
 
 
-def test_pvcs_of_pods_that_a_smaller_number_of_replicas_removes_are_deleted_as_specified(live: Live) -> None:
+def test_pvcs_of_pods_that_a_smaller_number_of_replicas_removes_are_deleted_as_specified(live: NamespaceClient) -> None:
     live.create(resource("c", retaining()))
     until_ready(live, "c")
     before = lasting_claims(live)
@@ -81,7 +81,7 @@ def test_pvcs_of_pods_that_a_smaller_number_of_replicas_removes_are_deleted_as_s
     assert eventually(lambda: before.keys() - lasting_claims(live).keys()) == {f"data-druid-c-{KEYS[0]}-1"}
 
 
-def test_pvcs_of_an_autoscaled_group_are_retained_while_it_is_stopped(live: Live) -> None:
+def test_pvcs_of_an_autoscaled_group_are_retained_while_it_is_stopped(live: NamespaceClient) -> None:
     specification = retaining()
     target = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": f"druid-c-{KEYS[0]}"}
     specification["nodes"][KEYS[0]]["hpAutoscaler"] = {"minReplicas": 2, "maxReplicas": 4, "scaleTargetRef": target}
@@ -99,21 +99,21 @@ def test_pvcs_of_an_autoscaled_group_are_retained_while_it_is_stopped(live: Live
     assert lasting_claims(live) == before
 
 
-def owned_by_stateful_sets(live: Live) -> dict[str, str]:
+def owned_by_stateful_sets(live: NamespaceClient) -> dict[str, str]:
     """Return the PVCs when the controller has made the StatefulSets their owners."""
     until_ready(live, "c")
     eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [{"StatefulSet"}] * 2 * len(KEYS))
     return lasting_claims(live)
 
 
-def nothing_else_is_left(live: Live, claims: dict[str, str]) -> None:
+def nothing_else_is_left(live: NamespaceClient, claims: dict[str, str]) -> None:
     """Wait until only these PVCs are there, and nothing can delete them any more."""
     eventually(lambda: live.made() == {(CLAIM, name) for name in claims} and not live.list("Pod"))
     assert lasting_claims(live) == claims
     assert [owners(claim) for claim in live.list(CLAIM)] == [set()] * len(claims)
 
 
-def test_when_deleted_has_no_effect_where_the_cluster_keeps_its_pvcs(live: Live) -> None:
+def test_when_deleted_has_no_effect_where_the_cluster_keeps_its_pvcs(live: NamespaceClient) -> None:
     """Without a finalizer, Kubernetes deletes the StatefulSets without a reconcile."""
     live.create(resource("c", retaining(disablePVCDeletionFinalizer=True)))
     warned = until_ready(live, "c").warnings
@@ -130,7 +130,7 @@ FLAG = {"spec": {"disablePVCDeletionFinalizer": True}}
 
 
 @pytest.mark.parametrize("by", ["finalizer", "hand", "hand, going at once"])
-def test_flag_applies_although_the_stateful_sets_delete_their_pvcs(live: Live, by: str) -> None:
+def test_flag_applies_although_the_stateful_sets_delete_their_pvcs(live: NamespaceClient, by: str) -> None:
     live.create(resource("c", retaining()))
     claims = owned_by_stateful_sets(live)
     finalizers = {"metadata": {"finalizers": None if by == "hand, going at once" else [FINALIZER]}}
@@ -147,7 +147,9 @@ def test_flag_applies_although_the_stateful_sets_delete_their_pvcs(live: Live, b
 
 
 @pytest.mark.parametrize("without_spec", [True, False])
-def test_pvcs_of_a_cluster_without_a_resource_are_kept_unless_specified(live: Live, without_spec: bool) -> None:
+def test_pvcs_of_a_cluster_without_a_resource_are_kept_unless_specified(
+    live: NamespaceClient, without_spec: bool
+) -> None:
     specification = retaining()
     until_ready(live, "c", spec=specification, without_resource=True)
     eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [{"StatefulSet"}] * 2 * len(KEYS))
@@ -158,7 +160,7 @@ def test_pvcs_of_a_cluster_without_a_resource_are_kept_unless_specified(live: Li
     nothing_else_is_left(live, claims)
 
 
-def test_pvcs_of_a_removed_group_are_kept_where_the_cluster_keeps_them(live: Live) -> None:
+def test_pvcs_of_a_removed_group_are_kept_where_the_cluster_keeps_them(live: NamespaceClient) -> None:
     live.create(resource("c", retaining()))
     claims = owned_by_stateful_sets(live)
     # a PVC without a pod: the controller leaves its owner as it is
@@ -175,7 +177,7 @@ def test_pvcs_of_a_removed_group_are_kept_where_the_cluster_keeps_them(live: Liv
     assert not one_pass(live, "c").changed
 
 
-def test_pvcs_that_are_deleted_with_a_removed_group_are_named(live: Live) -> None:
+def test_pvcs_that_are_deleted_with_a_removed_group_are_named(live: NamespaceClient) -> None:
     live.create(resource("c", retaining()))
     claims = owned_by_stateful_sets(live)
     live.merge("Druid", "c", {"spec": {"nodes": {KEYS[0]: None}}})
@@ -187,7 +189,7 @@ def test_pvcs_that_are_deleted_with_a_removed_group_are_named(live: Live) -> Non
     eventually(lambda: lasting_claims(live).keys() == claims.keys() - named)
 
 
-def test_pvcs_of_a_removed_group_are_kept_where_nothing_else_was_specified(live: Live) -> None:
+def test_pvcs_of_a_removed_group_are_kept_where_nothing_else_was_specified(live: NamespaceClient) -> None:
     live.create(resource("c", retaining({"whenScaled": "Delete"})))
     until_ready(live, "c")
     claims = lasting_claims(live)

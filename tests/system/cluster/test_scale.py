@@ -9,21 +9,21 @@ from __future__ import annotations
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen, fault_proxy
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, one_pass, run
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource, spec
 from testbed.control_plane import ControlPlane
 
 OTHERS = 20
 
 
-def requests(proxy: FaultProxy, live: Live, name: str) -> list[Seen]:
+def requests(proxy: FaultProxy, live: NamespaceClient, name: str) -> list[Seen]:
     """Return the requests of one pass; how often the status is written depends on how fast the controllers are."""
     proxy.expect()
     run(proxy.api(), cluster_request(name, live.namespace), lambda _text: None, Clock())
     return [seen for seen in proxy.seen if not seen.path.endswith("/status")]
 
 
-def test_other_clusters_cost_nothing(control_plane: ControlPlane, live: Live) -> None:
+def test_other_clusters_cost_nothing(control_plane: ControlPlane, live: NamespaceClient) -> None:
     """Neither a pass with nothing to do, nor a creation, nor an update sends a request more."""
     with fault_proxy(control_plane) as proxy:
 

@@ -16,16 +16,21 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     connection,
     one_pass,
     until_reached,
     until_ready,
 )
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition, without_status
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+    without_status,
+)
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 NEVER = {"metadata": {"annotations": {"test/ready": "never"}}}
@@ -33,20 +38,20 @@ AGAIN = {"metadata": {"annotations": {"test/ready": None}}}
 
 
 @pytest.fixture
-def ready(live: Live) -> Live:
+def ready(live: NamespaceClient) -> NamespaceClient:
     """A namespace with a cluster that is ready."""
-    live.create(wiki.resource())
+    live.create(all_kinds_cluster.resource())
     until_ready(live, "wiki")
     return live
 
 
-def conditions(live: Live) -> dict[str, tuple[str, str]]:
+def conditions(live: NamespaceClient) -> dict[str, tuple[str, str]]:
     """Return status and reason of each condition."""
     found = live.get("Druid", "wiki")["status"]["conditions"]
     return {each["type"]: (each["status"], each["reason"]) for each in found}
 
 
-def columns(live: Live) -> dict[str, Any]:
+def columns(live: NamespaceClient) -> dict[str, Any]:
     """Return what `kubectl get druid wiki` prints."""
     api = connection(live, "person")
     url = api.server + live.path("Druid", "wiki")
@@ -56,13 +61,13 @@ def columns(live: Live) -> dict[str, Any]:
     return dict(zip(names, table["rows"][0]["cells"], strict=False))
 
 
-def events(live: Live) -> list[tuple[str, str, str]]:
+def events(live: NamespaceClient) -> list[tuple[str, str, str]]:
     """Return type, reason and message of the events about the resource."""
     about = [each for each in live.list("Event") if each["involvedObject"]["name"] == "wiki"]
     return [(each["type"], each["reason"], each["message"]) for each in about]
 
 
-def break_pod(live: Live, group: str) -> str:
+def break_pod(live: NamespaceClient, group: str) -> str:
     """Make the group's pod unready and return its name, once its workload has noticed."""
     pods = live.list("Pod")
     name = next(
@@ -75,7 +80,7 @@ def break_pod(live: Live, group: str) -> str:
     return name
 
 
-def test_status_of_a_ready_cluster(ready: Live) -> None:
+def test_status_of_a_ready_cluster(ready: NamespaceClient) -> None:
     resource = ready.get("Druid", "wiki")
     status = resource["status"]
     assert conditions(ready) == {
@@ -86,7 +91,10 @@ def test_status_of_a_ready_cluster(ready: Live) -> None:
     }
     assert {each["observedGeneration"] for each in status["conditions"]} == {resource["metadata"]["generation"]}
     assert (status["observedGeneration"], status["nodes"], status["version"]) == (1, "3/3", "33.0.0")
-    listed = {kind: {name for each, name in wiki.OBJECTS if each == kind} for kind, _name in wiki.OBJECTS}
+    listed = {
+        kind: {name for each, name in all_kinds_cluster.OBJECTS if each == kind}
+        for kind, _name in all_kinds_cluster.OBJECTS
+    }
     fields = {
         "configMaps": "ConfigMap",
         "services": "Service",
@@ -112,13 +120,13 @@ def told(status: Manifest) -> Manifest:
 # What a person changes: the specification, below it a group.
 CHANGES: dict[str, Manifest] = {
     "pods that are replaced": {"spec": {"image": "apache/druid:34.0.0"}},
-    "one pod less": wiki.changed("brokers", replicas=0),
-    "a group of another kind": wiki.changed("brokers", kind="StatefulSet"),
+    "one pod less": all_kinds_cluster.changed("brokers", replicas=0),
+    "a group of another kind": all_kinds_cluster.changed("brokers", kind="StatefulSet"),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_check_mode_predicts_the_conditions(ready: Live, change: Manifest) -> None:
+def test_check_mode_predicts_the_conditions(ready: NamespaceClient, change: Manifest) -> None:
     ready.merge("Druid", "wiki", change)
     planned, done = (one_pass(ready, "wiki", check_mode=check_mode).report for check_mode in (True, False))
     assert planned is not None
@@ -126,7 +134,7 @@ def test_check_mode_predicts_the_conditions(ready: Live, change: Manifest) -> No
     assert told(planned.status) == told(done.status)
 
 
-def test_columns(ready: Live) -> None:
+def test_columns(ready: NamespaceClient) -> None:
     shown = columns(ready)
     assert shown.pop("Age")
     assert shown == {"Name": "wiki", "Ready": "True", "Reason": None, "Nodes": "3/3", "Version": "33.0.0"}
@@ -136,7 +144,7 @@ def test_columns(ready: Live) -> None:
     assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "PodsNotReady", "2/3")
 
 
-def test_lost_readiness_is_reported_with_its_time(ready: Live) -> None:
+def test_lost_readiness_is_reported_with_its_time(ready: NamespaceClient) -> None:
     since = condition(ready.get("Druid", "wiki"), "Degraded")["lastTransitionTime"]
     break_pod(ready, "data")
     one_pass(ready, "wiki")
@@ -147,8 +155,8 @@ def test_lost_readiness_is_reported_with_its_time(ready: Live) -> None:
     assert ready.get("Druid", "wiki")["metadata"]["resourceVersion"] == lost["metadata"]["resourceVersion"]
 
 
-def test_pods_that_fail_are_named(live: Live) -> None:
-    live.create(wiki.resource(podAnnotations={"test/start": "crash"}))
+def test_pods_that_fail_are_named(live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource(podAnnotations={"test/start": "crash"}))
 
     def failing() -> Manifest | None:
         one_pass(live, "wiki")
@@ -160,25 +168,25 @@ def test_pods_that_fail_are_named(live: Live) -> None:
     assert "pod druid-wiki-data-0, container druid-wiki-data: CrashLoopBackOff: back-off 40s" in degraded["message"]
 
 
-def test_events_report_each_change(live: Live) -> None:
-    live.create(wiki.resource())
+def test_events_report_each_change(live: NamespaceClient) -> None:
+    live.create(all_kinds_cluster.resource())
     one_pass(live, "wiki")
     made = {
         message for kind, reason, message in events(live) if (kind, reason) == ("Normal", "DruidOperatorCreateSuccess")
     }
     template = "Successfully created object [{}:*v1.{}] in namespace [{}]"
-    by_us = wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+    by_us = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
     assert made == {template.format(name, kind, live.namespace) for kind, name in by_us}
 
     live.merge("Service", "druid-wiki-data", {"spec": {"type": "NodePort"}})
-    live.merge("Druid", "wiki", wiki.changed("brokers", ingress=None))
+    live.merge("Druid", "wiki", all_kinds_cluster.changed("brokers", ingress=None))
     one_pass(live, "wiki")
     told = {reason: message for _kind, reason, message in events(live) if "Create" not in reason}
     assert "spec.type: NodePort -> ClusterIP" in told["DruidOperatorUpdateSuccess"]
     assert "[druid-wiki-brokers:*v1.Ingress]" in told["DruidOperatorDeleteSuccess"]
 
 
-def test_wait_timeout_reports_the_missing_pods(ansible: Ansible, ready: Live) -> None:
+def test_wait_timeout_reports_the_missing_pods(ansible: Ansible, ready: NamespaceClient) -> None:
     break_pod(ready, "data")
     run = ansible.cluster("wiki", wait=True, wait_timeout=1, wait_sleep=1, status=2)
     message = f"Druid {ready.namespace}/wiki: not ready (PodsNotReady: Waiting for data 0/1.) after 1 s."
@@ -186,7 +194,7 @@ def test_wait_timeout_reports_the_missing_pods(ansible: Ansible, ready: Live) ->
     assert condition(ready.get("Druid", "wiki"), "Ready")["status"] == "False"
 
 
-def test_wait_reports_progress(ansible: Ansible, ready: Live) -> None:
+def test_wait_reports_progress(ansible: Ansible, ready: NamespaceClient) -> None:
     names = [break_pod(ready, group) for group in ("data", "routers")]
 
     def mend() -> None:
@@ -213,13 +221,13 @@ PAUSES = [
 
 
 @pytest.mark.parametrize(("begin", "end", "reason"), PAUSES, ids=[reason for _begin, _end, reason in PAUSES])
-def test_paused_cluster_is_not_changed(ready: Live, begin: Manifest, end: Manifest, reason: str) -> None:
+def test_paused_cluster_is_not_changed(ready: NamespaceClient, begin: Manifest, end: Manifest, reason: str) -> None:
     ready.merge("Druid", "wiki", begin)
     assert not until_reached(ready, "wiki").changed
     assert conditions(ready)["Ready"] == ("True", "AllPodsReady")
     assert conditions(ready)["Paused"] == ("True", reason)
 
-    scaled = wiki.changed("data", replicas=2)["spec"]
+    scaled = all_kinds_cluster.changed("data", replicas=2)["spec"]
     ready.merge("Druid", "wiki", {"spec": {**scaled, "image": "apache/druid:34.0.0"}})
     ready.delete("Service", "druid-wiki-brokers")
     mark, before = ready.mark(), replicas(ready)
@@ -246,15 +254,15 @@ def test_paused_cluster_is_not_changed(ready: Live, begin: Manifest, end: Manife
     assert ready.find("Service", "druid-wiki-brokers")
 
 
-def replicas(live: Live) -> dict[str, int]:
+def replicas(live: NamespaceClient) -> dict[str, int]:
     workloads = live.list("StatefulSet") + live.list("Deployment")
     return {each["metadata"]["name"].rpartition("-")[2]: each["spec"]["replicas"] for each in workloads}
 
 
-def test_stopped_cluster_has_no_pods_and_restarts_unchanged(ready: Live) -> None:
-    ready.merge("Druid", "wiki", wiki.changed("data", replicas=2))
+def test_stopped_cluster_has_no_pods_and_restarts_unchanged(ready: NamespaceClient) -> None:
+    ready.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=2))
     # what an autoscaler has decided is forgotten, but never below its minimum
-    ready.merge("Druid", "wiki", wiki.changed("routers", hpAutoscaler={"minReplicas": 2}))
+    ready.merge("Druid", "wiki", all_kinds_cluster.changed("routers", hpAutoscaler={"minReplicas": 2}))
     until_ready(ready, "wiki")
     ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
     assert until_reached(ready, "wiki").changed
@@ -271,7 +279,7 @@ def test_stopped_cluster_has_no_pods_and_restarts_unchanged(ready: Live) -> None
     assert replicas(ready) == {"data": 2, "brokers": 1, "routers": 2}
 
 
-def test_slow_reconcile_keeps_the_status_of_a_later_generation(ready: Live) -> None:
+def test_slow_reconcile_keeps_the_status_of_a_later_generation(ready: NamespaceClient) -> None:
     slow = {**ready.get("Druid", "wiki"), "kind": "Druid"}
     ready.merge("Druid", "wiki", {"spec": {"stopped": True}})
     until_reached(ready, "wiki")
@@ -283,7 +291,7 @@ def test_slow_reconcile_keeps_the_status_of_a_later_generation(ready: Live) -> N
     assert ready.get("Druid", "wiki")["status"] == later["status"]
 
 
-def test_a_change_after_a_long_problem_is_reconciled_again_soon(ready: Live) -> None:
+def test_a_change_after_a_long_problem_is_reconciled_again_soon(ready: NamespaceClient) -> None:
     break_pod(ready, "data")
     one_pass(ready, "wiki")
     later = Clock().now() + timedelta(days=1)

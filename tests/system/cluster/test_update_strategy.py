@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
 class Strategy(NamedTuple):
@@ -33,13 +33,13 @@ STRATEGIES = [
 ROLLING = {"type": "RollingUpdate"}
 
 
-def of(live: Live, strategy: Strategy) -> dict[str, Any]:
+def of(live: NamespaceClient, strategy: Strategy) -> dict[str, Any]:
     """Return how the workload's pods are replaced."""
     found: dict[str, Any] = live.get(strategy.kind, strategy.name)["spec"][strategy.field]
     return found
 
 
-def change(live: Live, strategy: Strategy, wanted: dict[str, Any] | None) -> None:
+def change(live: NamespaceClient, strategy: Strategy, wanted: dict[str, Any] | None) -> None:
     """Change the resource, see that check mode foretells it, and that one pass does it for good."""
     live.merge("Druid", NAME, {"spec": {"nodes": {strategy.group: {strategy.field: wanted}}}})
     uid = live.get(strategy.kind, strategy.name)["metadata"]["uid"]
@@ -58,7 +58,9 @@ def change(live: Live, strategy: Strategy, wanted: dict[str, Any] | None) -> Non
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
 @pytest.mark.parametrize("is_edited", [False, True], ids=["filled in", "edited"])
 @pytest.mark.parametrize("back", [ROLLING, None], ids=["stated", "left out"])
-def test_other_strategy_and_back(live: Live, strategy: Strategy, is_edited: bool, back: dict[str, Any] | None) -> None:
+def test_other_strategy_and_back(
+    live: NamespaceClient, strategy: Strategy, is_edited: bool, back: dict[str, Any] | None
+) -> None:
     full_cluster.create(live)
     assert one_pass(live, NAME).plan.findings == ()
     if is_edited:
@@ -72,7 +74,7 @@ def test_other_strategy_and_back(live: Live, strategy: Strategy, is_edited: bool
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
-def test_rolling_update_with_its_own_parameters(live: Live, strategy: Strategy) -> None:
+def test_rolling_update_with_its_own_parameters(live: NamespaceClient, strategy: Strategy) -> None:
     own = {**ROLLING, "rollingUpdate": {strategy.parameter: 1}}
     node = {"kind": strategy.kind, strategy.field: own}
     groups = {"historicals": full_cluster.historicals(), "brokers": full_cluster.brokers()}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.tests.system.support import wiki
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 
 
@@ -87,7 +87,7 @@ KEYS = (
 def resource(marker: Path) -> Manifest:
     """Return a resource that has each text in each place where text can be."""
     every = texts(marker)
-    document = wiki.resource(
+    document = all_kinds_cluster.resource(
         extraCommonConfig=[{"name": "extra"}],
         env=[{"name": f"TEXT_{index}", "value": text} for index, text in enumerate(every)]
         + [{"name": name, "value": name} for name in KEYS if name.isidentifier()],
@@ -108,16 +108,16 @@ def properties(every: list[str]) -> str:
     return "".join(f"text.{index}={text}\n" for index, text in enumerate(every))
 
 
-def in_cluster(live: Live, _ansible: Ansible, document: Manifest) -> dict[str, Any]:
+def in_cluster(live: NamespaceClient, _ansible: Ansible, document: Manifest) -> dict[str, Any]:
     live.create(document)
     return {"name": "wiki"}
 
 
-def as_json(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]:
+def as_json(_live: NamespaceClient, ansible: Ansible, document: Manifest) -> dict[str, Any]:
     return {"resource": ansible.write("wiki.json", document)[1:]}
 
 
-def as_yaml(_live: Live, ansible: Ansible, document: Manifest) -> dict[str, Any]:
+def as_yaml(_live: NamespaceClient, ansible: Ansible, document: Manifest) -> dict[str, Any]:
     # in quotes: a text that this library leaves bare may be a number to kubectl, and so to us
     return {"resource": ansible.write("wiki.yml", yaml.safe_dump(document, default_style='"'))[1:]}
 
@@ -152,7 +152,7 @@ spec:
 """
 
 
-def test_handwritten_yaml(each_ansible: Ansible, live: Live) -> None:
+def test_handwritten_yaml(each_ansible: Ansible, live: NamespaceClient) -> None:
     each_ansible.cluster(resource=each_ansible.write("wiki.yml", BY_HAND)[1:])
     spec = live.get("Druid", "wiki")["spec"]
     assert spec["podAnnotations"] == {
@@ -168,7 +168,7 @@ def test_handwritten_yaml(each_ansible: Ansible, live: Live) -> None:
     assert live.get("PodDisruptionBudget", "druid-wiki-brokers")["spec"]["maxUnavailable"] == 1
 
 
-SOURCES: dict[str, Callable[[Live, Ansible, Manifest], dict[str, Any]]] = {
+SOURCES: dict[str, Callable[[NamespaceClient, Ansible, Manifest], dict[str, Any]]] = {
     "in the cluster": in_cluster,
     "a JSON file": as_json,
     "a YAML file": as_yaml,
@@ -177,7 +177,7 @@ SOURCES: dict[str, Callable[[Live, Ansible, Manifest], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_text_is_copied_verbatim_and_never_evaluated(
-    each_ansible: Ansible, live: Live, tmp_path: Path, source: str
+    each_ansible: Ansible, live: NamespaceClient, tmp_path: Path, source: str
 ) -> None:
     marker = tmp_path / "executed"
     document = resource(marker)
@@ -197,7 +197,7 @@ def extra_configuration(marker: Path) -> Manifest:
     return {"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": data}
 
 
-def assert_arrived(live: Live, document: Manifest, marker: Path) -> None:
+def assert_arrived(live: NamespaceClient, document: Manifest, marker: Path) -> None:
     """Each text is in the objects as it is in the resource."""
     every, extra = texts(marker), extra_configuration(marker)["data"]
     stored = live.get("Druid", "wiki")
@@ -217,10 +217,10 @@ def assert_arrived(live: Live, document: Manifest, marker: Path) -> None:
     assert variables.items() >= {each["name"]: each["value"] for each in document["spec"]["env"]}.items()
 
 
-def test_text_in_a_message_is_never_evaluated(each_ansible: Ansible, live: Live, tmp_path: Path) -> None:
+def test_text_in_a_message_is_never_evaluated(each_ansible: Ansible, live: NamespaceClient, tmp_path: Path) -> None:
     marker = tmp_path / "executed"
     template = f"{{{{ lookup('pipe', 'touch {marker}') }}}}"
-    document = wiki.resource()
+    document = all_kinds_cluster.resource()
     document["spec"]["nodes"]["data"]["podLabels"] = {"team": template}
     live.create(document)
     shown = each_ansible.cluster("wiki", "-vvv", fail_when_blocked=False)

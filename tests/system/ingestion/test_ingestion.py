@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -23,8 +24,7 @@ from ansible_collections.druidops.druid.tests.system.support.ingestion_in_proces
     ingesting,
 )
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.druid.druid import Druid
 from testbed.recording_proxy import UNAVAILABLE
 
@@ -33,7 +33,7 @@ FINALIZER = "druidingestion.datainfra.io/finalizer"
 
 
 @pytest.fixture
-def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
         yield started
 

@@ -15,8 +15,9 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
-from ansible_collections.druidops.druid.tests.system.support import in_process, wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster, in_process
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -24,8 +25,7 @@ from ansible_collections.druidops.druid.tests.system.support.ingestion_in_proces
     ingesting,
 )
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.druid.druid import Druid
 from testbed.recording_proxy import UNAVAILABLE
 
@@ -41,7 +41,9 @@ def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:
     ingestion.live.create(resource)
 
 
-def test_wrong_and_right_certificate_authority(live: Live, druid_tls: Druid, druid_mutual_tls: Druid) -> None:
+def test_wrong_and_right_certificate_authority(
+    live: NamespaceClient, druid_tls: Druid, druid_mutual_tls: Druid
+) -> None:
     with ingesting(live, druid_tls) as ingestion:
         live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
         create_secured(ingestion, **TRUST)
@@ -56,7 +58,7 @@ def test_wrong_and_right_certificate_authority(live: Live, druid_tls: Druid, dru
         assert ingestion.condition("Ready") == ("True", "Suspended")
 
 
-def test_invalid_certificate(live: Live, druid_tls: Druid) -> None:
+def test_invalid_certificate(live: NamespaceClient, druid_tls: Druid) -> None:
     with ingesting(live, druid_tls) as ingestion:
         live.create({"kind": "Secret", "metadata": {"name": "trust"}, "stringData": {"ca.crt": "none"}})
         create_secured(ingestion, **TRUST)
@@ -68,7 +70,7 @@ def test_invalid_certificate(live: Live, druid_tls: Druid) -> None:
         assert ingestion.stored["status"]["message"] == told
 
 
-def test_client_certificate(live: Live, druid_mutual_tls: Druid) -> None:
+def test_client_certificate(live: NamespaceClient, druid_mutual_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     certificate, key = druid_mutual_tls.client_certificate
     with ingesting(live, druid_mutual_tls) as ingestion:
@@ -84,7 +86,7 @@ def test_client_certificate(live: Live, druid_mutual_tls: Druid) -> None:
 
 
 @pytest.fixture
-def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
         yield started
 
@@ -110,7 +112,7 @@ def in_cluster(ingestion: Ingesting, monkeypatch: pytest.MonkeyPatch) -> Ingesti
 def make_cluster(ingestion: Ingesting) -> None:
     """Make the cluster, with its Service."""
     port = urlsplit(ingestion.proxy.url).port or 0
-    ingestion.live.create(wiki.resource("c", nodes={"routers": wiki.group("router", port)}))
+    ingestion.live.create(all_kinds_cluster.resource("c", nodes={"routers": all_kinds_cluster.group("router", port)}))
     in_process.good(in_process.one_pass(ingestion.live, "c"))
 
 

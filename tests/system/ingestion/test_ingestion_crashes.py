@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.druid.druid import Druid
 
 # More requests than any of these passes sends.
@@ -61,7 +61,7 @@ def die_after(ingestion: Ingesting, requests: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("kind", ["kafka", "native-batch"])
 @pytest.mark.parametrize("step", STEPS)
-def test_a_creation(kind: str, step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_creation(kind: str, step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
     for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
             ingestion.kafka.make_topic(ingestion.name)
@@ -77,7 +77,7 @@ def test_a_creation(kind: str, step: int, live: Live, druid: Druid, monkeypatch:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_change(step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change(step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
     with ingesting(live, druid) as ingestion:
         ingestion.kafka.make_topic(ingestion.name)
         live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
@@ -95,7 +95,9 @@ def test_a_change(step: int, live: Live, druid: Druid, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_new_supervisor_id_and_deletion(step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_supervisor_id_and_deletion(
+    step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both are put down before the new one is made, and neither outlives the resource."""
     for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
@@ -115,7 +117,7 @@ def test_new_supervisor_id_and_deletion(step: int, live: Live, druid: Druid, mon
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_deletion(step: int, live: Live, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion(step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
     for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
             ingestion.kafka.make_topic(ingestion.name)

@@ -16,17 +16,17 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.overlord_death import (
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import Rows
+from ansible_collections.druidops.druid.tests.system.support.overlord_kill import (
     Moment,
     after,
     before,
     while_the_overlord_dies,
 )
-from ansible_collections.druidops.druid.tests.system.support.rows import Rows
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 
 # all on the same Druid, which takes its time to start
@@ -107,7 +107,7 @@ class Case:
 
 
 @pytest.fixture
-def cases(live: Live, druid_apart: Druid) -> Iterator[dict[str, Case]]:
+def cases(live: NamespaceClient, druid_apart: Druid) -> Iterator[dict[str, Case]]:
     with ExitStack() as stack:
         found = {
             name: Case(operation, stack.enter_context(ingesting(live, druid_apart)))
@@ -118,7 +118,7 @@ def cases(live: Live, druid_apart: Druid) -> Iterator[dict[str, Case]]:
 
 
 @pytest.fixture
-def batch(live: Live, druid_apart: Druid) -> Iterator[Ingesting]:
+def batch(live: NamespaceClient, druid_apart: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid_apart) as started:
         live.create(started.resource("native-batch", batch_spec(started)))
         yield started
@@ -157,7 +157,7 @@ def test_overlord_is_killed_during_each_operation(
 
 
 def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
-    live: Live, druid_apart: Druid, monkeypatch: pytest.MonkeyPatch
+    live: NamespaceClient, druid_apart: Druid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is suspended is not reset and resumed meanwhile, either: the reset would be lost."""
     # that one starts nonetheless need not be waited for

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import column
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, Run
-from ansible_collections.druidops.druid.tests.system.support.rows import column
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.operator_plugin import StartOperator
 
@@ -30,7 +30,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "ingestion.md"
 
 
 @pytest.fixture
-def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
         started.kafka.make_topic(started.name)
         yield started

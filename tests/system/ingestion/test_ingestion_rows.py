@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting, done, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.rows import Rows
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import Rows
 from testbed.druid.druid import Druid
 
 
 @pytest.fixture
-def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
         yield started
 

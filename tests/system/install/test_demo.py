@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import clear
-from ansible_collections.druidops.druid.tests.system.support.live import Live, without_status
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, without_status
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 
@@ -77,7 +77,7 @@ class Person:
 class Shown:
     """What a first run has shown, of which cluster."""
 
-    live: Live
+    live: NamespaceClient
     person: Person
     variables: dict[str, str]
     output: str
@@ -98,7 +98,7 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Person:
 @pytest.fixture(scope="module")
 def shown(control_plane: ControlPlane, person: Person) -> Iterator[Shown]:
     """The demo's first run: its context is looked up in what is exported."""
-    live = Live(control_plane, "druid-demo")
+    live = NamespaceClient(control_plane, "druid-demo")
     exported = f"{person.home / 'no such file'}{os.pathsep}{control_plane.kubeconfig('druidops')}"
     variables = {"KUBECONFIG": exported, "DEMO_CONTEXT": "testbed", **ELSEWHERE}
     try:

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import EACH_CORE
-from ansible_collections.druidops.druid.tests.system.support.live import MERGE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MERGE, Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, messages
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as temporary
@@ -32,7 +32,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PLURALS = ("druids", "druidingestions")
 APPLY = "application/apply-patch+yaml"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-MADE_BY_US = {(kind, name) for kind, name in wiki.OBJECTS if kind != "PersistentVolumeClaim"}
+MADE_BY_US = {(kind, name) for kind, name in all_kinds_cluster.OBJECTS if kind != "PersistentVolumeClaim"}
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +53,18 @@ def each_bare(bare: ControlPlane, tmp_path: Path, request: pytest.FixtureRequest
 
 
 def test_without_crds_and_then_with_them(each_bare: Ansible) -> None:
-    ansible, live = each_bare, Live(each_bare.plane, each_bare.namespace)
-    for message in messages(ansible, {"name": "wiki"}, {"resource": wiki.resource()}):
+    ansible, live = each_bare, NamespaceClient(each_bare.plane, each_bare.namespace)
+    for message in messages(ansible, {"name": "wiki"}, {"resource": all_kinds_cluster.resource()}):
         assert "The CRD druids.druid.apache.org is not installed: run the playbook" in message
-    ansible.task(name="wiki", spec=wiki.spec())
+    ansible.task(name="wiki", spec=all_kinds_cluster.spec())
     assert live.made() >= MADE_BY_US
     assert "set without_resource to true" in " ".join(ansible.cluster("wiki", state="absent", status=2).output.split())
     assert live.made() >= MADE_BY_US
-    ansible.task(name="wiki", spec=wiki.spec(), state="absent")
+    ansible.task(name="wiki", spec=all_kinds_cluster.spec(), state="absent")
     eventually(lambda: not live.made())
     assert ansible.run("druidops.druid.install_crds").changed
     assert not ansible.run("druidops.druid.install_crds").changed
-    ansible.task(resource=wiki.resource())
+    ansible.task(resource=all_kinds_cluster.resource())
     assert live.made() >= MADE_BY_US
     ansible.task(name="wiki", state="absent")
     assert live.find("Druid", "wiki") is None
@@ -127,7 +127,7 @@ def server_side_apply(plane: ControlPlane, crd: Manifest) -> None:
 @pytest.mark.parametrize("each_bare", ["2.19"], indirect=True)
 @pytest.mark.parametrize("make", [kubectl_apply, helm, server_side_apply])
 def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane, Manifest], None]) -> None:
-    ansible, live = each_bare, Live(each_bare.plane, each_bare.namespace)
+    ansible, live = each_bare, NamespaceClient(each_bare.plane, each_bare.namespace)
     for plural in PLURALS:
         make(live.plane, theirs(plural))
     resource = stored_under_theirs(live)
@@ -141,12 +141,12 @@ def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane,
     ansible.task(name="wiki", state="absent")
 
 
-def stored_under_theirs(live: Live) -> dict[str, Any]:
+def stored_under_theirs(live: NamespaceClient) -> dict[str, Any]:
     """Return a resource that was made while the CRD was the other one."""
 
     def stored() -> dict[str, Any] | None:
         try:
-            return live.create(wiki.resource())
+            return live.create(all_kinds_cluster.resource())
         except ApiError as error:
             if error.status == 404:
                 return None

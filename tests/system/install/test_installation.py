@@ -18,6 +18,7 @@ import yaml
 from ansible_collections.druidops.druid.tests.system.install.test_install_crds import PLURALS, ours, stated_in, theirs
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.installation import (
     DOCUMENT,
     OPERATOR,
@@ -29,9 +30,8 @@ from ansible_collections.druidops.druid.tests.system.support.installation import
     container,
     environment,
 )
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import FORBIDDEN, Account, Right, used
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as temporary
 from testbed.operator_plugin import StartOperator
@@ -198,7 +198,7 @@ def keeps_a_cluster(
     shell: Installer, plane: ControlPlane, installed: Manifest, namespace: str, directory: Path
 ) -> None:
     """Run the operator as its Deployment says, with the rights that came with it, for a cluster's whole life."""
-    live = Live(plane, namespace)
+    live = NamespaceClient(plane, namespace)
     login = account(shell, plane, installed["metadata"]["namespace"], directory)
     variables = environment(installed)
     watched = variables.pop("WATCH_NAMESPACE")

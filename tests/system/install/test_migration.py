@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import go_operator
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from testbed.clients import kubectl
 
@@ -81,7 +81,7 @@ class Reader:
 
 
 @pytest.fixture
-def reader(golden: Live, namespace: str, tmp_path: Path) -> Reader:
+def reader(golden: NamespaceClient, namespace: str, tmp_path: Path) -> Reader:
     """A reader of the document, and the Deployments of the Go operator and of something else."""
     for name, labels in (("cluster-druid-operator", OPERATOR), ("other", {"app": "other"})):
         pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "manager", "image": "manager"}]}}
@@ -93,7 +93,7 @@ def reader(golden: Live, namespace: str, tmp_path: Path) -> Reader:
     return Reader(Ansible(CORES["2.19"], golden.plane, golden.namespace, tmp_path), namespace)
 
 
-def test_there_and_back_and_there_again(golden: Live, reader: Reader) -> None:
+def test_there_and_back_and_there_again(golden: NamespaceClient, reader: Reader) -> None:
     operator = GoOperator(golden, NAME).run()
     before = operator.settled()
     reader.follow(1)

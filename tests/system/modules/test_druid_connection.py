@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Forbidden, Unauthorized, Unreachable
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_basic, druid_mutual_tls, druid_tls, share_druid
 

@@ -18,7 +18,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
-from ansible_collections.druidops.druid.tests.system.support.overlord_death import (
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.overlord_kill import (
     WRITE,
     Moment,
     after,
@@ -26,7 +27,6 @@ from ansible_collections.druidops.druid.tests.system.support.overlord_death impo
     while_the_overlord_dies,
 )
 from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid_apart, share_druid
 from testbed.proxy import Answer, Forward, Go, Loss, Request, Upstream

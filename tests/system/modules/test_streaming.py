@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import direct_on
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
 

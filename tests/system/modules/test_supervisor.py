@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     UncertainState,
 )
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
 from testbed.proxy import Loss

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.image import ImageOperator
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 from testbed.api import ApiError
 
 NAME = "c"
@@ -34,12 +34,14 @@ PLAYBOOK = ["ansible-playbook", "--inventory", "localhost,", "--extra-vars", MET
 
 
 @pytest.fixture
-def started(image_layout: Path, live: Live, tmp_path: Path) -> Iterator[ImageOperator]:
+def started(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> Iterator[ImageOperator]:
     with image.started(image_layout, live, tmp_path) as operator:
         yield operator
 
 
-def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(started: ImageOperator, live: Live) -> None:
+def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(
+    started: ImageOperator, live: NamespaceClient
+) -> None:
     live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
     started.wait_until_settled(NAME)
 
@@ -55,7 +57,7 @@ def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(started: 
     assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
 
 
-def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Live) -> None:
+def test_annotations_of_the_author_are_limited(started: ImageOperator, live: NamespaceClient) -> None:
     left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
     for number in range(2 * MOST_ARTIFACTS):
         (left / f"earlier-{number}").mkdir(parents=True)
@@ -85,7 +87,7 @@ def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Liv
     assert "10s" in {_asked_for(run) for run in runs}
 
 
-def test_policy_rejects_annotations_that_stop_the_operator(live: Live) -> None:
+def test_policy_rejects_annotations_that_stop_the_operator(live: NamespaceClient) -> None:
     text = (image.COLLECTION / "config" / "admission" / "annotations.yaml").read_text(encoding="utf-8")
     policy, binding = yaml.safe_load_all(text)
     stored = live.create(_with_verbosity("99999999999"))
@@ -108,7 +110,7 @@ def _with_verbosity(verbosity: str | None) -> Manifest:
     return resource
 
 
-def _refused(live: Live, verbosity: str | None) -> ApiError | None:
+def _refused(live: NamespaceClient, verbosity: str | None) -> ApiError | None:
     try:
         live.create(_with_verbosity(verbosity))
     except ApiError as error:

@@ -15,8 +15,12 @@ from ansible_collections.druidops.druid.tests.system.cluster.test_verbatim impor
     resource,
 )
 from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
 
 # Keys by which Ansible's parsers of JSON and YAML tell their own from data, with values that they can make nothing of.
 ANSIBLES_OWN: list[dict[str, Any]] = [
@@ -38,7 +42,7 @@ MARKER = Path("/tmp/executed")
 EVIL = f"{{{{ lookup('pipe', 'touch {MARKER}') }}}}"
 
 
-def test_text_is_copied_verbatim_and_never_evaluated(image_layout: Path, live: Live, tmp_path: Path) -> None:
+def test_text_is_copied_verbatim_and_never_evaluated(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
     live.create(extra_configuration(MARKER))
     document, stored = everywhere(), live.create(everywhere())
     live.create(in_a_message())

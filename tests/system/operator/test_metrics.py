@@ -18,12 +18,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS, PHASES
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND as INGESTION
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.support.prometheus_files import Sample, samples, tried_with
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.audit import Mark
 from testbed.operator.settings import METRICS_PORT
 from testbed.operator.started import METRICS_PORT as STAND_IN_PORT
@@ -71,7 +71,7 @@ class Watched:
 
 
 @pytest.fixture
-def watched(operator: StartOperator, live: Live, tmp_path: Path) -> Iterator[Watched]:
+def watched(operator: StartOperator, live: NamespaceClient, tmp_path: Path) -> Iterator[Watched]:
     with reserved_ports(2) as (posted_to, scraped_at):
         port = METRICS_PORT if real_program() else posted_to
         started = start(
@@ -86,7 +86,7 @@ def watched(operator: StartOperator, live: Live, tmp_path: Path) -> Iterator[Wat
         yield Watched(started, f"http://127.0.0.1:{scraped_at}/metrics", live.mark())
 
 
-def test_metrics_of_reconciles_and_clusters(watched: Watched, live: Live) -> None:
+def test_metrics_of_reconciles_and_clusters(watched: Watched, live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
     watched.started.wait_until_ready(NAME)
     eventually(lambda: watched.has(clusters=1, clusters_ready=1))
@@ -112,7 +112,7 @@ def test_metrics_of_reconciles_and_clusters(watched: Watched, live: Live) -> Non
     eventually(lambda: watched.has(clusters=0, clusters_ready=0))
 
 
-def test_metrics_of_ingestions(watched: Watched, live: Live) -> None:
+def test_metrics_of_ingestions(watched: Watched, live: NamespaceClient) -> None:
     for name in ("a", "b"):
         live.create(ingestion(name))
     eventually(lambda: watched.has("druidingestion", ingestions=2, ingestions_ready=0, ingestions_degraded=2))
@@ -166,7 +166,7 @@ def counts_what_was_done(watched: Watched) -> None:
     assert watched.has(reconciles_failed_total=0, observe_errors_total=0, act_errors_total=0, report_errors_total=0)
 
 
-def test_counts_the_clusters_of_the_watched_namespaces(live: Live) -> None:
+def test_counts_the_clusters_of_the_watched_namespaces(live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME))
     api = connection(live)
 
@@ -181,7 +181,7 @@ def test_counts_the_clusters_of_the_watched_namespaces(live: Live) -> None:
     assert (live.namespace, NAME) not in counted("default")
 
 
-def test_unresponsive_endpoint_fails_no_reconcile(ansible: Ansible, live: Live, tmp_path: Path) -> None:
+def test_unresponsive_endpoint_fails_no_reconcile(ansible: Ansible, live: NamespaceClient, tmp_path: Path) -> None:
     live.create(small_cluster.resource(NAME))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/metrics"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from testbed.operator_plugin import StartOperator
 
 NAME = "c"
@@ -24,11 +24,13 @@ RUNNING = small_cluster.spec(replicas=1)
 
 
 @pytest.fixture
-def started(operator: StartOperator, live: Live, tmp_path: Path) -> DruidOperator:
+def started(operator: StartOperator, live: NamespaceClient, tmp_path: Path) -> DruidOperator:
     return start(operator, live, tmp_path)
 
 
-def test_creates_a_cluster_logs_each_run_and_is_idle(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+def test_creates_a_cluster_logs_each_run_and_is_idle(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log))
     live.create(small_cluster.resource(NAME, RUNNING))
@@ -48,7 +50,7 @@ def test_creates_a_cluster_logs_each_run_and_is_idle(operator: StartOperator, li
 
 
 def test_changes_are_applied_and_manual_edits_are_reverted(
-    started: DruidOperator, live: Live, record_property: Callable[[str, object], None]
+    started: DruidOperator, live: NamespaceClient, record_property: Callable[[str, object], None]
 ) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
     started.wait_until_ready(NAME)
@@ -65,7 +67,7 @@ def test_changes_are_applied_and_manual_edits_are_reverted(
     record_property("told", f"after a restart: {reverted_edits(live)}")
 
 
-def reverted_edits(live: Live) -> str:
+def reverted_edits(live: NamespaceClient) -> str:
     """Delete and edit objects by hand; return how long it takes until they are in the desired state again."""
     begin = time.monotonic()
     live.delete("Service", BROKERS)
@@ -77,7 +79,7 @@ def reverted_edits(live: Live) -> str:
     return f"a deleted Service is back after {deleted:.1f} s, an edited PodDisruptionBudget after {edited:.1f} s"
 
 
-def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live: Live) -> None:
+def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live: NamespaceClient) -> None:
     kept, whole = "kept", "whole"
     for name in (kept, whole):
         spec = small_cluster.spec(replicas=1, disablePVCDeletionFinalizer=name == kept)
@@ -97,7 +99,9 @@ def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live
     eventually(lambda: live.made() == {("PersistentVolumeClaim", name) for name in claims[kept]})
 
 
-def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(started: DruidOperator, live: Live) -> None:
+def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(
+    started: DruidOperator, live: NamespaceClient
+) -> None:
     ignored, blocked = "ignored", "blocked"
     resource = small_cluster.resource(ignored)
     resource["metadata"]["annotations"] = {"druid.apache.org/ignored": "true"}
@@ -118,7 +122,9 @@ def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(started:
         started.wait_until_ready(name)
 
 
-def test_resources_in_a_denied_namespace_are_ignored(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+def test_resources_in_a_denied_namespace_are_ignored(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
     started = start(operator, live, tmp_path, DENY_LIST=f"default, {live.namespace}")
     live.create(small_cluster.resource(NAME))
 
@@ -128,7 +134,9 @@ def test_resources_in_a_denied_namespace_are_ignored(operator: StartOperator, li
     assert live.made() == set()
 
 
-def test_the_administrator_may_allow_other_namespaces(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+def test_the_administrator_may_allow_other_namespaces(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
     start(operator, live, tmp_path, ALLOWED_REFERENCE_NAMESPACES="default, kube-public")
     foreign = [{"name": "none-such", "namespace": namespace} for namespace in ("kube-public", "kube-system")]
     for number, reference in enumerate(foreign):
@@ -149,7 +157,7 @@ def test_the_administrator_may_allow_other_namespaces(operator: StartOperator, l
     eventually(lambda: reasons("Druid", "c1") == ["RefNotPermitted"])
 
 
-def test_text_of_a_resource_is_never_evaluated(started: DruidOperator, live: Live, tmp_path: Path) -> None:
+def test_text_of_a_resource_is_never_evaluated(started: DruidOperator, live: NamespaceClient, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % marker  # noqa: UP031 - braces
     resource = small_cluster.resource(NAME)

@@ -20,13 +20,13 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy
 from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass, until_ready
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from ansible_collections.druidops.druid.tests.system.support.operator_kills import Killer
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.control_plane import ControlPlane
 from testbed.operator_plugin import StartOperator
 from testbed.pytest_plugin import new_namespace
@@ -37,10 +37,10 @@ CLAIM = "PersistentVolumeClaim"
 
 
 @pytest.fixture
-def undisturbed(control_plane: ControlPlane) -> Iterator[Live]:
+def undisturbed(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
     """A namespace for what becomes of the same resource when nothing is killed."""
     with new_namespace(control_plane) as name:
-        yield Live(control_plane, name)
+        yield NamespaceClient(control_plane, name)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def undisturbed(control_plane: ControlPlane) -> Iterator[Live]:
 )
 def test_killed_during_a_reconcile(
     operator: StartOperator,
-    live: Live,
-    undisturbed: Live,
+    live: NamespaceClient,
+    undisturbed: NamespaceClient,
     proxy: FaultProxy,
     tmp_path: Path,
     record_property: Callable[[str, object], None],
@@ -97,7 +97,7 @@ def test_killed_during_a_reconcile(
     record_property("told", f"killed {killer}, DRUIDOPS_SEED={SEED}")
 
 
-def counted(undisturbed: Live) -> int:
+def counted(undisturbed: NamespaceClient) -> int:
     """Let nothing disturb what is to be done; return how many requests the first pass of that makes at least.
 
     What it asks for again and again, until something has gone, is counted once.
@@ -110,7 +110,7 @@ def counted(undisturbed: Live) -> int:
     return requests
 
 
-def is_up_to_date(live: Live) -> bool:
+def is_up_to_date(live: NamespaceClient) -> bool:
     """True when the update has been carried out."""
     resource = live.get("Druid", NAME)
     conditions = {each["type"]: each for each in resource["status"]["conditions"]}
@@ -118,13 +118,13 @@ def is_up_to_date(live: Live) -> bool:
     return observed == {resource["metadata"]["generation"]} and conditions["Ready"]["status"] == "True"
 
 
-def picture(live: Live) -> dict[str, Any]:
+def picture(live: NamespaceClient) -> dict[str, Any]:
     """Return what there is, but for what the operator or Kubernetes writes beside us; namespaces have one name."""
     text = json.dumps(small_cluster.picture(live, NAME))
     found = json.loads(text.replace(live.namespace, "NAMESPACE"))
     return {name: each for name, each in found.items() if not name.startswith(("Druid ", f"{CLAIM} "))}
 
 
-def uids(live: Live, kind: str) -> dict[str, str]:
+def uids(live: NamespaceClient, kind: str) -> dict[str, str]:
     """Return the identity of each object of the kind by its name."""
     return {each["metadata"]["name"]: each["metadata"]["uid"] for each in live.list(kind)}

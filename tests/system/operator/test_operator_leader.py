@@ -13,10 +13,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import LEASE, DruidOperator, election, start
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated, written
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.operator.started import which_networks
 from testbed.operator_plugin import StartOperator
 
@@ -24,7 +24,7 @@ NAME = "c"
 
 
 def test_the_other_replica_takes_over(
-    operator: StartOperator, live: Live, tmp_path: Path, record_property: Callable[[str, object], None]
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     login, mark = account(live.plane, live.namespace, tmp_path), live.mark()
     replicas = [
@@ -61,7 +61,7 @@ def by_work(replicas: list[DruidOperator]) -> list[DruidOperator]:
     return ordered if ordered[0].program.runs else []
 
 
-def lease(live: Live) -> dict[str, Any]:
+def lease(live: NamespaceClient) -> dict[str, Any]:
     """Return what says who the leader is."""
     path = f"/apis/coordination.k8s.io/v1/namespaces/{live.namespace}/leases/{LEASE}"
     found: dict[str, Any] = live.plane.request("GET", path)["spec"]

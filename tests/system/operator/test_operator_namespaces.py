@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, NamespaceClient
 from testbed.control_plane import ControlPlane
 from testbed.operator_plugin import StartOperator
 from testbed.pytest_plugin import new_namespace
@@ -24,18 +24,18 @@ BROKERS = f"druid-{NAME}-brokers"
 
 
 @pytest.fixture
-def three(control_plane: ControlPlane) -> Iterator[list[Live]]:
+def three(control_plane: ControlPlane) -> Iterator[list[NamespaceClient]]:
     """Three new namespaces."""
     with ExitStack() as stack:
-        yield [Live(control_plane, stack.enter_context(new_namespace(control_plane))) for _each in range(3)]
+        yield [NamespaceClient(control_plane, stack.enter_context(new_namespace(control_plane))) for _each in range(3)]
 
 
-def uids(live: Live) -> set[str]:
+def uids(live: NamespaceClient) -> set[str]:
     """Return the identities of all that a cluster was made of."""
     return {each["metadata"]["uid"] for kind in MADE for each in live.list(kind)}
 
 
-def test_two_namespaces_of_three(operator: StartOperator, three: list[Live], tmp_path: Path) -> None:
+def test_two_namespaces_of_three(operator: StartOperator, three: list[NamespaceClient], tmp_path: Path) -> None:
     first, second, unwatched = three
     started = start(operator, first, tmp_path, namespaces=[first.namespace, second.namespace])
     for live in reversed(three):

@@ -17,10 +17,10 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, election, start
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated, written
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as new_control_plane
 from testbed.operator.started import Operator
@@ -49,10 +49,10 @@ def control_plane() -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def two(control_plane: ControlPlane) -> Iterator[list[Live]]:
+def two(control_plane: ControlPlane) -> Iterator[list[NamespaceClient]]:
     """Two new namespaces."""
     with ExitStack() as stack:
-        yield [Live(control_plane, stack.enter_context(new_namespace(control_plane))) for _each in range(2)]
+        yield [NamespaceClient(control_plane, stack.enter_context(new_namespace(control_plane))) for _each in range(2)]
 
 
 class Kubelet:
@@ -81,7 +81,7 @@ class Kubelet:
 
 
 def test_the_api_server_is_killed_in_the_middle_of_an_update(
-    operator: StartOperator, two: list[Live], tmp_path: Path, record_property: Callable[[str, object], None]
+    operator: StartOperator, two: list[NamespaceClient], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """The operator watches all namespaces; its lease is lost meanwhile, so that it ends, and is started again."""
     changing, idle = two
@@ -116,7 +116,9 @@ def test_the_api_server_is_killed_in_the_middle_of_an_update(
     assert_trouble_was_told(log, login, started)
 
 
-def test_the_api_server_hangs_in_the_middle_of_an_update(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+def test_the_api_server_hangs_in_the_middle_of_an_update(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
     started = start(operator, live, tmp_path)
     live.create(small_cluster.resource(CHANGING, small_cluster.spec(1, replicas=1)))
     started.wait_until_settled(CHANGING)
@@ -133,7 +135,7 @@ def test_the_api_server_hangs_in_the_middle_of_an_update(operator: StartOperator
     assert uids(live) == before
 
 
-def is_up_to_date(live: Live, name: str) -> bool:
+def is_up_to_date(live: NamespaceClient, name: str) -> bool:
     """True when what was asked for is there, and ready."""
     resource = live.get("Druid", name)
     conditions = {each["type"]: each for each in resource["status"]["conditions"]}
@@ -141,7 +143,7 @@ def is_up_to_date(live: Live, name: str) -> bool:
     return (ready["status"], ready["observedGeneration"]) == ("True", resource["metadata"]["generation"])
 
 
-def uids(live: Live) -> dict[tuple[str, str], str]:
+def uids(live: NamespaceClient) -> dict[tuple[str, str], str]:
     """Return the identities of the claims, and of the workload that an update leaves."""
     found = {("PersistentVolumeClaim", each["metadata"]["name"]): each for each in live.list("PersistentVolumeClaim")}
     found["StatefulSet", BROKERS] = live.get("StatefulSet", BROKERS)

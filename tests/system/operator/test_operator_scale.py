@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated
 from testbed.operator_plugin import StartOperator
 
@@ -23,7 +23,11 @@ KINDS_OF_ITS_OWN = [kind for kind in MADE if kind != "PersistentVolumeClaim"]
 
 @pytest.mark.parametrize("clusters", [3, pytest.param(20, marks=campaign("the same with 3 clusters"))])
 def test_clusters_at_once(
-    operator: StartOperator, live: Live, tmp_path: Path, record_property: Callable[[str, object], None], clusters: int
+    operator: StartOperator,
+    live: NamespaceClient,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    clusters: int,
 ) -> None:
     names = [f"c{number:02}" for number in range(clusters)]
     mark, begin = live.mark(), time.monotonic()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ansible_collections.druidops.druid.tests.system.support.live import Live
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.api import ApiError
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
@@ -20,7 +20,7 @@ PROBE = "probe"
 
 
 @contextmanager
-def refusing(live: Live, kind: str, name: str | None = None) -> Iterator[None]:
+def refusing(live: NamespaceClient, kind: str, name: str | None = None) -> Iterator[None]:
     """Let the API server refuse whatever the user druidops wants of that object, until the context ends.
 
     Without a name all objects of the kind are meant.
@@ -47,7 +47,7 @@ def refusing(live: Live, kind: str, name: str | None = None) -> Iterator[None]:
     eventually(lambda: not is_at_work(live))
 
 
-def is_at_work(live: Live) -> bool:
+def is_at_work(live: NamespaceClient) -> bool:
     """True while the policy refuses what it always does."""
     body = {"metadata": {"name": PROBE, "namespace": live.namespace}}
     try:
@@ -57,7 +57,7 @@ def is_at_work(live: Live) -> bool:
     return False
 
 
-def limit(live: Live, what: str, amount: int | str) -> None:
+def limit(live: NamespaceClient, what: str, amount: int | str) -> None:
     """Set a quota, and wait until the API server goes by it."""
     # It counts, too, and comes a moment after its namespace.
     eventually(lambda: live.find("ConfigMap", "kube-root-ca.crt"))
@@ -66,7 +66,7 @@ def limit(live: Live, what: str, amount: int | str) -> None:
     eventually(lambda: _is_limited(live))
 
 
-def _is_limited(live: Live) -> bool:
+def _is_limited(live: NamespaceClient) -> bool:
     """True when the quota is gone by: before that it is not known, or not what is used."""
     pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": PROBE, "image": "example.com/probe"}]}}
     path = f"/api/v1/namespaces/{live.namespace}/podtemplates?dryRun=All"
@@ -77,10 +77,10 @@ def _is_limited(live: Live) -> bool:
     return False
 
 
-def no_limit(live: Live) -> None:
+def no_limit(live: NamespaceClient) -> None:
     """Remove the quota."""
     live.plane.request("DELETE", f"{_quotas(live)}/limit")
 
 
-def _quotas(live: Live) -> str:
+def _quotas(live: NamespaceClient) -> str:
     return f"/api/v1/namespaces/{live.namespace}/resourcequotas"

@@ -16,10 +16,10 @@ from typing import Any
 
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_runner
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import written
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.audit import AuditEvent, Mark
 from testbed.operator.runs import Run
 from testbed.operator.started import PROGRAM, Operator
@@ -41,7 +41,7 @@ class DruidOperator:
     """An operator, as seen from one of the namespaces that it watches, and by one of the kinds."""
 
     program: Operator
-    live: Live
+    live: NamespaceClient
     account: Account
     kind: str = "Druid"
 
@@ -50,7 +50,7 @@ class DruidOperator:
         """What ansible-operator itself requests: before each run, and after each that did not ask for the next one."""
         return "get", f"{self.kind.lower()}s"
 
-    def seen_from(self, live: Live) -> DruidOperator:
+    def seen_from(self, live: NamespaceClient) -> DruidOperator:
         """Return the same operator as seen from another namespace."""
         return replace(self, live=live)
 
@@ -141,7 +141,7 @@ def election(namespace: str) -> list[str]:
 
 def start(
     operator: StartOperator,
-    live: Live,
+    live: NamespaceClient,
     directory: Path,
     *,
     namespaces: Sequence[str] | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 
 NAME = "full"
 STATEFUL = f"druid-{NAME}-historicals"
@@ -93,7 +93,7 @@ def spec(**nodes: Any) -> dict[str, Any]:
     }
 
 
-def create(live: Live, name: str = NAME, /, **nodes: Any) -> Manifest:
+def create(live: NamespaceClient, name: str = NAME, /, **nodes: Any) -> Manifest:
     """Create the resource and return it."""
     metadata = {"name": name}
     body = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "metadata": metadata, "spec": spec(**nodes)}

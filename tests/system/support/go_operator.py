@@ -14,9 +14,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest, without_status
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    MADE,
+    Manifest,
+    NamespaceClient,
+    without_status,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
@@ -34,14 +39,14 @@ _REVISION = "deployment.kubernetes.io/revision"
 
 
 @contextmanager
-def recorded_namespace(plane: ControlPlane) -> Iterator[Live]:
+def recorded_namespace(plane: ControlPlane) -> Iterator[NamespaceClient]:
     """Yield the namespace of the recordings, empty: a control plane has one, for one test at a time."""
     with (plane.ca_file.parent / f"{NAMESPACE}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield _emptied(Live(plane, NAMESPACE))
+        yield _emptied(NamespaceClient(plane, NAMESPACE))
 
 
-def _emptied(live: Live) -> Live:
+def _emptied(live: NamespaceClient) -> NamespaceClient:
     try:
         live.plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": live.namespace}})
     except ApiError as error:
@@ -51,7 +56,7 @@ def _emptied(live: Live) -> Live:
     return live
 
 
-def clear(live: Live) -> None:
+def clear(live: NamespaceClient) -> None:
     """Delete everything in the namespace, and wait until it is gone."""
     for resource in live.list("Druid"):
         if resource["metadata"].get("finalizers"):
@@ -65,7 +70,7 @@ def clear(live: Live) -> None:
 class GoOperator:
     """One recording in the recordings' namespace, written by the user go-operator with that field manager."""
 
-    live: Live
+    live: NamespaceClient
     name: str
     manager: str = MANAGERS[0]
     # Another binary made the objects, if it is given.
@@ -187,7 +192,7 @@ def _is_running(pod: Manifest) -> bool:
     return not pod["metadata"].get("deletionTimestamp") and pod["status"]["phase"] == "Running"
 
 
-def identities(live: Live) -> dict[tuple[str, str], Any]:
+def identities(live: NamespaceClient) -> dict[tuple[str, str], Any]:
     """Return what tells whether anything was recreated or restarted: uids, generations, and pods by name."""
     found = (each for kind in (*MADE, "Pod") for each in live.list(kind))
     return {
@@ -197,7 +202,7 @@ def identities(live: Live) -> dict[tuple[str, str], Any]:
     }
 
 
-def take_over(live: Live, name: str) -> None:
+def take_over(live: NamespaceClient, name: str) -> None:
     """One pass takes the cluster over without a word, the next one has nothing to do and writes nothing."""
     first = one_pass(live, name)
     assert first.report is not None

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import Api, ApiError
 from testbed.container import Container
 from testbed.dockerfile import Dockerfile
@@ -85,7 +85,7 @@ def container(layout: Path, directory: Path, environment: Mapping[str, str], mor
 class ImageOperator:
     """An operator that runs in a container, for one namespace; tmp is what is /tmp to it."""
 
-    live: Live
+    live: NamespaceClient
     process: subprocess.Popen[bytes]
     log: Path
     tmp: Path
@@ -144,7 +144,7 @@ def _text(file: Path) -> str:
 
 
 @contextmanager
-def started(layout: Path, live: Live, directory: Path, **environment: str) -> Iterator[ImageOperator]:
+def started(layout: Path, live: NamespaceClient, directory: Path, **environment: str) -> Iterator[ImageOperator]:
     """An operator that is ready; it runs in the cluster as far as it can tell."""
     log_file = directory / "operator.log"
     with only_one(), reserved_ports(2) as (probe_port, proxy_port), log_file.open("wb") as log:
@@ -187,7 +187,7 @@ def _is_ready(url: str) -> bool:
         return False
 
 
-def _in_cluster(live: Live, directory: Path) -> dict[str, str]:
+def _in_cluster(live: NamespaceClient, directory: Path) -> dict[str, str]:
     """Write what a pod has of its ServiceAccount, and the program with a kubeconfig of the same; the variables."""
     kubeconfig = account(live.plane, live.namespace, directory).kubeconfig
     content = json.loads(kubeconfig.read_text())

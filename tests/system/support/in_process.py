@@ -18,10 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
-def connection(live: Live, user: str = "druidops") -> KubernetesApi:
+def connection(live: NamespaceClient, user: str = "druidops") -> KubernetesApi:
     """Return a connection of the user."""
     return connect({"kubeconfig": str(live.plane.kubeconfig(user))})
 
@@ -36,13 +36,13 @@ def run(api: KubernetesApi, request: Request[Options], progress: Progress, clock
     return kernel.run(DRUID, api, request, progress, clock)
 
 
-def one_pass(live: Live, name: str, check_mode: bool = False, **request: Any) -> Outcome[Plan]:
+def one_pass(live: NamespaceClient, name: str, check_mode: bool = False, **request: Any) -> Outcome[Plan]:
     """Make one pass for a cluster, as a task would that does not wait."""
     wanted = cluster_request(name, live.namespace, options=Options(check_mode), **request)
     return run(connection(live), wanted, lambda _text: None, Clock())
 
 
-def until_reached(live: Live, name: str, **request: Any) -> Outcome[Plan]:
+def until_reached(live: NamespaceClient, name: str, **request: Any) -> Outcome[Plan]:
     """Make passes until the cluster is as wanted."""
     wanted = cluster_request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
     clock = Clock(sleep=lambda _seconds: None)
@@ -51,7 +51,7 @@ def until_reached(live: Live, name: str, **request: Any) -> Outcome[Plan]:
     return outcome
 
 
-def until_ready(live: Live, name: str, **request: Any) -> Outcome[Plan]:
+def until_ready(live: NamespaceClient, name: str, **request: Any) -> Outcome[Plan]:
     """Make passes until the cluster is ready."""
     outcome = until_reached(live, name, **request)
     assert outcome.report is not None

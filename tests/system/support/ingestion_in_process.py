@@ -19,7 +19,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
 from testbed.druid.druid import Druid
 from testbed.druid.kafka import Kafka
 from testbed.recording_proxy import RecordingProxy, recording_proxy
@@ -36,7 +40,7 @@ def done(outcome: Outcome[Any]) -> tuple[str, ...]:
 class Ingesting:
     """A namespace, a Druid behind a proxy that counts and fails what it is told to, and a name that is new in both."""
 
-    live: Live
+    live: NamespaceClient
     druid: Druid
     proxy: RecordingProxy
     name: str
@@ -120,7 +124,7 @@ class Ingesting:
 
 
 @contextmanager
-def ingesting(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingesting(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     """Yield it; no supervisor that has the name in its id outlives the block, nor does a task of such a datasource."""
     name = f"t{secrets.token_hex(4)}"
     with recording_proxy(druid.upstream) as proxy:

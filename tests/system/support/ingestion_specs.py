@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting
-from ansible_collections.druidops.druid.tests.system.support.rows import IMPATIENT, NUMBER
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import IMPATIENT, NUMBER
 
 
 def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:

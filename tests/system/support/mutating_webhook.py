@@ -16,8 +16,8 @@ from copy import deepcopy
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 _RESOURCES = [
@@ -34,7 +34,7 @@ Mutate = Callable[[Manifest], None]
 
 
 @contextmanager
-def mutating(live: Live, mutate: Mutate, user: str) -> Iterator[None]:
+def mutating(live: NamespaceClient, mutate: Mutate, user: str) -> Iterator[None]:
     """Let every object be changed that the user creates or updates in the namespace, until the context ends."""
     with _served(live, mutate) as url:
         configuration = _configuration(live, url, user)
@@ -47,7 +47,7 @@ def mutating(live: Live, mutate: Mutate, user: str) -> Iterator[None]:
 
 
 @contextmanager
-def _served(live: Live, mutate: Mutate) -> Iterator[str]:
+def _served(live: NamespaceClient, mutate: Mutate) -> Iterator[str]:
     """Yield the URL of the webhook, which has the certificate of the API server: it is for this address, too."""
     directory = live.plane.ca_file.parent
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -64,7 +64,7 @@ def _served(live: Live, mutate: Mutate) -> Iterator[str]:
         server.server_close()
 
 
-def _configuration(live: Live, url: str, user: str) -> Manifest:
+def _configuration(live: NamespaceClient, url: str, user: str) -> Manifest:
     authority = base64.b64encode(live.plane.ca_file.read_bytes()).decode()
     everything = {"operations": ["CREATE", "UPDATE"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": _RESOURCES}
     webhook = {
@@ -80,7 +80,7 @@ def _configuration(live: Live, url: str, user: str) -> Manifest:
     return {"metadata": {"name": live.namespace}, "webhooks": [webhook]}
 
 
-def _wait_until_it_is_called(live: Live, user: str) -> None:
+def _wait_until_it_is_called(live: NamespaceClient, user: str) -> None:
     def is_called() -> bool:
         body = {"metadata": {"name": "probe", "namespace": live.namespace}, "data": {}}
         path = f"{live.path('ConfigMap')}?dryRun=All"

@@ -10,8 +10,8 @@ import random
 import threading
 from collections.abc import Callable
 
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.operator.started import Operator
 
 KILLS = 2

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from ansible_collections.druidops.druid.tests.system.support.live import READS
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import READS
 from testbed.audit import AuditEvent
 
 # One that dies between an event and the status tells of the same thing again; a lease is there to be renewed.

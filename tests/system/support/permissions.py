@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/{}"
 
 
-def grant(live: Live, *rules: Manifest) -> None:
+def grant(live: NamespaceClient, *rules: Manifest) -> None:
     """Let the limited user do this much, from now on."""
     path = RBAC.format(live.namespace)
     group = {"apiGroup": "rbac.authorization.k8s.io", "name": "limited"}
@@ -23,7 +23,7 @@ def grant(live: Live, *rules: Manifest) -> None:
     eventually(lambda: allowed(live, rules[-1]))
 
 
-def allowed(live: Live, rule: Manifest) -> bool:
+def allowed(live: NamespaceClient, rule: Manifest) -> bool:
     """True when the authorizer has heard of the rule."""
     attributes = {
         "namespace": live.namespace,

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.live import MADE, Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
 
 KEYS = ("brokers", "historicals")
 _VOLATILE = ("uid", "resourceVersion", "creationTimestamp", "generation", "time", "clusterIP", "clusterIPs", "status")
@@ -83,7 +83,7 @@ def claim(name: str, key: str, ordinal: int = 0, **labels: str | None) -> Manife
     }
 
 
-def objects_of(live: Live, name: str) -> list[Manifest]:
+def objects_of(live: NamespaceClient, name: str) -> list[Manifest]:
     """Return the objects with the cluster's label, and its resource."""
     found = []
     for kind in MADE:
@@ -93,7 +93,7 @@ def objects_of(live: Live, name: str) -> list[Manifest]:
     return [*found, resource] if resource else found
 
 
-def picture(live: Live, name: str) -> dict[str, Any]:
+def picture(live: NamespaceClient, name: str) -> dict[str, Any]:
     """Return all that is there of a cluster and who owns which field, free of what differs from one to the next."""
     return {
         f"{each['kind']} {_nameless(each['metadata']['name'], name)}": _essence(each, name)

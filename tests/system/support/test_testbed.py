@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.testbed_process import (
     ENVIRONMENT,
     command_line,
     commands_in,
 )
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane, ControlPlaneError
 from testbed.control_plane import control_plane as temporary

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, claim_template
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 
 CLAIM = f"data-{STATEFUL}-0"
 
 
 @pytest.fixture
-def cluster(live: Live) -> Live:
+def cluster(live: NamespaceClient) -> NamespaceClient:
     """A cluster whose claim is bound."""
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1))
     assert one_pass(live, NAME).plan.findings == ()
@@ -25,25 +25,25 @@ def cluster(live: Live) -> Live:
     return live
 
 
-def ask_for(live: Live, storage: str) -> None:
+def ask_for(live: NamespaceClient, storage: str) -> None:
     """Change the size in the resource."""
     templates = [claim_template(storage=storage)]
     live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"volumeClaimTemplates": templates}}}})
 
 
-def template(live: Live) -> str:
+def template(live: NamespaceClient) -> str:
     """Return the size that the StatefulSet's next claims have."""
     [found] = live.get("StatefulSet", STATEFUL)["spec"]["volumeClaimTemplates"]
     return str(found["spec"]["resources"]["requests"]["storage"])
 
 
-def claim(live: Live) -> tuple[str, str]:
+def claim(live: NamespaceClient) -> tuple[str, str]:
     """Return identity and size of the claim."""
     found = live.get("PersistentVolumeClaim", CLAIM)
     return found["metadata"]["uid"], found["spec"]["resources"]["requests"]["storage"]
 
 
-def test_too_large_size_can_be_reverted(cluster: Live) -> None:
+def test_too_large_size_can_be_reverted(cluster: NamespaceClient) -> None:
     before = claim(cluster)
     for storage in ("10Ti", "2Gi", "1Gi"):
         ask_for(cluster, storage)
@@ -53,7 +53,7 @@ def test_too_large_size_can_be_reverted(cluster: Live) -> None:
     assert claim(cluster) == before
 
 
-def test_pvc_does_not_shrink(cluster: Live) -> None:
+def test_pvc_does_not_shrink(cluster: NamespaceClient) -> None:
     before = claim(cluster)
     ask_for(cluster, "500Mi")
     [finding] = one_pass(cluster, NAME).plan.findings

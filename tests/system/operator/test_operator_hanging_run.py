@@ -13,7 +13,7 @@ from pathlib import Path
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from testbed.operator.descendants import descendants
 from testbed.operator.started import Operator
@@ -26,7 +26,7 @@ POSITION = 20
 
 
 def test_hanging_run_is_stopped_and_repeated(
-    operator: StartOperator, live: Live, proxy: FaultProxy, tmp_path: Path
+    operator: StartOperator, live: NamespaceClient, proxy: FaultProxy, tmp_path: Path
 ) -> None:
     login = account(live.plane, live.namespace, tmp_path)
     started = start(

@@ -57,8 +57,8 @@ def quick_runner(directory: Path, *, until: Path | None = None) -> Path:
     return program.parent
 
 
-class Things:
-    """The things of a namespace, and the playbooks for them."""
+class SampleKind:
+    """The samples of a namespace, and the playbooks for them."""
 
     def __init__(self, plane: ControlPlane, group: str, namespace: str, directory: Path) -> None:
         self.plane = plane
@@ -68,34 +68,34 @@ class Things:
 
     @property
     def api_version(self) -> str:
-        """The apiVersion of a thing."""
+        """The apiVersion of a sample."""
         return f"{self.group}/v1"
 
     @property
     def variable(self) -> str:
-        """The name of the variable that a run has the thing in."""
+        """The name of the variable that a run has the sample in."""
         return f"_{self.group}_thing".replace(".", "_").replace("-", "_")
 
     def path(self, name: str = "", namespace: str = "") -> str:
-        """The path of a thing, or of all."""
-        path = f"/apis/{self.api_version}/namespaces/{namespace or self.namespace}/things"
+        """The path of a sample, or of all."""
+        path = f"/apis/{self.api_version}/namespaces/{namespace or self.namespace}/samples"
         return f"{path}/{name}" if name else path
 
     def create(self, name: str, namespace: str = "", spec: Any = None, **metadata: Any) -> dict[str, Any]:
-        """A new thing."""
-        body = {"apiVersion": self.api_version, "kind": "Thing", "metadata": {"name": name, **metadata}}
+        """A new sample."""
+        body = {"apiVersion": self.api_version, "kind": "Sample", "metadata": {"name": name, **metadata}}
         return self.plane.request("POST", self.path(name="", namespace=namespace), {**body, "spec": spec or {}})
 
     def get(self, name: str) -> dict[str, Any]:
-        """A thing."""
+        """A sample."""
         return self.plane.request("GET", self.path(name))
 
     def patch(self, name: str, body: Any, subresource: str = "") -> None:
-        """Change a thing."""
+        """Change a sample."""
         self.plane.request("PATCH", f"{self.path(name)}{subresource}", body, content_type=MERGE)
 
     def delete(self, name: str) -> None:
-        """Delete a thing."""
+        """Delete a sample."""
         self.plane.request("DELETE", self.path(name))
 
     def playbook(self, *tasks: Mapping[str, Any], name: str = "play.yml") -> Path:
@@ -113,7 +113,7 @@ class Things:
         return {
             "group": self.group,
             "version": "v1",
-            "kind": "Thing",
+            "kind": "Sample",
             "playbook": str(playbook),
             "manageStatus": False,
             "snakeCaseParameters": False,
@@ -143,7 +143,7 @@ def reference(owner: Mapping[str, Any], **more: str) -> dict[str, str]:
 @contextmanager
 def kind_of_things(plane: ControlPlane) -> Iterator[str]:
     """A new kind; its group, which no other test has."""
-    group = f"things-{secrets.token_hex(4)}.example.com"
+    group = f"samples-{secrets.token_hex(4)}.example.com"
     schema = {"type": "object", "properties": {"spec": _ANY, "status": _ANY}}
     version = {
         "name": "v1",
@@ -152,10 +152,10 @@ def kind_of_things(plane: ControlPlane) -> Iterator[str]:
         "schema": {"openAPIV3Schema": schema},
         "subresources": {"status": {}},
     }
-    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    names = {"plural": "samples", "singular": "sample", "kind": "Sample", "listKind": "ThingList"}
     spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [version]}
-    plane.request("POST", _CRDS, {"metadata": {"name": f"things.{group}"}, "spec": spec})
+    plane.request("POST", _CRDS, {"metadata": {"name": f"samples.{group}"}, "spec": spec})
     try:
         yield group
     finally:
-        plane.request("DELETE", f"{_CRDS}/things.{group}")
+        plane.request("DELETE", f"{_CRDS}/samples.{group}")

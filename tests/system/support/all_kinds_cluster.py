@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.live import Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest
 
 NAME = "wiki"
 MOUNT = "/opt/druid/conf/druid/cluster"

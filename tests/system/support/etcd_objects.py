@@ -11,10 +11,10 @@ import json
 import urllib.request
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
-def store_spec(live: Live, name: str, specification: Any) -> None:
+def store_spec(live: NamespaceClient, name: str, specification: Any) -> None:
     """Replace the specification of a stored Druid resource; None leaves it out."""
     key = _encoded(f"/registry/druid.apache.org/druids/{live.namespace}/{name}")
     found = _call(live, "range", {"key": key})["kvs"][0]["value"]
@@ -25,7 +25,7 @@ def store_spec(live: Live, name: str, specification: Any) -> None:
     _call(live, "put", {"key": key, "value": _encoded(json.dumps(resource))})
 
 
-def _call(live: Live, operation: str, body: dict[str, str]) -> Any:
+def _call(live: NamespaceClient, operation: str, body: dict[str, str]) -> Any:
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(f"{live.plane.etcd_url}/v3/kv/{operation}", json.dumps(body).encode(), headers)
     # Proxies of the environment are not meant for loopback.

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from ansible_collections.druidops.druid.tests.system.support.tcp_gate import gate
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.operator_plugin import StartOperator
 
 
-def test_changes_during_a_network_partition_are_reconciled(operator: StartOperator, live: Live, tmp_path: Path) -> None:
+def test_changes_during_a_network_partition_are_reconciled(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
     login = account(live.plane, live.namespace, tmp_path)
     with gate(live.plane.url) as way:
         kubeconfig = login.by_way_of(way.url)

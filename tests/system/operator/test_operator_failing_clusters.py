@@ -14,8 +14,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import MIN_SECONDS
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from testbed.operator.runs import Run
 from testbed.operator_plugin import StartOperator
 
@@ -29,7 +29,7 @@ GOOD = ("first", "second", "third")
 
 
 def test_failing_clusters_do_not_delay_the_others(
-    operator: StartOperator, live: Live, tmp_path: Path, record_property: Callable[[str, object], None]
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     started = start(operator, live, tmp_path, flags=["--max-concurrent-reconciles=1"])
     for name, (more, _reason) in HOPELESS.items():

@@ -16,14 +16,14 @@ from ansible_collections.druidops.druid.tests.system.support.ingestion_in_proces
     ingesting,
 )
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec, kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.druid.druid import Druid
 
 RULES = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
 
 
 @pytest.fixture
-def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
         yield started
 

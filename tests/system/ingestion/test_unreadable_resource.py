@@ -12,7 +12,7 @@ from contextlib import suppress
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 
 KIND = "DruidIngestion"
 DEEP = '{"a":' * 2000 + "1" + "}" * 2000
@@ -31,7 +31,7 @@ def resource(name: str) -> Manifest:
     }
 
 
-def test_unreadable_resource_blocks_no_other(live: Live) -> None:
+def test_unreadable_resource_blocks_no_other(live: NamespaceClient) -> None:
     own = live.create(resource("own"))
     live.create(resource("other"))
     # What Python cannot read it cannot write either, nor can this test read the answer.

@@ -9,11 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.etcd_objects import store_spec
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, create, spec
 from ansible_collections.druidops.druid.tests.system.support.go_operator import identities
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition, without_status
-from ansible_collections.druidops.druid.tests.system.support.stored import store_spec
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    NamespaceClient,
+    condition,
+    without_status,
+)
 
 # The Go operator's CRD has it as bytes, which are text in JSON.
 BYTES = {"type": "default", "spec": "eyJwcm9wZXJ0aWVzIjogIiJ9"}
@@ -33,7 +37,7 @@ STORED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("stored", "field"), STORED, ids=repr)
-def test_invalid_object_in_etcd_is_reported(live: Live, stored: Any, field: str) -> None:
+def test_invalid_object_in_etcd_is_reported(live: NamespaceClient, stored: Any, field: str) -> None:
     create(live)
     assert one_pass(live, NAME).plan.findings == ()
     before = identities(live)

@@ -10,17 +10,19 @@ from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import FORBIDDEN, granted, used
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.operator_plugin import StartOperator
 
 NAME = "hand"
 IGNORED = "druid.apache.org/ignored"
 
 
-def test_each_permission_is_required_and_none_is_missing(operator: StartOperator, golden: Live, tmp_path: Path) -> None:
+def test_each_permission_is_required_and_none_is_missing(
+    operator: StartOperator, golden: NamespaceClient, tmp_path: Path
+) -> None:
     live, mark = golden, golden.mark()
     GoOperator(live, NAME).run()
     started = start(operator, live, tmp_path)
@@ -43,7 +45,7 @@ def test_each_permission_is_required_and_none_is_missing(operator: StartOperator
     assert used(events) == granted()
 
 
-def create_one_of_every_kind(live: Live) -> None:
+def create_one_of_every_kind(live: NamespaceClient) -> None:
     """With pods, a claim of its own, and a Secret among its files."""
     files = live.create(
         {"kind": "Secret", "metadata": {"generateName": "files-"}, "stringData": {"a.properties": "b=c"}}
@@ -63,7 +65,7 @@ def create_one_of_every_kind(live: Live) -> None:
     live.create(resource)
 
 
-def ingest(live: Live) -> None:
+def ingest(live: NamespaceClient) -> None:
     """Describe a supervisor of a Druid that nobody can reach, and give it up."""
     document = {"spec": {"dataSchema": {"dataSource": "pages"}, "ioConfig": {"topic": "pages"}}}
     spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "ingestion": {"type": "kafka", "nativeSpec": document}}
@@ -73,7 +75,7 @@ def ingest(live: Live) -> None:
     eventually(lambda: live.list("DruidIngestion") == [])
 
 
-def edit_twice(live: Live) -> None:
+def edit_twice(live: NamespaceClient) -> None:
     """Somebody makes the same edit twice, which is the same event twice."""
     name = min(live.names("PodDisruptionBudget"))
     allowed = live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"]
@@ -82,7 +84,7 @@ def edit_twice(live: Live) -> None:
         eventually(lambda: live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"] == allowed)
 
 
-def leave_pods_behind(live: Live) -> None:
+def leave_pods_behind(live: NamespaceClient) -> None:
     """Somebody deletes the workloads without their pods, and their groups go from the resource before they are back."""
     live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: "true"}}})
     eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Paused")["status"] == "True")
@@ -95,7 +97,7 @@ def leave_pods_behind(live: Live) -> None:
     live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: None}}, "spec": {"nodes": nodes}})
 
 
-def remove_groups(live: Live, name: str) -> None:
+def remove_groups(live: NamespaceClient, name: str) -> None:
     """Remove all groups but one from the resource, and wait until what they were made of is gone."""
     resource = live.get("Druid", name)
     _kept, *others = sorted(resource["spec"]["nodes"])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from testbed.api import ApiError
 from testbed.audit import AuditEvent, Mark
 from testbed.control_plane import ControlPlane
@@ -39,7 +39,7 @@ READS = frozenset({"get", "list", "watch"})
 
 
 @dataclass(frozen=True)
-class Live:
+class NamespaceClient:
     """One namespace, in which a person (not the program under test) reads and writes."""
 
     plane: ControlPlane

@@ -24,7 +24,7 @@ POSITIONS = [
 ]
 
 
-class SteppingIn:
+class Interleaving:
     """Makes attempts, in each of which something happens before another request."""
 
     def __init__(self, proxy: FaultProxy, before_each: bool) -> None:
@@ -67,6 +67,6 @@ def _firsts(seen: list[Seen]) -> list[int]:
 
 
 @pytest.fixture(params=POSITIONS)
-def stepping_in(proxy: FaultProxy, request: pytest.FixtureRequest) -> SteppingIn:
+def stepping_in(proxy: FaultProxy, request: pytest.FixtureRequest) -> Interleaving:
     """Attempts through the proxy."""
-    return SteppingIn(proxy, request.param)
+    return Interleaving(proxy, request.param)

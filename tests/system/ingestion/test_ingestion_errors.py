@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -27,9 +28,8 @@ from ansible_collections.druidops.druid.tests.system.support.ingestion_in_proces
     ingesting,
 )
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
-from ansible_collections.druidops.druid.tests.system.support.live import Live, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.nesting import nested
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
 from testbed.druid.druid import Druid
 from testbed.proxy import Answer, Forward, Loss, Request
 from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
@@ -46,7 +46,7 @@ LOGIN_PAGE = Answer(200, (("Content-Type", "text/html"),), b"<html><title>Log in
 
 
 @pytest.fixture
-def ingestion(live: Live, druid: Druid) -> Iterator[Ingesting]:
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
         yield started
 
@@ -116,7 +116,7 @@ def test_unreachable_server(ingestion: Ingesting) -> None:
 
 
 @pytest.mark.parametrize("password", ["wrong", "right"])
-def test_druid_requires_authentication(live: Live, druid_basic: Druid, password: str) -> None:
+def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid, password: str) -> None:
     login = druid_basic.credentials
     assert login is not None
     with ingesting(live, druid_basic) as ingestion:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
     NAME,
     STATEFUL,
@@ -20,8 +21,11 @@ from ansible_collections.druidops.druid.tests.system.support.full_cluster import
 )
 from ansible_collections.druidops.druid.tests.system.support.go_operator import identities
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, condition
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
 
 SELECTED = {"theirs": "yes"}
 TEMPLATE = {"metadata": {"labels": SELECTED}, "spec": {"containers": [{"name": "theirs", "image": "example.com/x"}]}}
@@ -52,25 +56,25 @@ THEIRS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
 }
 
 
-def unlabelled(_live: Live, _name: str) -> dict[str, Any]:
+def unlabelled(_live: NamespaceClient, _name: str) -> dict[str, Any]:
     """Nothing says whose it is."""
     return {}
 
 
-def labelled_like_ours(_live: Live, name: str) -> dict[str, Any]:
+def labelled_like_ours(_live: NamespaceClient, name: str) -> dict[str, Any]:
     """As if it had been copied from ours, but nobody owns it."""
     group = {"nodeSpecUniqueStr": name.removesuffix("-config"), "component": "historical"}
     return {"labels": {"app": "druid", "druid_cr": NAME, **group}}
 
 
-def of_another_controller(live: Live, name: str) -> dict[str, Any]:
+def of_another_controller(live: NamespaceClient, name: str) -> dict[str, Any]:
     """It carries our labels, but somebody else controls it."""
     owner = live.create({"kind": "ConfigMap", "metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     return {**labelled_like_ours(live, name), "ownerReferences": [{**reference, "controller": True}]}
 
 
-def of_another_druid(live: Live, name: str) -> dict[str, Any]:
+def of_another_druid(live: NamespaceClient, name: str) -> dict[str, Any]:
     """It carries our labels, but another Druid resource controls it."""
     owner = full_cluster.create(live, "another")
     reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": "another", "uid": owner["metadata"]["uid"]}
@@ -82,7 +86,9 @@ CASES = [*((what, whose) for what in THEIRS for whose in WHOSE), ("Service", of_
 
 
 @pytest.mark.parametrize(("what", "whose"), CASES, ids=lambda each: getattr(each, "__name__", each))
-def test_foreign_object_is_never_changed(live: Live, what: str, whose: Callable[[Live, str], dict[str, Any]]) -> None:
+def test_foreign_object_is_never_changed(
+    live: NamespaceClient, what: str, whose: Callable[[NamespaceClient, str], dict[str, Any]]
+) -> None:
     address, group, content = THEIRS[what]
     kind, _space, name = address.partition(" ")
     live.create({"kind": kind, "metadata": {"name": name, **whose(live, name)}, **content})
@@ -126,7 +132,7 @@ def decided(live: Manifest) -> Manifest:
 
 
 @pytest.mark.parametrize("by", ["operator", "hand", "variable"])
-def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: Live, by: str) -> None:
+def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: NamespaceClient, by: str) -> None:
     """As it is restored from a backup, say: with our labels, also in its selector, and no owner."""
     labels = labelled_like_ours(live, STATEFUL)["labels"]
     template = {**TEMPLATE, "metadata": {"labels": labels}}
@@ -161,7 +167,7 @@ def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: Live, by: st
 
 
 @pytest.mark.parametrize("first", ["a-b", "a"])
-def test_clusters_with_conflicting_names_keep_each_others_objects(live: Live, first: str) -> None:
+def test_clusters_with_conflicting_names_keep_each_others_objects(live: NamespaceClient, first: str) -> None:
     groups = {"a-b": "c", "a": "b-c"}
     second = next(name for name in groups if name != first)
     for name in (first, second):
@@ -187,7 +193,7 @@ def test_clusters_with_conflicting_names_keep_each_others_objects(live: Live, fi
     assert one_pass(live, first).plan.steps == ()
 
 
-def test_cluster_defined_by_variables_cannot_have_the_name_of_a_resource(live: Live) -> None:
+def test_cluster_defined_by_variables_cannot_have_the_name_of_a_resource(live: NamespaceClient) -> None:
     resource = full_cluster.create(live, NAME)
     one_pass(live, NAME)
     mark = live.mark()
@@ -200,7 +206,7 @@ def test_cluster_defined_by_variables_cannot_have_the_name_of_a_resource(live: L
     assert [each for each in live.writes(mark) if not each.dry_run and each.user == "druidops"] == []
 
 
-def owned_by(live: Live, name: str) -> set[tuple[str, str]]:
+def owned_by(live: NamespaceClient, name: str) -> set[tuple[str, str]]:
     """Return kind and name of all that the resource controls."""
     return {
         key

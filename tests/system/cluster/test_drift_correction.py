@@ -10,23 +10,27 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support import wiki
+from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.live import Live, Manifest, without_status
-from ansible_collections.druidops.druid.tests.system.support.waiting import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    without_status,
+)
 
 LABELS = {"app": "druid", "druid_cr": "wiki"}
 
 
 @pytest.fixture
-def wiki_cluster(live: Live) -> Live:
+def wiki_cluster(live: NamespaceClient) -> NamespaceClient:
     """A namespace with a cluster; nobody waits for its pods."""
-    live.create(wiki.resource())
+    live.create(all_kinds_cluster.resource())
     one_pass(live, "wiki")
     return live
 
 
-def plan(live: Live) -> list[str]:
+def plan(live: NamespaceClient) -> list[str]:
     """Make a pass and return what it did."""
     return sorted(f"{step.operation} {step.key}" for step in one_pass(live, "wiki").plan.steps)
 
@@ -68,7 +72,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_manual_edit_is_reverted(wiki_cluster: Live, edit: str) -> None:
+def test_manual_edit_is_reverted(wiki_cluster: NamespaceClient, edit: str) -> None:
     kind, name, patch, value = EDITS[edit]
     wanted = value(wiki_cluster.get(kind, name))
     # what nobody asked us about stays
@@ -83,9 +87,9 @@ def test_manual_edit_is_reverted(wiki_cluster: Live, edit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), sorted(wiki.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")})
+    ("kind", "name"), sorted(all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")})
 )
-def test_manual_deletion_is_reverted(wiki_cluster: Live, kind: str, name: str) -> None:
+def test_manual_deletion_is_reverted(wiki_cluster: NamespaceClient, kind: str, name: str) -> None:
     uid = wiki_cluster.get(kind, name)["metadata"]["uid"]
     wiki_cluster.delete(kind, name)
     eventually(lambda: wiki_cluster.find(kind, name) is None)
@@ -98,10 +102,13 @@ def services(*templates: str) -> list[Manifest]:
 
 
 OPTIONAL: dict[str, tuple[Manifest, list[str]]] = {
-    "ingress": (wiki.changed("brokers", ingress=None), ["delete Ingress druid-wiki-brokers"]),
-    "budget": (wiki.changed("data", podDisruptionBudgetSpec=None), ["delete PodDisruptionBudget druid-wiki-data"]),
+    "ingress": (all_kinds_cluster.changed("brokers", ingress=None), ["delete Ingress druid-wiki-brokers"]),
+    "budget": (
+        all_kinds_cluster.changed("data", podDisruptionBudgetSpec=None),
+        ["delete PodDisruptionBudget druid-wiki-data"],
+    ),
     "autoscaler": (
-        wiki.changed("routers", hpAutoscaler=None),
+        all_kinds_cluster.changed("routers", hpAutoscaler=None),
         ["delete HorizontalPodAutoscaler druid-wiki-routers", "update StatefulSet druid-wiki-routers"],
     ),
     "service": (
@@ -121,14 +128,14 @@ OPTIONAL: dict[str, tuple[Manifest, list[str]]] = {
 
 
 @pytest.mark.parametrize("thing", OPTIONAL)
-def test_follows_removed_and_added_fields(wiki_cluster: Live, thing: str) -> None:
+def test_follows_removed_and_added_fields(wiki_cluster: NamespaceClient, thing: str) -> None:
     patch, steps = OPTIONAL[thing]
     wiki_cluster.merge("Druid", "wiki", patch)
     assert plan(wiki_cluster) == steps
     assert plan(wiki_cluster) == []
 
 
-def test_removes_an_obsolete_service(wiki_cluster: Live) -> None:
+def test_removes_an_obsolete_service(wiki_cluster: NamespaceClient) -> None:
     wiki_cluster.merge("Druid", "wiki", {"spec": {"services": services("%s", "%s-more")}})
     plan(wiki_cluster)
     wiki_cluster.merge("Druid", "wiki", {"spec": {"services": services("%s")}})
@@ -141,15 +148,15 @@ def controlled_by(manifest: Manifest) -> Manifest:
     return {"ownerReferences": [{**identity, "uid": manifest["metadata"]["uid"], "controller": True}]}
 
 
-FOREIGN: dict[str, Callable[[Live], Manifest]] = {
+FOREIGN: dict[str, Callable[[NamespaceClient], Manifest]] = {
     "nobody's": lambda _live: {},
-    "another cluster's": lambda live: controlled_by(live.create(wiki.resource("other"))),
+    "another cluster's": lambda live: controlled_by(live.create(all_kinds_cluster.resource("other"))),
     "another kind's": lambda live: controlled_by(live.create({"kind": "ConfigMap", "metadata": {"name": "wiki"}})),
 }
 
 
 @pytest.mark.parametrize("whose", FOREIGN)
-def test_prunes_only_owned_objects(wiki_cluster: Live, whose: str) -> None:
+def test_prunes_only_owned_objects(wiki_cluster: NamespaceClient, whose: str) -> None:
     metadata = {"name": "druid-wiki-old", "labels": LABELS, **FOREIGN[whose](wiki_cluster)}
     foreign: list[Manifest] = [
         {"kind": "ConfigMap", "metadata": metadata, "data": {}},
