@@ -64,7 +64,7 @@ def proxy(control_plane: ControlPlane) -> Iterator[FaultProxy]:
 
 @pytest.fixture
 def created(live: NamespaceClient) -> dict[str, Any]:
-    """What a creation of the small cluster leaves that nothing disturbs."""
+    """The result of an undisturbed creation of the small cluster."""
     live.create(small_cluster.resource("model"))
     good(one_pass(live, "model"))
     return small_cluster.picture(live, "model")
@@ -87,7 +87,7 @@ def image_layout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def ansible(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Ansible:
-    """The newest ansible-core, whose tasks talk to the control plane as the user druidops, in the namespace."""
+    """The newest ansible-core, whose tasks connect to the control plane as the user druidops, in the namespace."""
     return Ansible(CORES["2.19"], control_plane, namespace, tmp_path)
 
 

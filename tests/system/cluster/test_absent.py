@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster is taken away whole, and its data only when that was stated and named."""
+"""A cluster is deleted completely, and its data only if that is specified and announced."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ CLAIM = "PersistentVolumeClaim"
 
 
 def named(output: str) -> set[str]:
-    """Return the claims that were named before they were deleted."""
+    """Return the PVCs that were named before they were deleted."""
     return set(re.findall(r"^wiki: Deletes PVC (\S+) and the data in its volume\.$", output, re.M))
 
 
 def planned(output: str) -> set[str]:
-    """Return the claims that a plan would delete."""
+    """Return the PVCs that a plan would delete."""
     return set(re.findall(r"delete PersistentVolumeClaim ([^\s\",]+)", output))
 
 
@@ -139,7 +139,7 @@ def test_without_resource_waits_until_all_objects_are_deleted(ansible: Ansible, 
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": ["example.com/mine"]}})
     request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=all_kinds_cluster.spec())
     assert run(connection(live), request, lambda _text: None, Clock()).changed
-    # Kubernetes is left the time that it takes for the pods and their claims
+    # Kubernetes needs time to delete the pods and their PVCs
     eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
 
     request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)

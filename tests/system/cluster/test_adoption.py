@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster is taken over from the Go operator, and given back, without a restart: its own recorded objects."""
+"""A cluster is migrated from the Go operator, and back, without a restart: its own recorded objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from testbed.control_plane import ControlPlane
 ALL = "hand"
 OTHERS = campaign("the recording that has every kind of object")
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
-# The recording that has everything with each manager, the others with one each.
+# The recording with all kinds of objects with each manager, the others with one each.
 RECORDINGS = [
     *((ALL, manager) for manager in MANAGERS),
     *(
@@ -61,7 +61,7 @@ def test_migration_and_rollback_restart_no_pods(golden: NamespaceClient, name: s
     take_over(golden, name)
     assert identities(golden) == before
     assert hashes(golden) <= {"Deployment", "PersistentVolumeClaim"}
-    # Or else Kubernetes would delete claims with the resource, whatever its flag says.
+    # Otherwise Kubernetes would delete PVCs with the resource, whatever its flag is.
     assert not [each for each in golden.list("PersistentVolumeClaim") if "ownerReferences" in each["metadata"]]
     operator.write()
     assert pods(operator.settled()) == pods(before)
@@ -99,7 +99,7 @@ def test_does_not_overwrite_a_running_go_operator(golden: NamespaceClient) -> No
     before = pods(operator.settled())
     take_over(golden, ALL)
     operator.write()
-    # what the controllers still say of it would be news for the status
+    # status changes of the controllers would change the status
     operator.settled()
     mark = golden.mark()
     outcome = one_pass(golden, ALL)
@@ -109,7 +109,7 @@ def test_does_not_overwrite_a_running_go_operator(golden: NamespaceClient) -> No
     degraded = condition(golden.get("Druid", ALL), "Degraded")
     assert (degraded["status"], degraded["reason"]) == ("True", "ConflictingOperator")
     assert "druid.apache.org/take-over=true" in degraded["message"]
-    # Its fields of the status are its own meanwhile: what it writes there stays, and costs us no write.
+    # The Go operator still owns its fields of the status: what it writes there is kept, and costs us no write.
     theirs = {"druidNodeStatus": {"druidNode": "a-pod", "druidNodeConditionType": "DruidNodeErrorState"}, "pods": ["p"]}
     status = f"{golden.path('Druid', ALL)}/status"
     golden.plane.request("PATCH", status, {"status": theirs}, user="go-operator", content_type=MERGE)
@@ -131,7 +131,7 @@ def test_does_not_overwrite_a_running_go_operator(golden: NamespaceClient) -> No
 
 
 def test_one_write_of_the_go_operator_is_a_conflict(golden: NamespaceClient) -> None:
-    """It writes what differs from its hash, not everything at once."""
+    """It writes the objects whose hash differs, not all at once."""
     operator = GoOperator(golden, ALL).run()
     take_over(golden, ALL)
     operator.write(lambda manifest: manifest["metadata"]["name"] == "druid-hand-routers-config")
@@ -144,7 +144,7 @@ def test_one_write_of_the_go_operator_is_a_conflict(golden: NamespaceClient) -> 
 
 @pytest.mark.parametrize("name", [ALL, "r4242-9"])
 def test_foreign_additions_restart_no_pods(golden: NamespaceClient, name: str) -> None:
-    """Also in a template that says something twice, which is compared as one piece."""
+    """Also in a template with duplicates, which is compared as a whole."""
     operator = GoOperator(golden, name).run()
     operator.settled()
     add_by_hand(golden)
@@ -152,7 +152,7 @@ def test_foreign_additions_restart_no_pods(golden: NamespaceClient, name: str) -
     take_over(golden, name)
     assert identities(golden) == before
     assert pod_templates(golden) == templates
-    # Nor does it go when something else changes.
+    # Nor is it removed when something else changes.
     golden.merge("Druid", name, {"spec": {"workloadAnnotations": {"changed": "x"}}})
     assert one_pass(golden, name).plan.findings == ()
     assert pod_templates(golden) == templates
@@ -269,9 +269,10 @@ def test_adopts_the_objects_of_a_recreated_resource(golden: NamespaceClient, was
 
 
 def orphaned(live: NamespaceClient) -> str:
-    """Delete the resource but nothing that it owns, as kubectl delete --cascade=orphan does; return its uid.
+    """
+    Delete the resource but not its objects, as kubectl delete --cascade=orphan does; return its uid.
 
-    Both operators' finalizer is in the way until a person takes it off.
+    The finalizer of both operators blocks the deletion until a user removes it.
     """
     resource = live.merge("Druid", ALL, {"metadata": {"finalizers": [FINALIZER]}})
     live.delete("Druid", ALL, "Orphan")

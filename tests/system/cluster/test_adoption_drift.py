@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Hand edits of a cluster that was taken over, whose templates say things twice: what is ours comes back alone."""
+"""Manual edits of an adopted cluster whose templates have duplicates: only our fields are reverted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def adopted(golden: NamespaceClient) -> NamespaceClient:
 
 
 def content(live: Manifest) -> Manifest:
-    """Return what of an object somebody decides."""
+    """Return the fields of an object that a specification determines."""
     metadata = {key: live["metadata"].get(key) for key in ("labels", "annotations", "ownerReferences")}
     return {**{key: value for key, value in live.items() if key != "status"}, "metadata": metadata}
 
@@ -96,7 +96,7 @@ def test_foreign_additions_to_a_template_are_kept(adopted: NamespaceClient) -> N
     outcome = one_pass(adopted, NAME)
     assert (outcome.plan.findings, outcome.plan.steps) == ((), ())
     assert without_status(adopted.writes(mark)) == []
-    # It stays as well when the template has to be changed, and so loses what it says twice.
+    # It is kept also when the template changes and loses its duplicates.
     adopted.merge("Druid", NAME, {"spec": {"nodes": {"routers": {"image": "apache/druid:36.0.0"}}}})
     assert [str(step.key) for step in one_pass(adopted, NAME).plan.restarting_steps] == [f"StatefulSet {ROUTERS}"]
     after = templates(adopted)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the user takes out of a resource after the takeover really goes, although the Go operator had written it."""
+"""A field that the user removes after the migration is removed, although the Go operator had written it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 
 
 class Removal(NamedTuple):
-    """A merge patch of a recorded resource, and what it takes out of an object: before something, then nothing."""
+    """A merge patch of a recorded resource, and what it removes from an object: the value before; none afterwards."""
 
     recording: str
     patch: dict[str, Any]
@@ -168,7 +168,7 @@ def test_duplicates_are_removed_with_a_warning_when_their_template_changes(golde
     brokers = golden.get("Deployment", "druid-hand-brokers")
     assert [each["name"] for each in _container(brokers)["ports"]] == ["druid-port"]
     assert _variables(brokers) == ["A", "EMPTY"]
-    # The other groups say everything twice as before, and restart no pod.
+    # The other groups keep their duplicates, and restart no pod.
     others = [golden.get("StatefulSet", f"druid-hand-{key}") for key in ("coordinators", "routers")]
     assert [_variables(each) for each in others] == [["A", "A", "EMPTY"]] * 2
     assert one_pass(golden, "hand").plan.steps == ()
@@ -210,14 +210,14 @@ def _removing(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _objects(live: NamespaceClient) -> dict[tuple[str, str], Manifest]:
-    """Return the objects of the cluster; its claims are data and stay."""
+    """Return the objects of the cluster, without its PVCs, which are data and are kept."""
     kinds = [kind for kind in MADE if kind != "PersistentVolumeClaim"]
     found = (each for kind in kinds for each in live.list(kind) if each["metadata"]["name"] != "kube-root-ca.crt")
     return {(each["kind"], each["metadata"]["name"]): each for each in found}
 
 
 def _stated(live: Manifest) -> Any:
-    """Return what of an object the resource decides: no identity, no address, no hash, nothing that is empty."""
+    """Return the fields that the resource determines: no identity, no address, no hash, no empty values."""
     metadata = live["metadata"]
     spec = {name: value for name, value in live.get("spec", {}).items() if name not in ("clusterIP", "clusterIPs")}
     if "template" in spec:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When one object of a group would be refused, none of the group is written, and the others go on."""
+"""If one object of a group would be rejected, none of the group is written; other groups are."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def create(live: NamespaceClient, **more: Any) -> None:
 
 
 def change_everything(live: NamespaceClient) -> None:
-    """Change every object but the claims."""
+    """Change every object except PVCs."""
     brokers = {"runtime.properties": "new=1", "ingressAnnotations": {"a": "b"}, "hpAutoscaler": {"maxReplicas": 8}}
     nodes = {"historicals": {"replicas": 2}, "brokers": brokers}
     live.merge("Druid", NAME, {"spec": {"podLabels": {"new": "label"}, "nodes": nodes}})
 
 
 def objects_of(live: NamespaceClient, group: str) -> dict[tuple[str, str], str]:
-    """Return the versions of the objects of a group, claims of its pods and status of controllers left out."""
+    """Return the versions of the objects of a group, without PVCs of its pods and status of controllers."""
     unique_name = UNIQUE_NAMES[group]
     names = {unique_name, f"{unique_name}-config", f"{unique_name}-api", *([CLAIM] if group == "historicals" else [])}
     keys = [key for key in live.made() if key[1] in names]
@@ -76,7 +76,7 @@ def persisting(live: NamespaceClient, mark: Any, group: str) -> list[str]:
 
 
 def assert_held_back(live: NamespaceClient, kind: str, name: str, group: str, *words: str) -> None:
-    """One pass writes nothing of the group, says why, and brings the others to what they shall be."""
+    """One reconcile writes nothing of the group, reports why, and applies the others."""
     other = next(key for key in UNIQUE_NAMES if key != group)
     before, others_before = objects_of(live, group), objects_of(live, other)
     mark = live.mark()
@@ -127,7 +127,7 @@ def test_a_field_is_invalid(live: NamespaceClient, is_new: bool) -> None:
         change_everything(live)
         live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"securityContext": nobody}}}})
     words = ("spec.template.spec.securityContext.runAsUser", "must be between 0 and")
-    # not a StatefulSet: before Kubernetes 1.31 nobody looks at the template of one
+    # not a StatefulSet: before Kubernetes 1.31 its template is not validated
     assert_held_back(live, "Deployment", STATELESS, "brokers", *words)
 
 
@@ -149,7 +149,7 @@ def test_quota_rejects_the_last_object(live: NamespaceClient) -> None:
 
 
 class Sum(NamedTuple):
-    """A quota with room for each new object, but not for all of them, and the group that goes beyond it."""
+    """A quota with room for each new object but not for all, and the group that exceeds it."""
 
     what: str
     amount: str
@@ -172,7 +172,7 @@ SUMS = [
 
 @pytest.mark.parametrize("quota", SUMS, ids=lambda quota: quota.what)
 def test_quota_that_only_the_sum_exceeds(live: NamespaceClient, quota: Sum) -> None:
-    """Each object passes its dry run; the groups that come first get what is left."""
+    """Each object passes its dry run; the first groups get what is left."""
     limit(live, quota.what, quota.amount)
     claims = [claim_template(CLAIM, "2Gi"), claim_template("more", "2Gi")]
     full_cluster.create(
@@ -223,7 +223,7 @@ EVERYTHING_BUT_QUOTAS = [
 
 
 def test_quotas_without_read_permission_are_not_predicted(live: NamespaceClient) -> None:
-    """Then the group goes no further than to the object that is refused."""
+    """Then the group is written up to the object that is rejected."""
     limit(live, "count/services", 1)
     create(live)
     grant(live, *EVERYTHING_BUT_QUOTAS)

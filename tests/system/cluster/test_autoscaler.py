@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An autoscaler comes, decides and goes without the replicas ever being anything else than what somebody wanted."""
+"""An autoscaler is added, scales and is removed; the replicas are always those of the autoscaler or the resource."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def group(kind: str, **more: Any) -> dict[str, Any]:
 
 
 def settled(live: NamespaceClient) -> None:
-    """One pass, and another that has nothing to do."""
+    """One reconcile, and another that has nothing to do."""
     assert one_pass(live, NAME).plan.findings == ()
     assert one_pass(live, NAME).plan.steps == ()
 
@@ -56,7 +56,7 @@ def scale(live: NamespaceClient, kind: str, replicas: int) -> None:
 
 
 def by_hand(live: NamespaceClient, kind: str, name: str, smallest: int = 1) -> None:
-    """Let a person make an autoscaler that is not part of the resource."""
+    """Create an autoscaler as a user does, not as part of the resource."""
     spec = autoscaler(kind, name, smallest)
     live.create({"kind": "HorizontalPodAutoscaler", "metadata": {"name": f"by-hand-{kind.lower()}"}, "spec": spec})
 
@@ -106,7 +106,7 @@ def test_removed_and_the_resource_sets_the_replicas(live: NamespaceClient, kind:
     change(live, kind, hpAutoscaler=None)
     mark = live.mark()
     settled(live)
-    # While the autoscaler is there, it may undo what the group is given.
+    # While the autoscaler exists, it may revert the replicas that the group gets.
     verbs = [write.verb for write in live.writes(mark) if not write.dry_run and write.name == KINDS[kind][0]]
     assert verbs == ["delete", "patch"]
     assert state(live, kind) == (5, generation + 1)
@@ -114,7 +114,7 @@ def test_removed_and_the_resource_sets_the_replicas(live: NamespaceClient, kind:
     change(live, kind, replicas=4)
     settled(live)
     assert state(live, kind)[0] == 4
-    # And it may come back.
+    # And it may be added again.
     _replicas, generation = state(live, kind)
     change(live, kind, hpAutoscaler=autoscaler(kind, KINDS[kind][0]))
     settled(live)
@@ -129,7 +129,7 @@ def test_new_group_starts_within_the_limits_of_both(
     scaler = autoscaler(kind, KINDS[kind][0], smallest)
     full_cluster.create(live, **group(kind, replicas=replicas, hpAutoscaler=scaler))
     settled(live)
-    # A Deployment's generation moves once more with the annotation of its revision.
+    # The generation of a Deployment changes again with the annotation of its revision.
     assert state(live, kind)[0] == first
     assert state(live, kind)[1] <= (2 if kind == "Deployment" else 1)
     assert "druidops" not in owners(live, kind)
@@ -154,7 +154,7 @@ def test_added_to_a_group_of_the_go_operator(golden: NamespaceClient, is_first: 
 
 
 def test_replicas_of_an_external_autoscaler_are_kept(live: NamespaceClient) -> None:
-    """Kubernetes' own controller scales both kinds; it looks every 15 seconds."""
+    """The controller of Kubernetes scales both kinds, every 15 seconds."""
     nodes = {key: node for kind in KINDS for key, node in group(kind, replicas=3).items()}
     full_cluster.create(live, **nodes)
     settled(live)
@@ -178,7 +178,7 @@ def test_replicas_of_an_external_autoscaler_are_kept(live: NamespaceClient) -> N
 
 @ALL_KINDS
 def test_manual_scaling_is_reverted(live: NamespaceClient, kind: str) -> None:
-    """There is an autoscaler, but for something else."""
+    """An autoscaler exists, but for another object."""
     full_cluster.create(live, **group(kind, replicas=3))
     settled(live)
     by_hand(live, kind, "other")

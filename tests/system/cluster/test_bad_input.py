@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong is said once and clearly, nothing is half done that a second run would not finish."""
+"""An error is reported once and clearly, and leaves nothing that a second run would not complete."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_missing_volume_can_be_added(live: NamespaceClient) -> None:
 @pytest.mark.parametrize("given", ["resource", "spec"])
 @pytest.mark.parametrize("check_mode", [True, False], ids=["checked", "done"])
 def test_suggests_the_field_for_a_typo(live: NamespaceClient, given: str, check_mode: bool) -> None:
-    """The API server's words, which may change, and ours."""
+    """The message of the API server, which may change, and ours."""
     misspelt = all_kinds_cluster.resource()
     misspelt["metadata"]["namespace"] = live.namespace
     misspelt["spec"]["nodes"]["data"] |= {"replica": 1, "env": [{"name": "A", "vale": "a"}]}
@@ -206,7 +206,7 @@ def test_installing_the_crds_names_the_missing_permissions(each_ansible: Ansible
     needed = "The user needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io"
     told = " ".join(refused.output.split())
     assert needed in told
-    # what the server says is part of the error, for whoever rescues it
+    # the message of the server is part of the error, for a playbook that rescues it
     assert "Not all CRDs could be applied: Failed to " in told
 
 
@@ -249,7 +249,7 @@ WORKLOADS = ("StatefulSet", "Deployment")
 
 
 def foreign(kind: str, name: str, labels: dict[str, str]) -> Manifest:
-    """Return somebody's object, which has no pods."""
+    """Return an object of another owner, without pods."""
     body = {"kind": kind, "metadata": {"name": name, "labels": labels}, **FOREIGN[kind]}
     if kind in WORKLOADS:
         body["spec"] = {**body["spec"], "replicas": 0, "template": POD}
@@ -275,7 +275,7 @@ def test_name_conflict_is_reported_and_the_object_is_kept(
     assert condition(live.get("Druid", "wiki"), "Ready")["message"] == problem.message
     assert untouched(live.get(kind, name)) == theirs
     assert [each for each in live.writes(mark) if (each.resource, each.name) == (KINDS[kind].plural, name)] == []
-    # nothing else of its group, all of the others
+    # nothing else of its group, but everything of the others
     group = {each for each in MADE_BY_US if each[1].removesuffix("-config") == name.removesuffix("-config")}
     made = {each for each in live.made() if not each[1].startswith("segments")}
     assert made == MADE_BY_US - group | {(kind, name)}

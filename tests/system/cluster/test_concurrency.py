@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Somebody else is at work at the same moment, between any two requests: nothing is doubled, and nothing is lost."""
+"""Another client writes between any two requests: nothing is duplicated, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ROUNDS = 4
 
 
 def run(api: KubernetesApi, request: Request) -> Outcome | None:
-    """Make a run that ends well, or says that it has met somebody."""
+    """Make a run that succeeds, or reports the conflict."""
     try:
         outcome = run_cluster(api, request, lambda _text: None, Clock())
     except ResourceNotFound:
@@ -62,7 +62,7 @@ def run(api: KubernetesApi, request: Request) -> Outcome | None:
 
 
 def says_that_they_met(texts: list[str]) -> None:
-    """Nothing else went wrong, except for what could not be done because of it."""
+    """No other error occurred, except for consequences of the conflict."""
     assert [text for text in texts if MET not in text and not BECAUSE.search(text)] == []
     assert not texts or [text for text in texts if MET in text]
 
@@ -82,7 +82,7 @@ def test_two_create(live: NamespaceClient, stepping_in: Interleaving, created: d
 
 
 def test_two_update(live: NamespaceClient, stepping_in: Interleaving, created: dict[str, Any]) -> None:
-    """Somebody reverts a change and reconciles while it is carried out: the slower run does not bring it back."""
+    """Another client reverts a change and reconciles while it is applied: the slower run does not apply it again."""
     del created
     other, request, model = (
         connection(live),
@@ -143,7 +143,7 @@ FOREIGN = {
 
 
 def foreign(kind: str, name: str) -> Manifest:
-    """Return an object that is nobody's business."""
+    """Return an object without relation to a cluster."""
     labels = {"app": "web"}
     container = {"name": "web", "image": "example.com/web"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
@@ -186,18 +186,18 @@ def test_another_client_creates_an_object_with_the_name(
 
 
 def essence(live: Manifest) -> Any:
-    """Return what a person has stated of an object."""
+    """Return the fields of an object that a user has specified."""
     metadata = live["metadata"]
     stated = [metadata.get(field) for field in ("uid", "labels", "annotations", "ownerReferences")]
     return stated, live.get("data"), live.get("spec")
 
 
 def edit_everything(live: NamespaceClient) -> set[str]:
-    """Add a label and an annotation that are nobody else's to every object; return which objects these are."""
+    """Add a label and an annotation of no other manager to every object; return which objects these are."""
     mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
     edited = set()
     for each in objects_of(live, "c"):
-        # One that has gone since it was listed cannot be edited.
+        # An object that was deleted since it was listed cannot be edited.
         with suppress(ApiError):
             edited.add(live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})["metadata"]["uid"])
     return edited
@@ -273,7 +273,7 @@ def test_another_client_recreates_the_resource(
         live.create(resource(request.name))
 
     def converged(request: Request) -> bool:
-        # what Kubernetes takes away while we look at it is a problem of this run, and none of the next one
+        # objects that Kubernetes deletes during this run are a problem of this run, and not of the next one
         outcome = run(other, request)
         assert outcome is not None
         return outcome.report is not None and not outcome.report.problems and picture(live, request.name) == created
@@ -284,7 +284,7 @@ def test_another_client_recreates_the_resource(
         stepping_in.expect(lambda: recreate(request))
         with suppress(DruidopsError):
             run_cluster(stepping_in.proxy.api(), request, lambda _text: None, Clock())
-        # Kubernetes takes away what belongs to the old one, at its own pace.
+        # Kubernetes deletes the objects of the old one with a delay.
         eventually(lambda: converged(request))
 
     stepping_in.run(attempt)
@@ -331,7 +331,7 @@ def test_two_concurrent_reconciles(live: NamespaceClient, created: dict[str, Any
 
 
 def merge_or_create(live: NamespaceClient, manifest: Manifest) -> None:
-    """Bring the resource there, or to what is stated."""
+    """Create the resource, or set the specification."""
     name = manifest["metadata"]["name"]
     if live.find("Druid", name):
         live.merge("Druid", name, {"spec": manifest["spec"]})
@@ -349,7 +349,7 @@ def test_two_playbooks(ansible: Ansible, live: NamespaceClient) -> None:
 
 
 def is_bound(seen: Seen) -> bool:
-    """True when a request says what it was decided on: the object, its version, or that there is none."""
+    """True if a request has a precondition: the object, its version, or that it does not exist."""
     if seen.method == "POST":
         return True
     if seen.method == "DELETE":

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a playbook to a cluster: options, module_defaults, environment; and what the tarball tells of itself."""
+"""From a playbook to a cluster: options, module_defaults, environment; and the documentation in the tarball."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUP = "group/druidops.druid.kubernetes"
 
 
 def users(live: NamespaceClient, mark: Mark) -> list[str]:
-    """Return who has asked for Druid resources here since the mark, in order; the control plane's own always do."""
+    """Return the users that have requested Druid resources here since the mark, in order, except the control plane."""
     asked = (
         each for each in live.plane.audit.since(mark) if (each.namespace, each.resource) == (live.namespace, "druids")
     )
@@ -41,7 +41,7 @@ def authority(live: NamespaceClient) -> Pair:
 
 
 def kubeconfig(live: NamespaceClient) -> dict[str, Any]:
-    """Return a kubeconfig with a context for each of two users; the present one is operator's."""
+    """Return a kubeconfig with a context for each of two users; the current one is the operator's."""
     content: dict[str, Any] = json.loads(live.plane.kubeconfig("operator").read_text())
     content["users"].append({"name": "other", "user": {"token": live.plane.token("go-operator")}})
     content["contexts"].append({"name": "other", "context": {"cluster": "testbed", "user": "other"}})

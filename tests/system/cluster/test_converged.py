@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster that is as it should be is left alone: counted in the audit log, for every field that is rendered."""
+"""A cluster in the desired state is not written: counted in the audit log, for every rendered field."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def stored(resource: Manifest, live: NamespaceClient) -> str:
 
 
 def settles(live: NamespaceClient, name: str) -> None:
-    """The first pass makes everything, none after it writes an object, and in the end none writes at all."""
+    """The first reconcile creates everything, no other one writes an object, and the last ones write nothing."""
     first = one_pass(live, name)
     assert first.report is not None
     assert first.report.problems == ()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The CRDs on a real API server: what they accept, refuse, store and show."""
+"""The CRDs on a real API server: what they accept, reject, store and show."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MERGE = "application/merge-patch+json"
 GENERATED_FROM = "1.34"
 LARGEST_ANNOTATIONS = 256 * 1024
 PATIENCE = 30
-# What the API server answers; the last one while a CRD is being taken in.
+# The responses of the API server; the last one while a CRD is being established.
 INVALID, NOT_FOUND, NOT_YET = 422, 404, 429
 
 BROKER = {"nodeType": "broker", "druid.port": 8082, "nodeConfigMountPath": "/conf", "runtime.properties": ""}
@@ -87,7 +87,7 @@ class Druids:
         return stored
 
     def refusal(self, call: Callable[[], object]) -> str:
-        """The message with which the API server refuses."""
+        """The message with which the API server rejects."""
         with pytest.raises(ApiError) as caught:
             call()
         assert caught.value.status == INVALID, caught.value
@@ -307,13 +307,13 @@ def test_keeps_the_status_of_every_release_line_of_the_go_operator(druids: Druid
     assert druids.patch("example/status", {"status": status})["status"] == status
 
 
-# A stored resource that breaks the rules. The CRD is a copy in a group of its own: no other test notices.
+# A stored resource that violates the rules. The CRD is a copy in another group, so it does not affect other tests.
 GROUP = "before.example.com"
 COPY = f"druids.{GROUP}"
 
 
 def copied(rules: bool) -> dict[str, Any]:
-    """The CRD in another group, with or without what it refuses beyond the Go operator's."""
+    """The CRD in another group, with or without the rules that the Go operator's does not have."""
     crd = crd_file("druids")
     crd["metadata"]["name"] = COPY
     crd["spec"]["group"] = GROUP

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster goes in whatever state it is, however often the run is cut short; its data go with it, and nothing else."""
+"""A cluster in any state is deleted, however often a run is interrupted, together with its data, and nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
 CLAIM = "PersistentVolumeClaim"
-# More passes than these to let a resource go are too many.
+# More reconciles than these until a resource is released are too many.
 PASSES = 3
 # Fewer requests than this are not the whole story of a run.
 FEWEST = 10
@@ -51,7 +51,7 @@ Everywhere = Callable[[Callable[[int], bool], str], None]
 
 
 def deploy(live: NamespaceClient, name: str, specification: dict[str, Any] | None = None) -> None:
-    """Make a cluster without pods, with a claim for each group as they leave it."""
+    """Create a cluster without pods, with a PVC for each group as pods create them."""
     live.create(resource(name, specification))
     assert one_pass(live, name).changed
     for key in KEYS:
@@ -59,7 +59,7 @@ def deploy(live: NamespaceClient, name: str, specification: dict[str, Any] | Non
 
 
 def add_owned_claim(live: NamespaceClient, name: str) -> str:
-    """Make a claim of the resource itself as the Go operator leaves it, which Kubernetes deletes with its owner."""
+    """Create a PVC of the resource itself as the Go operator does, which Kubernetes deletes with its owner."""
     owner = live.get("Druid", name)
     reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": name, "uid": owner["metadata"]["uid"]}
     owned = claim(name, KEYS[0], 7)
@@ -69,19 +69,19 @@ def add_owned_claim(live: NamespaceClient, name: str) -> str:
 
 
 def deploy_with_pods(live: NamespaceClient, name: str) -> None:
-    """Make a cluster with a pod and a claim for each group."""
+    """Create a cluster with a pod and a PVC for each group."""
     live.create(resource(name, spec(replicas=1)))
     assert one_pass(live, name).changed
     eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
 
 
 def own_claims(name: str) -> set[str]:
-    """Return the names of the claims that `deploy` makes."""
+    """Return the names of the PVCs that `deploy` creates."""
     return {claim(name, key)["metadata"]["name"] for key in KEYS}
 
 
 def until_gone(live: NamespaceClient, name: str) -> None:
-    """Make passes as the operator does, until the resource is gone, which Kubernetes' own finalizer may put off."""
+    """Reconcile as the operator does until the resource is deleted, which Kubernetes' own finalizer may delay."""
     for _pass in range(PASSES):
         if not is_held(live.find("Druid", name)):
             break
@@ -101,7 +101,7 @@ def left(live: NamespaceClient, name: str) -> set[str]:
 
 
 def gone(live: NamespaceClient, name: str) -> bool:
-    """Wait until nothing is left of a cluster."""
+    """Wait until no object of a cluster remains."""
     return eventually(lambda: not objects_of(live, name))
 
 
@@ -161,7 +161,7 @@ def test_deleted_in_every_state(live: NamespaceClient, state: str, keep: bool) -
     if reason:
         eventually(lambda: one_pass(live, "c").report and has_reason(live.get("Druid", "c"), reason))
     add_owned_claim(live, "c")
-    # Without a finalizer nobody is asked before Kubernetes deletes what the resource owns.
+    # Without a finalizer, Kubernetes deletes the owned objects without a reconcile.
     live.merge("Druid", "c", {"metadata": {"finalizers": [FINALIZER]}})
     claims = {each for each in left(live, "c") if each.startswith(CLAIM)}
     live.delete("Druid", "c")
@@ -271,7 +271,7 @@ def test_reports_why_a_resource_without_specification_is_kept(live: NamespaceCli
     deploy(live, "c", spec())
     store_spec(live, "c", None)
     live.delete("Druid", "c")
-    # The API server takes no change of it, not even this one, before somebody gives it a specification.
+    # The API server rejects any change of it, even this one, until it has a specification.
     [problem] = reported(one_pass(live, "c"))
     assert "spec: Required value" in problem
     live.merge("Druid", "c", {"spec": spec()})
@@ -299,7 +299,7 @@ def test_orphan_deletion_keeps_all_objects(live: NamespaceClient) -> None:
     live.delete("Druid", "c", "Orphan")
     until_gone(live, "c")
     assert left(live, "c") == everything
-    # What has lost its owner belongs to the resource of this name that is recreated, and goes with it.
+    # An object without owner belongs to the recreated resource of this name, and is deleted with it.
     live.create(resource("c"))
     one_pass(live, "c")
     live.delete("Druid", "c")
@@ -327,7 +327,7 @@ def test_deletes_pvcs_of_pods_that_are_being_created(live: NamespaceClient) -> N
 
 
 def stranger(live: NamespaceClient, claim_name: str) -> None:
-    """Make a pod that is nobody's and mounts that claim."""
+    """Create a pod without relation to the cluster that mounts that PVC."""
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim_name}}
     container = {"name": "reader", "image": "example.com/reader"}
     live.create(
@@ -336,7 +336,7 @@ def stranger(live: NamespaceClient, claim_name: str) -> None:
 
 
 def foreign_claims(live: NamespaceClient) -> set[str]:
-    """Make claims that look like those of the cluster a-b but are not, and return their names."""
+    """Create PVCs whose names look like those of the cluster a-b, and return their names."""
     other = claim("a", "b-historicals", ordinal=1)
     labelled = claim("a-b", "historicals", 2, app=None, component=None, nodeSpecUniqueStr=None)
     backup = claim("a-b", "historicals", 3)
@@ -412,7 +412,7 @@ def test_restores_the_owner_reference_first(live: NamespaceClient) -> None:
 
 @dataclass
 class LateController:
-    """Makes a claim when the workloads are gone and the claims have been looked at: a sync that was under way."""
+    """Creates a PVC after the workloads are deleted and the PVCs are listed: a controller sync that was in progress."""
 
     live: NamespaceClient
     transport: Transport
@@ -451,7 +451,7 @@ def test_deletes_a_pvc_that_a_controller_creates_at_the_last_moment(live: Namesp
 
 
 class Witness:
-    """Sends each request, and keeps which claims were deleted, each with the lines that were printed before."""
+    """Sends each request, and records which PVCs were deleted, with the lines that were printed before."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -578,7 +578,7 @@ def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: Na
     one_pass(live, "c")
     eventually(lambda: [each["metadata"]["uid"] for each in live.list("Pod")] == [stays])
     eventually(lambda: not live.list("ReplicaSet"))
-    # Where no group has gone nobody looks for what it may have left.
+    # If no group was removed, its remains are not searched.
     mark = live.mark()
     assert one_pass(live, "c").plan.steps == ()
     assert [each.resource for each in live.requests(mark) if each.resource == "replicasets"] == []
@@ -595,7 +595,7 @@ def test_workloads_are_deleted_before_their_pvcs(live: NamespaceClient) -> None:
 
 
 class Killed(BaseException):
-    """The process is no more: nothing in the program under test can catch this."""
+    """The process is killed: the program under test cannot catch this."""
 
 
 @dataclass
@@ -615,7 +615,7 @@ class Mortal:
 
 
 def is_killed(live: NamespaceClient, request: Request, requests: int) -> bool:
-    """Make a run that dies after so many requests; False when it needs fewer."""
+    """Make a run that is killed after this number of requests; False if it needs fewer."""
     api = connection(live)
     try:
         run(replace(api, transport=Mortal(api.transport, requests)), request)
@@ -714,7 +714,7 @@ def test_deleted_after_an_interrupted_creation(live: NamespaceClient, killed_eve
 
 
 def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: NamespaceClient) -> None:
-    """What the server will not delete keeps the resource; a workload that it will not delete keeps the claims."""
+    """An object that cannot be deleted keeps the resource; a workload that cannot be deleted keeps the PVCs."""
     deploy(live, "c")
     live.delete("Druid", "c")
     api = connection(live)
@@ -730,13 +730,13 @@ def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: NamespaceCl
 
 @dataclass
 class Forbidding:
-    """Sends no DELETE of that object: the answer is that it must not be."""
+    """Sends no DELETE of that object: the response is a rejection."""
 
     transport: Transport
     path: str
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
-        """Send the request, or let the server refuse one like it."""
+        """Send the request, or let the server reject one like it."""
         if method == "DELETE" and self.path in url:
             return self.transport.request("DELETE", url.partition("/apis")[0] + "/version", **arguments)
         return self.transport.request(method, url, **arguments)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What others change of a cluster's objects: what is ours comes back in one pass, what is theirs stays."""
+"""Changes of other clients to a cluster's objects: our fields are reverted in one reconcile, theirs are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from testbed.control_plane import ControlPlane
 
 
 class Edit(NamedTuple):
-    """What a person does to an object; for what is ours, what the event says of it."""
+    """What a user does to an object; for our fields, the text of the event."""
 
     kind: str
     name: str
@@ -206,12 +206,12 @@ def cluster(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
 
 
 def edited(live: NamespaceClient, edit: Edit) -> tuple[Manifest, Manifest]:
-    """Let a person change the object; return what it was before and after."""
+    """Change the object as a user does; return it before and after."""
     return live.edit(edit.kind, edit.name, edit.change)
 
 
 def messages(live: NamespaceClient) -> list[str]:
-    """Return what the events of the cluster say."""
+    """Return the messages of the events of the cluster."""
     return [each["message"] for each in live.list("Event") if each["involvedObject"]["kind"] == "Druid"]
 
 
@@ -272,7 +272,7 @@ def test_mixed_edit_reverts_only_our_fields(cluster: NamespaceClient) -> None:
         _main(live)["env"][0].update(value="CET")
         _pod(live)["containers"].append({"name": "mixed", "image": "example.com/x"})
 
-    # Whose the rest is, is not told by what a person changes later: not by the command, though nobody else touches it.
+    # A later change of a user does not decide who owns the rest: not by the command, without other changes.
     for change in (add, OURS["command"].change, OURS["image"].change, OURS["all labels removed"].change):
         edited(cluster, Edit("StatefulSet", STATEFUL, change))
     one_pass(cluster, NAME)
@@ -320,6 +320,6 @@ def test_mutating_policy_causes_no_endless_writes(live: NamespaceClient) -> None
 
 
 def _is_quiet(live: NamespaceClient) -> bool:
-    """True once the controllers have seen what was made: their status is no business of this test."""
+    """True once the controllers have observed the objects: their status is not part of this test."""
     workload = live.get("StatefulSet", STATEFUL)
     return bool(workload["status"].get("observedGeneration") == workload["metadata"]["generation"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people change or delete by hand is put right, and what is wanted no longer goes; what is not ours stays."""
+"""Manual changes and deletions are reverted, and obsolete objects are deleted; foreign objects are kept."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ LABELS = {"app": "druid", "druid_cr": "wiki"}
 
 @pytest.fixture
 def wiki_cluster(live: NamespaceClient) -> NamespaceClient:
-    """A namespace with a cluster; nobody waits for its pods."""
+    """A namespace with a cluster, without waiting for its pods."""
     live.create(all_kinds_cluster.resource())
     one_pass(live, "wiki")
     return live
 
 
 def plan(live: NamespaceClient) -> list[str]:
-    """Make a pass and return what it did."""
+    """Reconcile, and return the changes."""
     return sorted(f"{step.operation} {step.key}" for step in one_pass(live, "wiki").plan.steps)
 
 
 class Edit(NamedTuple):
-    """What a person changes by hand."""
+    """A manual change."""
 
     kind: str
     name: str
@@ -75,7 +75,7 @@ EDITS = {
 def test_manual_edit_is_reverted(wiki_cluster: NamespaceClient, edit: str) -> None:
     kind, name, patch, value = EDITS[edit]
     wanted = value(wiki_cluster.get(kind, name))
-    # what nobody asked us about stays
+    # unspecified fields are kept
     wiki_cluster.merge(kind, name, {"metadata": {"annotations": {"mine": "1"}}})
     edited = wiki_cluster.merge(kind, name, patch)
     assert value(edited) != wanted
@@ -143,7 +143,7 @@ def test_removes_an_obsolete_service(wiki_cluster: NamespaceClient) -> None:
 
 
 def controlled_by(manifest: Manifest) -> Manifest:
-    """Return metadata with a controller that really is there: the garbage collector looks."""
+    """Return metadata with an existing controller: the garbage collector checks it."""
     identity = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "name": manifest["metadata"]["name"]}
     return {"ownerReferences": [{**identity, "uid": manifest["metadata"]["uid"], "controller": True}]}
 

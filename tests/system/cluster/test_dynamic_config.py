@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Druid's dynamic configurations, kept as the resource of the cluster states them: a real API server, a real Druid."""
+"""Druid's dynamic configurations as specified in the resource of the cluster: a real API server, a real Druid."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ COORDINATOR, OVERLORD = "/druid/coordinator/v1/config", "/druid/indexer/v1/worke
 CANARY = "hunter2-the-canary"
 AUTH = {"type": "basic-auth", "secretRef": {"name": "login"}}
 ONE_TRY = Timeouts(retry_timeout=0)
-# Seconds: what answers late is not waited for.
+# Seconds: later responses are not awaited.
 IMPATIENT = Timeouts(read_timeout=1, retry_timeout=0)
 NODES = {"routers": "router", "coordinators": "coordinator", "workers": "middleManager", "others": "indexer"}
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A cluster whose pods are simulated, and a Druid behind a proxy that counts, which is said to be its own."""
+    """A cluster with simulated pods, and a Druid behind a counting proxy, which takes the place of its router."""
 
     live: NamespaceClient
     druid: Druid
     proxy: RecordingProxy
 
     def one_pass(self, check_mode: bool = False, api: KubernetesApi | None = None, **more: Any) -> Outcome:
-        """Make one pass, as a task would that does not wait."""
+        """Reconcile as a task without `wait` does."""
         self.proxy.forget()
         spec = more.pop("spec", None)
         settings = Options(check_mode, **{"url": self.proxy.url, "timeouts": ONE_TRY, **more})
@@ -69,7 +69,7 @@ class Kept:
         return run(api or connection(self.live), wanted, lambda _text: None, Clock())
 
     def state(self, nodes: dict[str, Any] | None = None, **spec: Any) -> None:
-        """Change the resource: fields of the cluster, and what the groups state."""
+        """Change the resource: fields of the cluster, and of the groups."""
         stated = {key: {"dynamicConfig": config} for key, config in (nodes or {}).items()}
         self.live.merge("Druid", NAME, {"spec": {**spec, "nodes": stated}})
 
@@ -79,7 +79,7 @@ class Kept:
 
     @property
     def sent(self) -> list[str]:
-        """What the last pass sent to Druid that may have changed something."""
+        """The write requests of the last reconcile to Druid."""
         return [f"{each.method} {each.path}" for each in self.proxy.writes]
 
     def condition(self, kind: str) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def cluster() -> Manifest:
 
 @contextmanager
 def made(live: NamespaceClient, druid: Druid) -> Iterator[Kept]:
-    """Create the cluster, and pass until all of it is ready."""
+    """Create the cluster, and reconcile until it is ready."""
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
         live.create(cluster())
@@ -116,7 +116,7 @@ def cluster_with_druid(control_plane: ControlPlane, druid: Druid) -> Iterator[Ke
 
 @pytest.fixture
 def kept(cluster_with_druid: Kept) -> Iterator[Kept]:
-    """The cluster as it is at first, and a Druid without configurations of anybody."""
+    """The initial cluster, and a Druid without dynamic configurations."""
     as_it_was = cluster()["spec"]
     try:
         yield cluster_with_druid
@@ -170,7 +170,7 @@ def test_normalized_value_is_sent_once(kept: Kept) -> None:
     mark = kept.live.mark()
     kept.one_pass()
     assert kept.live.writes(mark) == []
-    # what somebody changes in Druid is put right, and so is what is stated anew
+    # changes of other clients in Druid are reverted, and so is a new specification applied
     kept.druid.request("POST", OVERLORD, {"selectStrategy": {"type": "equalDistribution"}})
     assert (kept.one_pass().changed, kept.sent) == (True, [f"POST {OVERLORD}"])
     kept.state(dynamicConfig={"overlord": {"selectStrategy": {**strategy, "misspelt": None}}})
@@ -258,7 +258,7 @@ def test_cache_read_writes_nothing(kept: Kept) -> None:
         kept.one_pass(api=CachedApi(direct, direct))
     assert (kept.sent, kept.proxy.exchanges != []) == ([], True)
     assert kept.one_pass().changed
-    # nor is there anything to look at again once it is as stated, and the status says so
+    # nor is a requeue necessary in the specified state, and the status is correct
     kept.one_pass()
     assert not kept.one_pass(api=CachedApi(direct, direct)).changed
 
@@ -282,7 +282,7 @@ def test_druid_does_not_respond(kept: Kept, reaction: Any) -> None:
     outcome = kept.one_pass(timeouts=IMPATIENT)
     assert kept.condition("Degraded") == ("True", "DruidUnreachable")
     assert outcome.report is not None
-    # what there is to do in Kubernetes has been done, and Druid is asked again soon
+    # Kubernetes is up to date, and Druid is read again soon
     assert any(step.key.kind == "ConfigMap" for step in outcome.plan.steps)
     assert outcome.report.requeue_after is not None
     eventually(lambda: (report := kept.one_pass().report) is not None and report.is_ready)
@@ -357,7 +357,7 @@ def test_druid_requires_tls_and_a_client_certificate(
         live.create(secret("own", tls_crt=certificate, tls_key=key))
         assert told(**OWN)[0] == "AsExpected"
         assert kept.in_druid(COORDINATOR, "maxSegmentsToMove") == 4
-        # at the cluster's own router nothing is looked for before it listens there
+        # no request is sent to the cluster's own router before it listens
         assert told(**OWN, url=None)[0] == "RouterNotFound"
 
 
@@ -368,7 +368,7 @@ def test_cluster_without_resource(live: NamespaceClient, druid: Druid) -> None:
         eventually(lambda: (report := kept.one_pass(spec=spec).report) is not None and report.is_ready)
         assert [each for each in proxy.exchanges if each.path.endswith(COORDINATOR)]
         assert kept.sent == []
-        # nobody owns its Services, so none of them is taken for its router
+        # its Services have no owner, so none of them is used as its router
         report = kept.one_pass(spec=spec, url=None).report
         assert report is not None
         assert [problem.reason for problem in report.problems] == ["RouterNotFound"]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Events about a resource: said once, counted when they come again, and never many at a time, on a real API server."""
+"""Events about a resource: reported once, counted if repeated, and limited in number, on a real API server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def warnings(live: NamespaceClient) -> dict[str, int]:
 
 
 def limited_pass(live: NamespaceClient) -> Outcome:
-    """Make a pass as a user with few rights."""
+    """Reconcile as a user with few permissions."""
     return run(connection(live, "limited"), cluster_request(NAME, live.namespace), lambda _text: None, Clock())
 
 

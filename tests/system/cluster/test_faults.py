@@ -46,7 +46,7 @@ Tell = Callable[[str, object], None]
 FEWEST = 15
 # How often a sort of request is tried again for each fault: not every attempt has one of it.
 ENOUGH = 4
-# The first pass may have to leave the finalizer to the next one.
+# The first reconcile may have to leave the finalizer to the next one.
 FINALIZER_PATCH = "PATCH json-patch object"
 
 # Whether each request fails in each way, or each sort of request in some.
@@ -57,7 +57,7 @@ EACH = [
 
 
 def run(api: KubernetesApi, request: Request) -> Outcome | None:
-    """Make a run; None when it ended with an error that a person is told of."""
+    """Make a run; None if it ended with an error that a user gets."""
     try:
         return run_cluster(api, request, lambda _text: None, Clock(sleep=lambda _seconds: None))
     except DruidopsError:
@@ -66,8 +66,11 @@ def run(api: KubernetesApi, request: Request) -> Outcome | None:
 
 @dataclass
 class Attempts:
-    """Attempts of which each fails at another request. `met` counts how often each sort of request failed in each way;
-    `late` are sorts that may come after the first pass only.
+    """
+    Attempts of which each fails at another request.
+
+    `met` counts how often each sort of request failed in each way; `late` are sorts that may occur after the first
+    reconcile only.
     """
 
     proxy: FaultProxy
@@ -136,7 +139,7 @@ class Attempts:
 
 @pytest.fixture
 def tell(record_property: Callable[[str, object], None]) -> Tell:
-    """Say in the summary what was tried."""
+    """Add the attempts to the summary."""
     return lambda what, attempts: record_property("told", f"{what}: {attempts}")
 
 
@@ -198,7 +201,7 @@ def test_deletion(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bo
 
 @pytest.mark.parametrize("each", EACH)
 def test_deletion_by_the_finalizer(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
-    """A person has deleted the resource, and the next passes do the rest."""
+    """A user has deleted the resource, and the next reconciles complete the deletion."""
     foreign = claim("foreign", "brokers", app=None)
     live.create(foreign)
 

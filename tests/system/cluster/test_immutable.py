@@ -132,7 +132,7 @@ def test_is_recreated_and_nothing_else_is_deleted(cluster: NamespaceClient, what
 
 
 def test_volume_claim_template_is_removed(cluster: NamespaceClient) -> None:
-    """The mount goes with it, which restarts the pods by the rollout; the claims are data and stay."""
+    """The mount is removed with it, which restarts the pods by the rollout; the PVCs are data and are kept."""
     claims = kept(cluster, "PersistentVolumeClaim")
     assert claims
     change(cluster, {"volumeClaimTemplates": None, "volumeMounts": None})
@@ -162,7 +162,7 @@ def test_keeps_the_replicas_of_an_autoscaler(live: NamespaceClient) -> None:
 
 
 def annotate_pods(live: NamespaceClient) -> None:
-    """Add an annotation to the pods, as a person does."""
+    """Add an annotation to the pods, as a user does."""
     note = {"note": "mine"}
     live.edit("StatefulSet", STATEFUL, lambda each: each["spec"]["template"]["metadata"].update(annotations=note))
 
@@ -180,7 +180,7 @@ def add_variable(live: NamespaceClient) -> None:
 
 
 def apply_label(live: NamespaceClient) -> None:
-    """Add a label to the pods, as a tool with a field manager of its own does."""
+    """Add a label to the pods, as a tool with its own field manager does."""
     template = {"metadata": {"labels": {"example.com/tool": "x"}}}
     body = {
         "apiVersion": "apps/v1",
@@ -364,7 +364,7 @@ class Dying:
 
 
 def dying_pass(live: NamespaceClient, name: str, last: int, is_sent: bool) -> bool:
-    """Make a pass that is killed; False when it ends before."""
+    """Make a reconcile that is killed; False if it ends before."""
     api = connection(live)
     dying = replace(api, transport=Dying(api.transport, last, is_sent))
     try:
@@ -378,7 +378,7 @@ POLICIES = ("Parallel", "OrderedReady")
 
 
 def deaths() -> Iterator[tuple[int, str]]:
-    """Yield number after number, each with another policy, so that each pass has something to recreate."""
+    """Yield number after number, each with another policy, so that each reconcile has something to recreate."""
     for number in range(1, 100):
         yield number, POLICIES[number % 2]
 
@@ -405,7 +405,7 @@ def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: boo
         assert kept(live, "Pod", "PersistentVolumeClaim") == data, number
         if not was_killed:
             break
-    # The DELETE, a look whether it is gone, the apply, the owners, status and events at the least.
+    # The DELETE, a GET until it is deleted, the apply, the owners, status and events at the least.
     assert number > 5
 
 
@@ -459,7 +459,7 @@ def with_a_selector_of_the_go_operator(live: NamespaceClient) -> str:
 
 
 def test_selector_with_more_labels_than_the_new_pods(golden: NamespaceClient) -> None:
-    """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing by themselves."""
+    """The Go operator selects by podLabels; OnDelete, so that the changed labels restart nothing."""
     operator = GoOperator(golden, "hand").run()
     operator.settled()
     take_over(golden, "hand")
@@ -511,7 +511,7 @@ def test_template_with_duplicates_is_recreated_unchanged(golden: NamespaceClient
     assert (second.plan.findings, second.plan.steps) == ((), ())
     operator.settled()
     assert kept(golden, "Pod") == pods
-    # All of it is ours as before: what is taken out goes.
+    # All of it is still ours: removed fields are removed.
     golden.merge("Druid", "hand", {"spec": {"workloadAnnotations": None}})
     one_pass(golden, "hand")
     gone = golden.get("StatefulSet", "druid-hand-historicals-hot")
@@ -520,7 +520,7 @@ def test_template_with_duplicates_is_recreated_unchanged(golden: NamespaceClient
 
 
 def test_deployment_group_becomes_a_stateful_set_and_back(cluster: NamespaceClient) -> None:
-    """Another kind is another object: the one comes, the other goes."""
+    """Another kind is another object: the new one is created, the old one is deleted."""
     for kind, other in (("Deployment", "StatefulSet"), ("StatefulSet", "Deployment")):
         change(cluster, {"kind": kind, "volumeClaimTemplates": None, "volumeMounts": None})
         assert one_pass(cluster, NAME).plan.findings == ()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the schema of another day has let in is named in a condition, and changes nothing of a cluster that runs."""
+"""A spec that an older schema has accepted is reported in a condition, and a running cluster is not changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
     without_status,
 )
 
-# The Go operator's CRD has it as bytes, which are text in JSON.
+# The Go operator's CRD has it as bytes, which are strings in JSON.
 BYTES = {"type": "default", "spec": "eyJwcm9wZXJ0aWVzIjogIiJ9"}
 # (what is stored, the field that is named)
 STORED: list[tuple[Any, str]] = [

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster from its creation to its end, as a person runs the playbook."""
+"""A cluster from creation to deletion, as a user runs the playbook."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_by_a_provided_resource(ansible: Ansible, live: NamespaceClient, form: s
     assert ansible.cluster(**given, **QUICK).changed
     assert live.made() == all_kinds_cluster.OBJECTS
     assert not ansible.cluster(**given).changed
-    # what others say about the resource stays
+    # metadata of other clients is kept
     live.merge("Druid", "wiki", {"metadata": {"labels": {"team": "a"}}})
     live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=5))
     again = ansible.cluster(**given, **QUICK)
@@ -84,7 +84,7 @@ def test_by_a_provided_resource(ansible: Ansible, live: NamespaceClient, form: s
 def test_by_a_mapping_with_templates(each_ansible: Ansible, live: NamespaceClient) -> None:
     document = all_kinds_cluster.resource()
     document["spec"]["image"] = "apache/druid:{{ 16 * 2 + 1 }}.0.0"
-    # a date in YAML is text in Kubernetes
+    # a date in YAML is a string in Kubernetes
     document["metadata"]["annotations"] = {"since": "SINCE"}
     task = {"namespace": live.namespace, "resource": document}
     play = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"druidops.druid.cluster": task}]}]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The overlay of a pod template merges lists as the API server's own documents say."""
+"""Pod templates are merged by the list types in the API server's own documents."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An object of a wanted name that is not this cluster's is never touched."""
+"""An object with a desired name that is not owned by this cluster is never changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 SELECTED = {"theirs": "yes"}
 TEMPLATE = {"metadata": {"labels": SELECTED}, "spec": {"containers": [{"name": "theirs", "image": "example.com/x"}]}}
 WORKLOAD = {"selector": {"matchLabels": SELECTED}, "template": TEMPLATE, "replicas": 0}
-# Somebody else's object of each kind, by the name that ours has, and the group that ours belongs to.
+# A foreign object of each kind with the name of one of ours, and the group of ours.
 THEIRS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "common ConfigMap": (f"ConfigMap {NAME}-druid-common-config", None, {"data": {"theirs": "yes"}}),
     "ConfigMap": (f"ConfigMap {STATEFUL}-config", "historicals", {"data": {"theirs": "yes"}}),
@@ -57,18 +57,18 @@ THEIRS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
 
 
 def unlabelled(_live: NamespaceClient, _name: str) -> dict[str, Any]:
-    """Nothing says whose it is."""
+    """No field identifies the owner."""
     return {}
 
 
 def labelled_like_ours(_live: NamespaceClient, name: str) -> dict[str, Any]:
-    """As if it had been copied from ours, but nobody owns it."""
+    """Like a copy of ours, but without an owner."""
     group = {"nodeSpecUniqueStr": name.removesuffix("-config"), "component": "historical"}
     return {"labels": {"app": "druid", "druid_cr": NAME, **group}}
 
 
 def of_another_controller(live: NamespaceClient, name: str) -> dict[str, Any]:
-    """It carries our labels, but somebody else controls it."""
+    """It has our labels, but another controller."""
     owner = live.create({"kind": "ConfigMap", "metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     return {**labelled_like_ours(live, name), "ownerReferences": [{**reference, "controller": True}]}
@@ -104,7 +104,7 @@ def test_foreign_object_is_never_changed(
     resource = KINDS[kind].plural
     assert [write for write in live.writes(mark) if (write.resource, write.name) == (resource, name)] == []
     assert decided(live.get(kind, name)) == before
-    # Nothing of that group is there, and everything of the others.
+    # No object of that group exists, and all of the others.
     made = live.made() - {(kind, name), ("ConfigMap", "owner")}
     held_back = {STATEFUL: "historicals", STATELESS: "brokers"}
     there = {key for unique_name, key in held_back.items() if any(unique_name in each for _kind, each in made)}
@@ -133,7 +133,7 @@ def decided(live: Manifest) -> Manifest:
 
 @pytest.mark.parametrize("by", ["operator", "hand", "variable"])
 def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: NamespaceClient, by: str) -> None:
-    """As it is restored from a backup, say: with our labels, also in its selector, and no owner."""
+    """As restored from a backup: with our labels, also in its selector, and no owner."""
     labels = labelled_like_ours(live, STATEFUL)["labels"]
     template = {**TEMPLATE, "metadata": {"labels": labels}}
     content = {"selector": {"matchLabels": labels}, "template": template, "serviceName": "theirs", "replicas": 1}
@@ -184,7 +184,7 @@ def test_clusters_with_conflicting_names_keep_each_others_objects(live: Namespac
     assert {key: decided(live.get(*key)) for key in theirs} == {key: decided(each) for key, each in theirs.items()}
     assert one_pass(live, first).plan.steps == ()
 
-    # The second goes with all that is its own, which is none of the first's, its data least of all.
+    # The second is deleted with all of its objects, and with nothing of the first, in particular not its data.
     live.delete("Druid", second)
     one_pass(live, second)
     eventually(lambda: live.find("Druid", second) is None)

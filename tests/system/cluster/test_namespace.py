@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a namespace goes is found out by a dry run, which may be refused for other reasons, too."""
+"""A terminating namespace is detected by a dry run, which may be rejected for other reasons as well."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""`--check --diff` by what it prints: that, and nothing else, is then written."""
+"""The output of `--check --diff` is exactly what is written afterwards."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def before() -> Manifest:
 
 
 def after() -> Manifest:
-    """Return the specification that a person proposes."""
+    """Return the proposed specification."""
     spec = before()
     spec["common.runtime.properties"] = (
         "druid.zk.service.enabled=true\ndruid.metadata.storage.connector.password=hunter2-new\n"
@@ -117,7 +117,7 @@ def written(live: NamespaceClient, mark: Any) -> set[tuple[str, str]]:
 
 
 def written_in_order(live: NamespaceClient, mark: Any) -> list[tuple[str, str]]:
-    """Return the same, each as often as it was written, in the order in which the API server was asked."""
+    """Return the same, each as often as it was written, in the order of the requests."""
     kinds = {kind.plural: name for name, kind in KINDS.items()}
     writes = [each for each in live.writes(mark) if not each.dry_run and each.subresource != "status"]
     writes.sort(key=lambda each: each.received)
@@ -125,9 +125,10 @@ def written_in_order(live: NamespaceClient, mark: Any) -> list[tuple[str, str]]:
 
 
 def state(live: NamespaceClient) -> dict[tuple[str, str], str]:
-    """Return what each object is at, the resource as well.
+    """
+    Return the state of each object, including the resource.
 
-    Claims are changed by who binds them. An autoscaler has no generation, and its version changes with its status.
+    PVCs are changed by the volume controller. An autoscaler has no generation, and its version changes with its status.
     """
     kinds = {kind for kind, _name in all_kinds_cluster.OBJECTS} - {"PersistentVolumeClaim"} | {"Druid"}
     found = [(kind, each, each["metadata"]) for kind in kinds for each in live.list(kind)]

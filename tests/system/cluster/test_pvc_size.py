@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The size of claims in the specification: less than what the claims have is refused, and the way back is open."""
+"""The size of PVCs in the specification: less than the current size is rejected, and can be reverted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAIM = f"data-{STATEFUL}-0"
 
 @pytest.fixture
 def cluster(live: NamespaceClient) -> NamespaceClient:
-    """A cluster whose claim is bound."""
+    """A cluster whose PVC is bound."""
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1))
     assert one_pass(live, NAME).plan.findings == ()
     eventually(lambda: (live.find("PersistentVolumeClaim", CLAIM) or {}).get("status", {}).get("phase") == "Bound")
@@ -32,13 +32,13 @@ def ask_for(live: NamespaceClient, storage: str) -> None:
 
 
 def template(live: NamespaceClient) -> str:
-    """Return the size that the StatefulSet's next claims have."""
+    """Return the size of the next PVCs of the StatefulSet."""
     [found] = live.get("StatefulSet", STATEFUL)["spec"]["volumeClaimTemplates"]
     return str(found["spec"]["resources"]["requests"]["storage"])
 
 
 def claim(live: NamespaceClient) -> tuple[str, str]:
-    """Return identity and size of the claim."""
+    """Return identity and size of the PVC."""
     found = live.get("PersistentVolumeClaim", CLAIM)
     return found["metadata"]["uid"], found["spec"]["resources"]["requests"]["storage"]
 

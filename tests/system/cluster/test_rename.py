@@ -40,7 +40,7 @@ def renamed(live: NamespaceClient) -> NamespaceClient:
 
 
 def assert_stays(live: NamespaceClient, *words: str) -> None:
-    """One pass leaves all that served, says so, and says why."""
+    """One reconcile keeps all objects in service, and reports this and the reason."""
     before = {key for key in live.made() if NEW not in key[1]}
     pod = live.get("Pod", POD)["metadata"]
     one_pass(live, NAME, check_mode=True)
@@ -55,7 +55,7 @@ def assert_stays(live: NamespaceClient, *words: str) -> None:
 
 
 def assert_goes(live: NamespaceClient) -> None:
-    """Once nothing is in the way, the old one is gone; its claims are data and stay."""
+    """Once nothing blocks, the old one is deleted; its PVCs are data and are kept."""
     eventually(lambda: one_pass(live, NAME).plan.findings == () and live.find("StatefulSet", STATEFUL) is None)
     assert live.find("StatefulSet", NEW)
     assert live.find("Service", STATEFUL) is None

@@ -60,7 +60,7 @@ def test_pvcs_of_a_stopped_cluster_are_retained(live: NamespaceClient, stop: str
     assert policies(live) == ["Retain"] * len(KEYS)
     assert lasting_claims(live) == before
     assert not one_pass(live, "c").changed
-    # none is condemned either: its owner would be the pod that has gone
+    # none has a pod as owner either, which would delete it
     assert [owners(claim) - {"StatefulSet"} for claim in live.list(CLAIM)] == [set()] * len(before)
 
     live.merge("Druid", "c", patch(None))
@@ -107,7 +107,7 @@ def owned_by_stateful_sets(live: NamespaceClient) -> dict[str, str]:
 
 
 def nothing_else_is_left(live: NamespaceClient, claims: dict[str, str]) -> None:
-    """Wait until only these PVCs are there, and nothing can delete them any more."""
+    """Wait until only these PVCs exist, and nothing can delete them any more."""
     eventually(lambda: live.made() == {(CLAIM, name) for name in claims} and not live.list("Pod"))
     assert lasting_claims(live) == claims
     assert [owners(claim) for claim in live.list(CLAIM)] == [set()] * len(claims)

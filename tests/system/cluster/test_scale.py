@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A pass of one cluster costs the same, however many others there are."""
+"""A reconcile of one cluster costs the same with any number of other clusters."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OTHERS = 20
 
 
 def requests(proxy: FaultProxy, live: NamespaceClient, name: str) -> list[Seen]:
-    """Return the requests of one pass; how often the status is written depends on how fast the controllers are."""
+    """Return the requests of one reconcile; the number of status writes depends on the speed of the controllers."""
     proxy.expect()
     run(proxy.api(), cluster_request(name, live.namespace), lambda _text: None, Clock())
     return [seen for seen in proxy.seen if not seen.path.endswith("/status")]
 
 
 def test_other_clusters_cost_nothing(control_plane: ControlPlane, live: NamespaceClient) -> None:
-    """Neither a pass with nothing to do, nor a creation, nor an update sends a request more."""
+    """Neither a reconcile without changes, nor a creation, nor an update sends an additional request."""
     with fault_proxy(control_plane) as proxy:
 
         def life(name: str) -> list[list[str]]:

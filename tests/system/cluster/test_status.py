@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a person sees of a cluster: conditions, the Go operator's fields, columns, events, and what a wait says."""
+"""What a user sees of a cluster: conditions, the Go operator's fields, columns, events, and the messages of a wait."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def test_status_of_a_ready_cluster(ready: NamespaceClient) -> None:
 
 
 def told(status: Manifest) -> Manifest:
-    """Return what a task tells of a status; how it has come about is left out."""
+    """Return the reported part of a status, without its history."""
     texts = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
     return {**texts, "nodes": status["nodes"], "version": status["version"]}
 
 
-# What a person changes: the specification, below it a group.
+# The fields that a user changes: the specification, and a group in it.
 CHANGES: dict[str, Manifest] = {
     "pods that are replaced": {"spec": {"image": "apache/druid:34.0.0"}},
     "one pod less": all_kinds_cluster.changed("brokers", replicas=0),

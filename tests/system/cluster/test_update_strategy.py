@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 
 
 class Strategy(NamedTuple):
-    """Where a kind of workload says how its pods are replaced, and the way that takes no parameters."""
+    """The field of a kind of workload for its update strategy, and the strategy without parameters."""
 
     kind: str
     name: str
@@ -40,7 +40,7 @@ def of(live: NamespaceClient, strategy: Strategy) -> dict[str, Any]:
 
 
 def change(live: NamespaceClient, strategy: Strategy, wanted: dict[str, Any] | None) -> None:
-    """Change the resource, see that check mode foretells it, and that one pass does it for good."""
+    """Change the resource, verify that check mode predicts it, and that one reconcile applies it permanently."""
     live.merge("Druid", NAME, {"spec": {"nodes": {strategy.group: {strategy.field: wanted}}}})
     uid = live.get(strategy.kind, strategy.name)["metadata"]["uid"]
     checked, done = one_pass(live, NAME, check_mode=True).plan, one_pass(live, NAME).plan

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Text of a resource arrives in the objects byte for byte, and is executed nowhere on its way."""
+"""Text of a resource is copied to the objects byte for byte, and is never evaluated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.tests.system.support.playbook import Ans
 
 
 def texts(marker: Path) -> list[str]:
-    """Return texts that mean something to a template, a shell, a formatter, or a parser; some would make the marker."""
+    """Return strings with a meaning for a template, a shell, a formatter, or a parser; some would create the marker."""
     touch = f"touch {marker}"
     return [
         "{{ 1+1 }}",
@@ -85,7 +85,7 @@ KEYS = (
 
 
 def resource(marker: Path) -> Manifest:
-    """Return a resource that has each text in each place where text can be."""
+    """Return a resource that has each string in each field that can contain it."""
     every = texts(marker)
     document = all_kinds_cluster.resource(
         extraCommonConfig=[{"name": "extra"}],
@@ -118,11 +118,11 @@ def as_json(_live: NamespaceClient, ansible: Ansible, document: Manifest) -> dic
 
 
 def as_yaml(_live: NamespaceClient, ansible: Ansible, document: Manifest) -> dict[str, Any]:
-    # in quotes: a text that this library leaves bare may be a number to kubectl, and so to us
+    # quoted: a string that this library writes unquoted may be a number for kubectl, and so for us
     return {"resource": ansible.write("wiki.yml", yaml.safe_dump(document, default_style='"'))[1:]}
 
 
-# As a person writes it: a tool would put quotes around all of these.
+# As a user writes it: a tool would quote all of these.
 BY_HAND = """
 apiVersion: druid.apache.org/v1alpha1
 kind: Druid
@@ -198,7 +198,7 @@ def extra_configuration(marker: Path) -> Manifest:
 
 
 def assert_arrived(live: NamespaceClient, document: Manifest, marker: Path) -> None:
-    """Each text is in the objects as it is in the resource."""
+    """Each string is in the objects as it is in the resource."""
     every, extra = texts(marker), extra_configuration(marker)["data"]
     stored = live.get("Druid", "wiki")
     assert stored["metadata"]["annotations"].items() >= document["metadata"]["annotations"].items()

@@ -70,7 +70,7 @@ def test_supervisor_is_created_kept_and_terminated(ingestion: Ingesting) -> None
 
 
 def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
-    """A field that it does not know is no reason to write, and from Druid 33 on to store a version, in every pass."""
+    """An unknown field is no reason to write in every reconcile, which would store a version since Druid 33."""
     ingestion.kafka.make_topic(ingestion.name)
     spec = kafka_spec(ingestion, inputFormat={"type": "json", "featureSpce": {}})
     compaction = {"skipOffsetFromLatest": "PT4H", "tuningConfig": {"splitHintSpec": {"type": "maxSize", "maxSpilt": 1}}}
@@ -82,10 +82,10 @@ def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
         assert "ignores unknown field spec.ioConfig.inputFormat.featureSpce" in warnings
         assert "ignores unknown field tuningConfig.splitHintSpec.maxSpilt" in warnings
     events = [each for each in ingestion.live.list("Event") if each["reason"] == "SpecWarning"]
-    # told when the resource was new, not in each pass
+    # reported when the resource was new, not in each reconcile
     assert sorted((each["message"], each["count"]) for each in events) == sorted((w, 1) for w in told[0].warnings)
 
-    # what somebody changes besides is put right, and that is all
+    # other changes are reverted, and nothing else
     changed = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
     changed["spec"]["ioConfig"]["taskDuration"] = "PT30M"
     ingestion.druid.request("POST", "/druid/indexer/v1/supervisor", changed)
@@ -162,7 +162,7 @@ def kept_compaction(ingestion: Ingesting) -> Any:
 
 
 def change_in_druid(ingestion: Ingesting) -> None:
-    """Somebody changes the supervisor in Druid's console."""
+    """A user changes the supervisor in Druid's console."""
     path = f"/druid/indexer/v1/supervisor/{ingestion.name}"
     spec = ingestion.druid.request("GET", path)
     spec["spec"]["ioConfig"]["taskCount"] = 3
@@ -221,7 +221,7 @@ def test_supervisor_of_the_go_operator_is_adopted(ingestion: Ingesting) -> None:
     versions = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}/history")
     assert len(versions) == 1
 
-    # its record goes first, and the status tells what there is to end
+    # its record is deleted first, and the status contains what has to be terminated
     record = ingestion.live.get("ConfigMap", f"{ingestion.name}-ingestion")
     assert ingestion.stored["status"]["appliedHash"] == record["data"]["sha256"]
     ingestion.live.delete(KIND, ingestion.name, "Foreground")
@@ -231,7 +231,7 @@ def test_supervisor_of_the_go_operator_is_adopted(ingestion: Ingesting) -> None:
 
 
 def as_the_go_operator(ingestion: Ingesting, task: str, document: Any) -> None:
-    """Leave in the status what it leaves there once Druid has answered."""
+    """Set the status to that after a response of Druid."""
     status = {
         "taskId": task,
         "type": "DruidIngestionControllerCreateSuccess",
@@ -254,7 +254,7 @@ def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) 
 
 
 def test_adoption_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
-    """What the Go operator knows of its task is kept until it is put down: nothing else tells that it was submitted."""
+    """The Go operator's record of its task is kept until it is in ours: nothing else shows that it was submitted."""
     document = batch_spec(ingestion)
     task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]
     ingestion.live.create(ingestion.resource("native-batch", document, paused=True))
@@ -273,7 +273,7 @@ def test_adoption_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
 
 @pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RejectedByDruid")])
 def test_supervisor_that_becomes_a_batch_is_terminated_once(ingestion: Ingesting, suspend: bool, reason: str) -> None:
-    """Also when the batch is not begun, or when Druid refuses it."""
+    """Also if the batch is not submitted, or if Druid rejects it."""
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
     ingestion.settled()
@@ -292,7 +292,7 @@ def test_older_resource_keeps_the_supervisor(ingestion: Ingesting) -> None:
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
     ingestion.live.create(resource)
     ingestion.settled()
-    # Kubernetes tells the age in whole seconds.
+    # Kubernetes prints the age in whole seconds.
     time.sleep(1)
     younger = f"{ingestion.name}-younger"
     ingestion.live.create({**resource, "metadata": {"name": younger}})

@@ -157,7 +157,7 @@ def test_router_that_returns(in_cluster: Ingesting) -> None:
 
 @pytest.mark.parametrize("answers", [False, True])
 def test_terminating_namespace(ingestion: Ingesting, answers: bool) -> None:
-    """With it goes what was put down about the supervisor, which is ended nevertheless while Druid answers."""
+    """The record of the supervisor is deleted with it, which is terminated nevertheless while Druid responds."""
     live = ingestion.live
     live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
     ingestion.settled()
@@ -193,7 +193,7 @@ def delete(ingestion: Ingesting, kind: str, name: str) -> None:
 
 
 def assert_left_behind(ingestion: Ingesting, gone: Outcome[Any], why: str, *, has_events: bool = True) -> None:
-    """The resource is gone, the supervisor is not, and that is said."""
+    """The resource is deleted, the supervisor is not, and this is reported."""
     assert ingestion.live.find(KIND, ingestion.name) is None
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     [warning] = [text for text in gone.warnings if why in text]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run that is killed after any of its requests is finished by the next one, and nothing is done twice."""
+"""A run that is killed after any of its requests is completed by the next one, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ansible_collections.druidops.druid.tests.system.support.ingestion_specs imp
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.druid.druid import Druid
 
-# More requests than any of these passes sends.
+# More requests than any of these reconciles sends.
 MANY = 40
 
 
 class Killed(BaseException):
-    """No error that anything would catch: whoever is killed cleans up nothing."""
+    """Not an error that anything would catch: a killed process cleans up nothing."""
 
 
 @contextmanager
 def killed_after(requests: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Let the run die once so many requests have been answered; yield what was sent."""
+    """Kill the run after this number of requests; yield what was sent."""
     sent: list[str] = []
 
     def counted(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,7 +50,7 @@ def killed_after(requests: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
 
 
 def die_after(ingestion: Ingesting, requests: int, monkeypatch: pytest.MonkeyPatch, **request: Any) -> bool:
-    """Make a pass that dies; False when it ended before it came to that."""
+    """Make a reconcile that is killed; False if it ended before."""
     with killed_after(requests, monkeypatch):
         try:
             ingestion.one_pass(**request)
@@ -66,7 +66,7 @@ def test_a_creation(kind: str, step: int, live: NamespaceClient, druid: Druid, m
         with ingesting(live, druid) as ingestion:
             ingestion.kafka.make_topic(ingestion.name)
             spec = kafka_spec(ingestion) if kind == "kafka" else batch_spec(ingestion)
-            # one that reads has tasks, which take their time
+            # a supervisor that reads has tasks, which take their time
             live.create(ingestion.resource(kind, spec, **({"suspend": True} if kind == "kafka" else {})))
             has_died = die_after(ingestion, requests, monkeypatch)
             ingestion.settled()
@@ -98,7 +98,7 @@ def test_a_change(step: int, live: NamespaceClient, druid: Druid, monkeypatch: p
 def test_new_supervisor_id_and_deletion(
     step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both are put down before the new one is made, and neither outlives the resource."""
+    """Both are recorded before the new one is created, and neither outlives the resource."""
     for requests in range(1, MANY, step):
         with ingesting(live, druid) as ingestion:
             new = replace(ingestion, name=f"{ingestion.name}-new")

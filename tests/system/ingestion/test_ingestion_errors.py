@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is in the way of an ingestion is said in its conditions, leaks nothing, and passes with its cause."""
+"""A problem of an ingestion is reported in its conditions without secrets, and is resolved with its cause."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
 PLAYBOOK = Path(__file__).resolve().parents[3] / "playbooks" / "operator_druid_ingestion.yml"
 DEFAULTS = {name: option.get("default") for name, option in {**request.ARGUMENTS, **ARGUMENTS}.items()}
 CANARY = "hunter2-the-canary"
-# Seconds: what answers late is not waited for.
+# Seconds: later responses are not awaited.
 ONE_TRY = Options(timeouts=Timeouts(retry_timeout=0))
-# Seconds: what answers late is not waited for.
+# Seconds: later responses are not awaited.
 IMPATIENT = Options(timeouts=Timeouts(read_timeout=1, retry_timeout=0))
 FORBIDDEN = Answer(403, (("Content-Type", "application/json"),), b'{"Access-Check-Result":"no"}')
 LOGIN_PAGE = Answer(200, (("Content-Type", "text/html"),), b"<html><title>Log in</title></html>")
@@ -96,13 +96,13 @@ def test_operator_limits_the_time_of_reads_not_of_writes(ingestion: Ingesting) -
 
 
 def slow(request: Request, forward: Forward) -> Answer | Loss:
-    """Answer, but later than an answer to what only reads is waited for."""
+    """Respond, but later than the timeout of reads."""
     time.sleep(6)
     return forward(request)
 
 
 def test_unreachable_server(ingestion: Ingesting) -> None:
-    # a name that nobody knows is not tried again
+    # an unknown host name is not retried
     for url, settings in (("http://127.0.0.1:1", ONE_TRY), ("http://no-such-host.invalid:8888", Options())):
         resource = ingestion.resource("kafka", kafka_spec(ingestion))
         resource["metadata"]["name"] = name = f"{ingestion.name}-{len(url)}"
@@ -126,7 +126,7 @@ def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid
         }
         live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
         auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
-        # nothing of it is ever accepted: whether it came to that is the point
+        # nothing of it is ever accepted: this is what the test is about
         live.create(ingestion.resource("scheduled-batch", {"id": ingestion.name, "spec": {}}, auth=auth))
         ingestion.one_pass(settings=ONE_TRY)
         expected = {"wrong": "Unauthorized", "right": "RejectedByDruid"}[password]
@@ -150,7 +150,7 @@ def test_required_objects_are_missing(ingestion: Ingesting) -> None:
     ingestion.live.merge(KIND, ingestion.name, {"spec": spec})
     ingestion.one_pass()
     assert ingestion.condition("Ready") == ("False", "ClusterNotFound")
-    # and it does not hang: nothing was ever given to Druid
+    # and it does not hang: nothing was ever sent to Druid
     ingestion.one_pass(absent=True)
     assert ingestion.live.find(KIND, ingestion.name) is None
 
@@ -193,7 +193,7 @@ def test_resource_is_deleted_while_druid_is_unavailable(ingestion: Ingesting) ->
 
 
 def test_deletion_waits_for_fixable_problems(ingestion: Ingesting) -> None:
-    """A password that is not in its Secret can be put there; a Secret that is gone is not waited for."""
+    """A password that is missing in its Secret can be added; a deleted Secret is not awaited."""
     data = {"OperatorUserName": "u", "OperatorPassword": "p"}
     ingestion.live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
     auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
@@ -216,7 +216,7 @@ def test_deletion_waits_for_fixable_problems(ingestion: Ingesting) -> None:
 
 
 def test_task_that_keeps_running_is_named(ingestion: Ingesting) -> None:
-    """Until the supervisor looks again, which it does after its period, it knows of no task."""
+    """It knows no task until the supervisor polls again, after its period."""
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, period="PT1H")))
     ingestion.one_pass()

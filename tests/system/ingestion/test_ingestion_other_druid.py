@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An ingestion that is about another Druid by now takes nothing away there: two addresses that lead to the same one."""
+"""An ingestion that refers to another Druid removes nothing from the previous one: two addresses of the same Druid."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ingestions while the Overlord dies in the middle of each operation, and while Kafka is down: nothing is lost."""
+"""The Overlord is killed during each operation on an ingestion, or Kafka is down: nothing is lost."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ ROWS = 10
 
 @dataclass(frozen=True)
 class Operation:
-    """A change of the spec of an ingestion (None: it is deleted) that does nothing, reads, or is suspended before.
+    """
+    A change of the spec of an ingestion (None: it is deleted) that does nothing, reads, or is suspended before.
 
-    `given`: how often Druid has stored the supervisor in the end. `read`: how often each row is there.
+    `given`: how often Druid has stored the supervisor at the end. `read`: how often each row exists.
     """
 
     starts: str
@@ -58,7 +59,7 @@ OPERATIONS = {
     "suspension": Operation("reading", {"suspend": True}, 2),
     "resumption": Operation("suspended", {"suspend": False}, 3),
     "reset": Operation("suspended", {"suspend": False, "resumePolicy": "Reset"}, 3, read=2),
-    # what is stored last says that it is to be gone
+    # the last stored version is a tombstone
     "termination": Operation("reading", None, 2),
 }
 
@@ -73,7 +74,7 @@ class Case:
         self.request = {"absent": True} if operation.change is None else {}
 
     def begin(self) -> None:
-        """Bring it to where the operation starts, with nothing that is still under way."""
+        """Set the initial state of the operation, with no operation in progress."""
         starts, ingestion = self.operation.starts, self.ingestion
         ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), paused=starts == "paused"))
         if starts == "paused":
@@ -86,20 +87,20 @@ class Case:
             eventually(ingestion.is_idle)
 
     def operate(self) -> None:
-        """Want the operation, and make the pass that meets the death."""
+        """Start the operation, and make the reconcile during which the Overlord is killed."""
         if self.operation.change is not None:
             self.ingestion.live.merge(KIND, self.ingestion.name, {"spec": dict(self.operation.change)})
         self.ingestion.one_pass(**self.request)
 
     def go_on(self) -> None:
-        """Make passes, as the operator would, until there is nothing left to do."""
+        """Reconcile as the operator would, until there is nothing left to do."""
         if self.operation.change is None:
             self.ingestion.one_pass(**self.request)
         else:
             self.ingestion.settled()
 
     def check(self) -> None:
-        """It is as it would be had nobody died."""
+        """The state is the same as without the outage."""
         is_listed = self.ingestion.name in self.ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
         assert is_listed == (self.operation.change is not None)
         assert self.ingestion.times_given("kafka") == self.operation.given
@@ -135,7 +136,7 @@ def together(calls: list[Any]) -> None:
 def test_overlord_is_killed_during_each_operation(
     moment: Moment, cases: dict[str, Case], batch: Ingesting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the passes that come then bring it to the same end: nothing is given to Druid twice, and no row is lost."""
+    """The following reconciles lead to the same end: nothing is sent to Druid twice, and no row is lost."""
     assert Supervisor.__init__.__kwdefaults__ is not None
     # how long a live one may still be at it need not be waited for
     monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
@@ -144,7 +145,7 @@ def test_overlord_is_killed_during_each_operation(
     operations = [*(each.operate for each in cases.values()), batch.one_pass]
     while_the_overlord_dies(druid, [*proxies, batch.proxy], moment, lambda: together(operations))
     if moment is before:
-        # to end something is tried again by the same pass
+        # a termination is retried by the same reconcile
         told = {name: case.ingestion.condition("Ready") for name, case in cases.items() if name != "termination"}
         assert told == dict.fromkeys(told, ("False", "DruidUnreachable"))
 
@@ -159,7 +160,7 @@ def test_overlord_is_killed_during_each_operation(
 def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
     live: NamespaceClient, druid_apart: Druid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is suspended is not reset and resumed meanwhile, either: the reset would be lost."""
+    """Nor is a suspended supervisor reset and resumed: the reset would be lost."""
     # that one starts nonetheless need not be waited for
     monkeypatch.setattr(supervisor, "_START", 5.0)
     with ingesting(live, druid_apart) as ingestion, ingesting(live, druid_apart) as suspended:
@@ -172,7 +173,7 @@ def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
         eventually(rows.has_all)
 
         druid_apart.kill("kafka")
-        # one that has read says RUNNING for as long as it asks Kafka for nothing: a successor has to
+        # a supervisor that has read stays RUNNING while it does not use Kafka: a successor has to connect
         ingestion.live.merge(KIND, ingestion.name, {"spec": TUNED})
         eventually(lambda: ingestion.one_pass() and ingestion.condition("Ready") == ("False", "SupervisorUnhealthy"))
         status = ingestion.stored["status"]
@@ -181,7 +182,7 @@ def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
         assert status["recentErrors"]
         assert ingestion.condition("Degraded") == ("True", "SupervisorUnhealthy")
         assert ingestion.writes == []
-        # one that has been connected to Kafka needs nothing of it while it is suspended: a successor does
+        # a supervisor that has been connected does not need Kafka while it is suspended: a successor does
         suspended.live.merge(KIND, suspended.name, {"spec": TUNED})
         suspended.one_pass()
         case.operate()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An ingestion as people run it: by the playbook from the installed tarball, and by the operator."""
+"""An ingestion as users run it: by the playbook from the installed tarball, and by the operator."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Rows from Kafka to SQL by a DruidIngestion: suspended, resumed, changed and ended, none lost or doubled unasked."""
+"""Rows from Kafka to SQL by a DruidIngestion: suspended, resumed, changed and deleted, none lost or duplicated."""
 
 from __future__ import annotations
 

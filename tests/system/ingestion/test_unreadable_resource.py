@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A resource that Kubernetes stores and nobody can read stops no other one of its namespace."""
+"""A resource that Kubernetes stores and Python cannot parse blocks no other one of its namespace."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def resource(name: str) -> Manifest:
 def test_unreadable_resource_blocks_no_other(live: NamespaceClient) -> None:
     own = live.create(resource("own"))
     live.create(resource("other"))
-    # What Python cannot read it cannot write either, nor can this test read the answer.
+    # Python cannot serialize what it cannot parse, nor can this test parse the response.
     with suppress(RecursionError):
         body = json.dumps(resource("deep")).replace('"%%"', DEEP)
         live.plane.request("POST", live.path(KIND), body, user="person")

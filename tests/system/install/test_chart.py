@@ -31,7 +31,7 @@ KEEP = {"helm.sh/resource-policy": "keep"}
 
 @pytest.fixture
 def installer(tmp_path: Path) -> Installer:
-    """Somebody without a cluster."""
+    """A helm without a cluster."""
     return Installer(tmp_path)
 
 
@@ -109,7 +109,7 @@ def test_values_of_the_chart_of_the_go_operator(installer: Installer) -> None:
 
 
 def check_deployment(deployment: Manifest) -> None:
-    """Compare what VALUES say with what is in there."""
+    """Compare VALUES with the chart's values."""
     variables = environment(deployment)
     assert {**VALUES["env"], "MAX_CONCURRENT_RECONCILES": "7", "MORE": "druid-operator"}.items() <= variables.items()
     assert deployment["spec"]["replicas"] == 2

@@ -22,13 +22,13 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 
-# One run is what most of them look at.
+# Most tests examine the same run.
 pytestmark = pytest.mark.xdist_group("demo")
 
 ROOT = Path(__file__).parents[3]
 SOURCES = Path(os.environ["DRUIDOPS_INSTALLED"], "ansible_collections/druidops/druid")
 HANDED_DOWN = ("DRUIDOPS_CORE_2_19", "DRUIDOPS_KUBERNETES_CORE_NEWEST")
-# A cluster that is exported beside the kubeconfig: nobody has said anything of it.
+# A context that is exported with the kubeconfig but is not an argument.
 ELSEWHERE = {"K8S_AUTH_HOST": "https://elsewhere.invalid", "K8S_AUTH_API_KEY": "token", "K8S_AUTH_VERIFY_SSL": "false"}
 PODS = ("brokers-0", "coordinators-0", "historicals-0", "routers*")
 # What the demo makes besides the cluster, in the namespace.
@@ -38,7 +38,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a home, in which the demo has its directory, and a PATH without kubectl."""
+    """A user with a home, in which the demo has its directory, and a PATH without kubectl."""
 
     home: Path
 
@@ -85,7 +85,7 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def person(tmp_path_factory: pytest.TempPathFactory) -> Person:
-    """Somebody who has everything but kubectl."""
+    """A user with all programs but kubectl."""
     home = tmp_path_factory.mktemp("home")
     programs = home / "programs"
     programs.mkdir()
@@ -97,7 +97,7 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Person:
 
 @pytest.fixture(scope="module")
 def shown(control_plane: ControlPlane, person: Person) -> Iterator[Shown]:
-    """The demo's first run: its context is looked up in what is exported."""
+    """The first run of the demo: its context comes from the environment."""
     live = NamespaceClient(control_plane, "druid-demo")
     exported = f"{person.home / 'no such file'}{os.pathsep}{control_plane.kubeconfig('druidops')}"
     variables = {"KUBECONFIG": exported, "DEMO_CONTEXT": "testbed", **ELSEWHERE}
@@ -113,7 +113,7 @@ def shown(control_plane: ControlPlane, person: Person) -> Iterator[Shown]:
 
 
 def kubeconfig(server: str = "https://dev.invalid", context: str = "dev", cluster: str = "dev") -> str:
-    """Return a kubeconfig, whose current context is dev."""
+    """Return a kubeconfig with the current context dev."""
     document = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -171,7 +171,7 @@ def test_a_second_run_changes_nothing(shown: Shown) -> None:
     assert (again.returncode, again.stderr) == (0, "")
     assert re.findall(r"\bchanged=\d+", again.stdout) == ["changed=0"] * 3
     assert '"Nothing to change."' in again.stdout
-    # kubernetes.core patches whether there is a difference or not; the API server is asked what the resource would be
+    # kubernetes.core patches with or without a difference; the API server returns the resulting resource
     writes = [each for each in shown.live.writes(since) if each.resource not in BESIDES]
     assert without_status(writes) == ["update druids small (dry run)"]
     assert all(each.dry_run for each in writes)

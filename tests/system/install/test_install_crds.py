@@ -24,7 +24,7 @@ from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as temporary
 from testbed.pytest_plugin import kubernetes
 
-# One control plane without CRDs for all of them, which nobody else uses.
+# One control plane without CRDs for all of these tests, and for no others.
 pytestmark = pytest.mark.xdist_group("without CRDs")
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ def bare() -> Iterator[ControlPlane]:
 
 @pytest.fixture(params=EACH_CORE)
 def each_bare(bare: ControlPlane, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Ansible]:
-    """Each ansible-core, in a namespace of its own of a cluster without CRDs."""
+    """Each ansible-core, in its own namespace of a cluster without CRDs."""
     namespace = bare.request("POST", "/api/v1/namespaces", {"metadata": {"generateName": "bare-"}})["metadata"]["name"]
     yield Ansible(CORES[request.param], bare, namespace, tmp_path)
     for plural in PLURALS:
@@ -97,7 +97,7 @@ def kubectl_apply(plane: ControlPlane, crd: Manifest) -> None:
 
 
 def helm(plane: ControlPlane, crd: Manifest) -> None:
-    """Make the CRD, and replace it once, as Helm and the Go programs do that know no apply."""
+    """Create the CRD, and replace it once, as Helm and Go programs without apply do."""
     plane.request("POST", f"{CRDS}?fieldManager=helm", crd)
     path = f"{CRDS}/{crd['metadata']['name']}"
 
@@ -123,7 +123,7 @@ def server_side_apply(plane: ControlPlane, crd: Manifest) -> None:
     plane.request("PATCH", path, crd, content_type=APPLY)
 
 
-# What the API server makes of an apply is the same for every ansible-core.
+# The response of the API server to an apply is the same for every ansible-core.
 @pytest.mark.parametrize("each_bare", ["2.19"], indirect=True)
 @pytest.mark.parametrize("make", [kubectl_apply, helm, server_side_apply])
 def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane, Manifest], None]) -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The commands of docs/installing-the-operator.md, as they stand there, do what the document says."""
+"""The commands of docs/installing-the-operator.md, exactly as documented, have the documented effect."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from testbed.operator_plugin import StartOperator
 from testbed.private_file import private
 from testbed.pytest_plugin import kubernetes
 
-# What is installed has fixed names: one after the other, in a cluster that nobody else uses.
+# The installed objects have fixed names: one after the other, in a cluster that no other test uses.
 pytestmark = pytest.mark.xdist_group("installation")
 
 SYSTEM = "druid-operator-system"
@@ -54,9 +54,9 @@ EVERYTHING = (
 )
 UNINSTALLING = "Uninstalling without losing data"
 MIGRATING = "Migrating from the Go operator's chart"
-# What being the leader takes, and telling of a resource. That it has become the leader only the real program tells.
+# The time of a leader election and of a reconcile. Only the real program reports that it has become the leader.
 NEEDED = {Right("get", "leases"), Right("create", "leases"), Right("update", "leases"), Right("create", "events")}
-# The addresses are those of a container of its own.
+# The addresses are those of a container.
 ADDRESSES = ("--health-probe-bind-address", "--metrics-bind-address")
 
 
@@ -76,7 +76,7 @@ def shell(plane: ControlPlane, tmp_path: Path) -> Iterator[Installer]:
         metadata = resource["metadata"]
         patch = '{"metadata": {"finalizers": null}}'
         found.run(f"kubectl patch druids {metadata['name']} -n {metadata['namespace']} --type merge --patch '{patch}'")
-    # a namespace in which pods are ending is looked at again after half of their grace period
+    # a namespace with terminating pods is synchronized again after half of their grace period
     found.run("kubectl delete deployments --all --all-namespaces --cascade=foreground")
     found.run(f"kubectl delete --ignore-not-found {' '.join(EVERYTHING)}")
 
@@ -89,7 +89,7 @@ def all_resources(shell: Installer) -> list[Manifest]:
 
 
 def resource(shell: Installer) -> str:
-    """Make a resource in a namespace that nothing is installed in, and return its uid."""
+    """Create a resource in a namespace without an operator, and return its uid."""
     metadata = {"name": "kept", "namespace": "default", "finalizers": ["druid.apache.org/test"]}
     body = {**small_cluster.resource("kept"), "metadata": metadata}
     (shell.directory / "resource.json").write_text(json.dumps(body), encoding="utf-8")
@@ -134,7 +134,7 @@ def test_with_kubectl(shell: Installer, plane: ControlPlane, tmp_path: Path) -> 
 
 
 def check_changes_nothing(shell: Installer, variant: str) -> None:
-    """Apply the variant once more."""
+    """Apply the variant again."""
     printed = shell.run(f"kubectl apply --kustomize {variant}").splitlines()
     assert printed
     assert [line for line in printed if not line.endswith(" unchanged")] == []
@@ -155,14 +155,14 @@ def change_as_documented(shell: Installer) -> None:
 
 
 def theirs_are_there(shell: Installer) -> None:
-    """Install CRDs of somebody else."""
+    """Install foreign CRDs."""
     text = yaml.safe_dump_all(theirs(plural) for plural in PLURALS)
     (shell.directory / "theirs.yaml").write_text(text, encoding="utf-8")
     shell.run("kubectl create --filename theirs.yaml && kubectl wait --for condition=Established crds --all")
 
 
 def nothing_is_left(shell: Installer) -> bool:
-    """Return whether everything of the operator but its CRDs is gone."""
+    """Return whether everything of the operator but its CRDs is deleted."""
     kinds = "deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings"
     selector = "--selector app.kubernetes.io/instance=druid-operator"
     return shell.get(f"{kinds} --all-namespaces {selector}")["items"] == []
@@ -188,7 +188,7 @@ def test_with_kubectl_for_one_namespace(shell: Installer, plane: ControlPlane, t
 def may(shell: Installer, what: str, namespace: str, home: str = SYSTEM) -> bool:
     """Return whether the operator, whose account is in the namespace `home`, has a right in a namespace."""
     question = f"kubectl auth can-i {what} --namespace {namespace} --as system:serviceaccount:{home}:{OPERATOR}"
-    # it fails when the answer is no
+    # it fails if the answer is no
     answer = shell.run(f"{question} || true").strip()
     assert answer in ("yes", "no")
     return answer == "yes"
@@ -197,7 +197,7 @@ def may(shell: Installer, what: str, namespace: str, home: str = SYSTEM) -> bool
 def keeps_a_cluster(
     shell: Installer, plane: ControlPlane, installed: Manifest, namespace: str, directory: Path
 ) -> None:
-    """Run the operator as its Deployment says, with the rights that came with it, for a cluster's whole life."""
+    """Run the operator as its Deployment specifies, with its installed permissions, for the whole life of a cluster."""
     live = NamespaceClient(plane, namespace)
     login = account(shell, plane, installed["metadata"]["namespace"], directory)
     variables = environment(installed)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""`make demo` touches no cluster that it was not told to use, `make clean` nothing that others use."""
+"""`make demo` changes only the cluster that it is told to use, `make clean` nothing that others use."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_demo_uses_the_named_cluster(exported: dict[str, str], said: list[str], 
 
 
 def room(cache: Path, name: str, checkout: Path | None) -> Path:
-    """Return a room with a file that cannot be written, which belongs to a checkout."""
+    """Return a cache directory with a read-only file, which belongs to a checkout."""
     made = cache / f"checkout-{name}"
     (made / LINK).parent.mkdir(parents=True)
     if checkout:
@@ -79,7 +79,7 @@ def test_clean_keeps_files_that_another_checkout_uses(tmp_path: Path) -> None:
     assert all((tmp_path / name).exists() for name in SHARED)
 
 
-# Where in a room something may run, and by which file it is known there.
+# The subdirectories in which processes may run, and the file by which each is recognized.
 MOLECULE = "ansible/tmp/molecule.abcd.default"
 RUNNING = {
     "control-plane": CONTROL_PLANE,
@@ -93,7 +93,7 @@ Start = Callable[[Path], "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start a process, recorded as what runs in a directory of a room."""
+    """Start a process that is recorded as running in a directory of the cache."""
     started = []
 
     def start(directory: Path) -> subprocess.Popen[bytes]:

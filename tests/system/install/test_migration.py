@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The commands of docs/migration-from-the-go-operator.md, as they stand there, do what the document says."""
+"""The commands of docs/migration-from-the-go-operator.md, exactly as documented, have the documented effect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def commands(step: int) -> str:
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who types what is in the document, with the names of the recordings in place of those in there."""
+    """A user who types the commands of the document, with the names of the recordings instead of the examples."""
 
     ansible: Ansible
     operator_namespace: str
@@ -75,14 +75,14 @@ class Reader:
         }
 
     def replicas(self) -> list[int]:
-        """Return how many of the Go operator are wanted: of its Deployment, and of one beside it that is another's."""
+        """Return the desired replicas of the Go operator's Deployment and of a foreign one beside it."""
         path = f"/apis/apps/v1/namespaces/{self.operator_namespace}/deployments"
         return [each["spec"]["replicas"] for each in self.ansible.plane.request("GET", path)["items"]]
 
 
 @pytest.fixture
 def reader(golden: NamespaceClient, namespace: str, tmp_path: Path) -> Reader:
-    """A reader of the document, and the Deployments of the Go operator and of something else."""
+    """A reader of the document, and the Deployments of the Go operator and of another program."""
     for name, labels in (("cluster-druid-operator", OPERATOR), ("other", {"app": "other"})):
         pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "manager", "image": "manager"}]}}
         body = {

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compaction, retention rules and dynamic configurations: on each side of Druid 33, and when things go wrong."""
+"""Compaction, retention rules and dynamic configurations: before and since Druid 33, and with errors."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def compaction(direct: Direct, **params: Any) -> Result:
 
 
 class Thing(NamedTuple):
-    """Something that can be changed to a number, by a module, and brought back to what it was."""
+    """A setting that a module can change to a number, and reset."""
 
     change: Callable[[Direct, str, int], Result]
     back: Callable[[Direct, str], Result]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How modules reach a Druid that asks who is there and says who it is, and what they say when they cannot."""
+"""How modules connect to a Druid with authentication and TLS, and their messages if they cannot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ask(**stated: Any) -> Any:
 
 @contextmanager
 def nobody_answers() -> Iterator[str]:
-    """A server that takes connections and never says a word."""
+    """A server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
@@ -131,7 +131,7 @@ def test_playbook_prints_one_sentence_without_the_password(druid_basic: Druid, t
 
 
 def test_secrets_in_a_specification_are_never_printed(druid: Druid, tmp_path: Path) -> None:
-    """Whatever the notation, also in the arguments that -vvv prints, and where Druid refuses it."""
+    """In any notation, also in the arguments that -vvv prints, and in rejections of Druid."""
     ansible = Ansible(CORES["2.19"], None, "", tmp_path)
     flow = "{type: kafka, spec: {dataSchema: {dataSource: a}, ioConfig: {x: {ssl.key.password: hunter-1}}}}"
     block = """

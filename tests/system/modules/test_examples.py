@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The examples of the modules on Druid's API and of docs/druid-modules.md do what they say, word for word.
+"""
+The examples of the modules on Druid's API and of docs/druid-modules.md run exactly as documented.
 
-Only what the example cannot know is another one here: where Druid and Kafka are.
+Only the addresses of Druid and Kafka are replaced.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ OTHER_RELEASES = ("broker_config", "sql_ingest")
 # The others may concern settings that a Druid has once, so their examples run one after the other.
 IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES})
 DOCUMENT = ROOT / "docs" / "druid-modules.md"
-# What the examples call them; a run has names of its own, since all tests share one Druid.
+# The names in the examples; each run has its own names, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
 
 
@@ -44,7 +45,7 @@ def examples(module: str) -> list[dict[str, Any]]:
 
 
 def documented() -> list[dict[str, Any]]:
-    """Return the tasks in the document, those of its plays included."""
+    """Return the tasks in the document, including those of its plays."""
     blocks = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     documents = [yaml.safe_load(block) for block in blocks]
     # a mapping is a resource

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is told of supervisors and tasks is what Druid says, and only of those that are asked for."""
+"""The info modules return what Druid reports, only of the selected supervisors and tasks."""
 
 from __future__ import annotations
 

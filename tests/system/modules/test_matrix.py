@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Each module creates, changes and removes what it is for: in check mode, really, in check mode again, really again.
+Each module creates, changes and removes its resource: in check mode, then not, then both again.
 
-The cases are in matrix/, a file for each. What was sent to Druid is counted, since a result says what it likes.
+The cases are in matrix/, with one file each. The requests to Druid are counted, independently of the result.
 An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
-``cluster_wide``: it changes what there is once in a Druid, so that such cases take turns.
+``ids``: the ids in the result, by its key. ``cluster_wide``: it changes a setting that a Druid has once, so that such
+cases run one after the other.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modul
     fixture, over = DRUIDS[release]
     shared: Druid = request.getfixturevalue(fixture)
     kafka = shared.kafka.address if shared.kafka else ""
-    # takes connections, and says nothing to whoever makes one
+    # accepts connections, and never responds
     with (
         released(over, shared.upstream) as upstream,
         modules_on(shared, tmp_path, upstream=upstream) as modules,
@@ -97,7 +98,7 @@ def run_four_times(modules: Modules, module: str, operation: str, stated: dict[s
 
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:
-    """Return which things a result tells of, by their kind."""
+    """Return the ids of the resources in a result, by key."""
     return {kind: [each["id"] for each in result[kind]] for kind in KINDS if kind in result}
 
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Supervisors on releases that answer otherwise than the one that runs: what differs is put over it by a proxy.
+Supervisors on releases whose responses differ from the running one: a proxy applies the differences.
 
-That each specification is kept there, too, is in test_supervisor_specs.
+test_supervisor_specs.py verifies that each specification is in the desired state there as well.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_each_difference_belongs_to_a_release_other_than_the_running_one() -> No
 
 
 def test_additional_fields_of_druid_37(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
-    """Else the tests below would prove nothing."""
+    """Otherwise the tests below would prove nothing."""
     with direct_on_release(druid_33, "37.0.0") as direct:
         direct.supervisor(spec=spec)
         (entry,) = [each for each in direct.client.get(SUPERVISORS, params={"full": "true"}) if each["id"] == name]
@@ -123,7 +123,7 @@ def test_other_topic_is_rejected_before_anything_is_sent(druid_33: Druid, spec: 
 
 
 def test_druids_rejection_of_another_topic_is_reported(druid_33: Druid, name: str, spec: dict[str, Any]) -> None:
-    """It is met when somebody makes the supervisor between the reading and the writing."""
+    """Another client creates the supervisor between the read and the write."""
     words = r"500 .*input source stream from \[\w+\] to \[other\] is not supported for a running supervisor"
     with direct_on_release(druid_33, "37.0.0") as direct:
         direct.supervisor(spec=spec)

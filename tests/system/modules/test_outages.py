@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was down comes back: the Overlord, killed before, in the middle of and after a request, and Kafka."""
+"""Outages: the Overlord, killed before, during and after a request, and Kafka."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_waits_for_a_killed_overlord(druid_apart: Druid) -> None:
 
 
 class Calls:
-    """A supervisor is created, one is changed and one removed, each by a call of its own, all of them at once."""
+    """A supervisor is created, one is changed and one is removed, each by its own call, all at once."""
 
     def __init__(self, druid: Druid, directs: list[Direct]) -> None:
         self.druid = druid
@@ -116,7 +116,7 @@ def calls(druid_apart: Druid) -> Iterator[Calls]:
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_overlord_is_killed_before_the_change(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing has changed, and that is said. How long a live one may still be at it need not be waited for."""
+    """Nothing has changed, and this is reported, without waiting for the time that a live Overlord may need."""
     assert Supervisor.__init__.__kwdefaults__ is not None
     monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
     outcomes = calls.make_while_the_overlord_dies(before)
@@ -137,7 +137,7 @@ def test_overlord_is_killed_after_the_change(calls: Calls) -> None:
 
 
 def assert_converges(calls: Calls, *, is_done: bool = False) -> None:
-    """The same calls again make what is missing, once; and then nothing, and each row is there, once."""
+    """The same calls again create what is missing, once; then nothing, and each row exists once."""
     for is_missing in (not is_done, False):
         outcomes = calls.make()
         assert [(each["changed"], each["problem"]) for each in outcomes] == [(is_missing, "")] * 3
@@ -163,7 +163,7 @@ def busy(druid_apart: Druid) -> Iterator[Stream]:
 
 
 def dies_at_it(druid: Druid, supervisor: str, dead: threading.Event) -> Go:
-    """The Overlord dies while it stops the supervisor, whose task is given no time to answer."""
+    """The Overlord is killed while it stops the supervisor, whose task has no time to respond."""
 
     def go(request: Request, forward: Forward) -> Answer | Loss:
         with druid.frozen("data"), ThreadPoolExecutor(1) as pool:
@@ -200,7 +200,7 @@ def test_overlord_is_killed_during_an_update(druid_apart: Druid, busy: Stream, m
 
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_overlord_is_killed_during_a_termination(druid_apart: Druid, busy: Stream) -> None:
-    """Druid notes first that it is to be gone: it is."""
+    """Druid first records that it is terminated: it is."""
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
 
     assert (outcome["changed"], outcome["problem"]) == (True, "")

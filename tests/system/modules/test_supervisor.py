@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What supervisors do when things go wrong, or are not what they seem."""
+"""Supervisors with errors, and special cases."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_other_topic_is_rejected(direct: Direct, spec: dict[str, Any]) -> None:
 
 
 def test_autoscaler_controls_the_number_of_tasks(direct: Direct, name: str) -> None:
-    """Stating another one is no change: posted, it would take the decision of the autoscaler back."""
+    """Another number is no change: it would revert the decision of the autoscaler."""
     assert direct.druid.kafka is not None
     scaled = CASES["an autoscaler"].spec(name, direct.druid.kafka.address)
     direct.supervisor(spec=scaled)
@@ -168,7 +168,7 @@ def test_termination_is_confirmed_after_a_lost_response(direct: Direct, name: st
 
 
 def test_supervisor_lost_by_a_failed_update_is_restored(direct: Direct, name: str, spec: dict[str, Any]) -> None:
-    """Druid stops the old one first: when it cannot make the new one, there is none. Here we take it away ourselves."""
+    """Druid stops the old one first: if it cannot create the new one, there is none. The test terminates it itself."""
     direct.supervisor(spec=spec)
     supervisor = Supervisor(direct.client, DesiredSupervisor(name, canonical(with_io(spec, taskDuration="PT2H"))))
     before = supervisor.read()
@@ -183,7 +183,7 @@ def test_supervisor_lost_by_a_failed_update_is_restored(direct: Direct, name: st
 
 
 def test_lost_supervisor_is_in_the_result(direct: Direct, name: str, spec: dict[str, Any], monkeypatch: Any) -> None:
-    """The first failure takes it away, the second keeps it away."""
+    """The first failure removes it, the second prevents its restoration."""
     direct.supervisor(spec=spec)
 
     def lose(self: Supervisor, _before: Any, _after: Any) -> None:
@@ -236,7 +236,7 @@ def test_wait_timeout_reports_the_state(direct: Direct, name: str, spec: dict[st
 
     direct.supervisor(spec=dead)
     status, at_last = f"/druid/indexer/v1/supervisor/{name}/status", "UNABLE_TO_CONNECT_TO_STREAM"
-    # Druid says so after several attempts
+    # Druid reports it after several attempts
     eventually(lambda: direct.client.get(status)["payload"]["detailedState"] == at_last)
     with pytest.raises(PartialFailure, match=rf"Timed out after 1 s waiting for .* Last status: {at_last}"):
         direct.supervisor(spec=dead, wait=True, wait_timeout=1)

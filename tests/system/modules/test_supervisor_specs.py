@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A specification that a person has written is no change the second time, and one leaf of it changes just that leaf."""
+"""A handwritten specification is unchanged the second time, and a change of one leaf changes only that leaf."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def is_kept_and_changed(direct: Direct, case: Case) -> None:
 
 
 def is_kept(direct: Direct, name: str, spec: dict[str, Any]) -> None:
-    """Declaring the same again changes nothing, neither in check mode nor really, and leaves no trace."""
+    """Declaring the same again changes nothing, neither in check mode nor otherwise, and sends no writes."""
     rows = direct.history(name)
     for check_mode in (True, False):
         again = direct.supervisor(spec=spec, check_mode=check_mode)
@@ -89,7 +89,7 @@ def put(document: Any, place: tuple[Any, ...], value: Any) -> None:
 
 
 def leaves_that_differ(result: dict[str, Any]) -> dict[tuple[Any, ...], Any]:
-    """Return the places at which the two sides of the diff differ, with what is there afterwards."""
+    """Return the paths at which the two sides of the diff differ, with the value afterwards."""
     (diff,) = result["diff"]
     return dict(_differing(diff["before"], diff["after"], ()))
 

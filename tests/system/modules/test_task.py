@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tasks and SQL statements run once, and again only when that is asked for."""
+"""Tasks and SQL statements run once, and again only on request."""
 
 from __future__ import annotations
 

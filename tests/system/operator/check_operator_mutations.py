@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tests of the stand-in notice when it breaks what it promises: each is run against a copy that does."""
+"""The tests of the stand-in detect mutations: each runs against a mutated copy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = "20"
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.broken.replace(" ", "-"))
 def test_mutation_is_detected(mutation: Mutation, control_plane: ControlPlane, tmp_path: Path) -> None:
-    """The one test fails, which passes with the stand-in as it is."""
+    """The test that passes with the unchanged stand-in fails."""
     package = tmp_path / "tests" / "testbed"
     shutil.copytree(Path(testbed.__file__).parent, package)
     file = package / "operator" / mutation.file
@@ -40,11 +40,11 @@ def test_mutation_is_detected(mutation: Mutation, control_plane: ControlPlane, t
 
 
 def contract_test(name: str, plane: ControlPlane, directory: Path, tests: Path) -> subprocess.CompletedProcess[str]:
-    """One test, with the stand-in in that directory, on the control plane that we have ourselves."""
+    """One test, with the stand-in in that directory, on our own control plane."""
     options = ["-p", "no:cacheprovider", "--basetemp", str(directory / "pytest"), "--tb=short"]
     command = [sys.executable, "-m", "pytest", f"{CONTRACT}::{name}", *options]
     chosen = {STAND_IN: str(tests), "DRUIDOPS_PATIENCE": PATIENCE, "DRUIDOPS_TESTBED": str(plane.directory)}
-    # what xdist tells its workers is not for others
+    # the variables of an xdist worker are not for others
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     root = Path(__file__).parents[3]
     environment = {**inherited, **chosen, "KUBERNETES": plane.kubernetes.minor}

@@ -71,7 +71,7 @@ def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Nam
     started.wait_until_settled(NAME)
 
     eventually(lambda: len(started.artifacts) <= MOST_ARTIFACTS)
-    # one that runs has not said all yet
+    # a running one has not printed everything yet
     runs = [each for each in started.ended if (each / "command").exists()]
     assert runs
     for run in runs:
@@ -83,7 +83,7 @@ def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Nam
     given = json.loads((left.parent / "env" / "extravars").read_text())
     meta = {"name": NAME, "namespace": live.namespace}
     assert given == {"ansible_operator_meta": meta, "druidops_least_period": 10}
-    # the next one is due when we say so, not when the author does
+    # the test sets the time of the next one, not the author
     assert "10s" in {_asked_for(run) for run in runs}
 
 

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
     condition,
 )
 
-# Keys by which Ansible's parsers of JSON and YAML tell their own from data, with values that they can make nothing of.
+# Keys by which Ansible's parsers of JSON and YAML distinguish their own objects from data, with invalid values.
 ANSIBLES_OWN: list[dict[str, Any]] = [
     {key: value}
     for key in ("__ansible_unsafe", "__ansible_vault", "__ansible_type")
@@ -69,7 +69,7 @@ def everywhere() -> Manifest:
 
 
 def in_a_message() -> Manifest:
-    """Return a resource whose text comes back in conditions and in the log."""
+    """Return a resource whose text is returned in conditions and in the log."""
     document = small_cluster.resource("bad")
     document["spec"]["nodes"]["brokers"]["podLabels"] = {"team": EVIL}
     return document

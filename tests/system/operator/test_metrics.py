@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the operator tells Prometheus of itself and of its clusters, on a real API server; and what is made of that."""
+"""The metrics of the operator and of its clusters, on a real API server, and their use in Prometheus."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAME = "c"
 BROKERS = f"druid-{NAME}-brokers"
 RUNNING = small_cluster.spec(replicas=1)
 PREFIX = "druidops_"
-# Where nobody answers.
+# An address without a server.
 NOWHERE = "http://127.0.0.1:1"
 WRITES = ("create", "update", "patch", "delete")
 
@@ -65,7 +65,7 @@ class Watched:
         return all(self.value(name, kind) == value for name, value in wanted.items())
 
     def writes(self) -> int:
-        """How often the runs have asked for something to be stored; ansible-operator itself sets finalizers by PUT."""
+        """How often the runs have written; ansible-operator itself sets finalizers by PUT."""
         made = [each for each in self.started.events(self._mark) if each.verb in WRITES and not each.dry_run]
         return len([each for each in made if (each.verb, each.resource) != ("update", "druids")])
 
@@ -102,7 +102,7 @@ def test_metrics_of_reconciles_and_clusters(watched: Watched, live: NamespaceCli
     live.delete("ConfigMap", "druid-other-brokers-config")
     eventually(lambda: watched.has(clusters_ready=2, clusters_degraded=0, degraded_since_timestamp_seconds=0))
 
-    # They begin anew with the operator, and are true all the same.
+    # They are reset with the operator, and are correct nevertheless.
     watched.started.program.stop()
     watched.started.program.start()
     eventually(lambda: watched.has(clusters=2, clusters_ready=2, not_ready_since_timestamp_seconds=0))
@@ -139,12 +139,12 @@ def ingestion(name: str) -> dict[str, Any]:
 
 
 def nobody_complains(watched: Watched) -> None:
-    """All metrics are there, promtool likes them, and each query finds something in them."""
+    """All metrics exist, promtool accepts them, and each query has a result."""
     text = watched.text
     found = samples(text)
     names = {each.name.removesuffix("_count") for each in found if each.name.startswith(PREFIX)}
     assert {f"{PREFIX}druid_{metric.name}" for metric in METRICS["druid"]} <= names
-    # Nobody was there to be given anything: all but how long that takes.
+    # Nothing has received metrics: all but the durations.
     unknown = {f"{phase}_duration_seconds" for phase in PHASES}
     assert {f"{PREFIX}druidingestion_{metric.name}" for metric in METRICS["druidingestion"]} - names <= {
         f"{PREFIX}druidingestion_{name}" for name in unknown
