@@ -19,7 +19,7 @@ from .progress import say
 from .promtool import program as promtool
 from .versions import DEFAULT, version
 
-# RuntimeError: each part of the test bed has one of its own.
+# RuntimeError: each part of the test bed has its own subclass.
 _ERRORS = (ApiError, RuntimeError, ValueError)
 
 
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_druid(commands: Any) -> None:
-    """Add the commands about Druid; a control plane is started where there is nothing of what these need."""
+    """Add the commands for Druid, which do not require the dependencies of a control plane."""
     if sys.argv[1:2] == ["druid"]:
         from .druid.commands import add_commands
 
@@ -108,7 +108,7 @@ def _down(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    """Tell what runs; the exit status is 1 if it is not a complete control plane."""
+    """Print the running components; the exit status is 1 if it is not a complete control plane."""
     plane = ControlPlane.find(arguments.dir)
     print("not running" if plane is None else "\n".join(plane.describe()))
     return int(plane is None)

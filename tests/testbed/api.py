@@ -17,7 +17,7 @@ File = tuple[str, int]
 
 
 class ApiError(RuntimeError):
-    """An answer that is an error."""
+    """A response that is an error."""
 
     def __init__(self, method: str, path: str, status: int, message: str) -> None:
         super().__init__(f"{method} {path}: {status} {message}")
@@ -26,7 +26,7 @@ class ApiError(RuntimeError):
 
 
 class Api:
-    """One server, spoken to with one Authorization header and one client certificate, or without."""
+    """One server, with one Authorization header and one client certificate, or without."""
 
     def __init__(
         self,
@@ -43,9 +43,10 @@ class Api:
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", timeout: float = 30
     ) -> Any:
-        """The decoded answer; text where it is no JSON. A str or bytes body is sent as it is.
+        """
+        The decoded response; a string if it is not JSON. A str or bytes body is sent as it is.
 
-        OSError when there is no answer. Where it leads elsewhere, that is an error.
+        OSError if there is no response. A redirect is an error.
         """
         headers = {**self._headers, "Content-Type": content_type, "User-Agent": "testbed"}
         try:
@@ -84,7 +85,7 @@ def _encoded(body: Any) -> bytes | None:
 
 
 def _message(answer: Any) -> str:
-    """What Kubernetes says in message, Druid in errorMessage or error, and everybody else in plain text."""
+    """The message of an error: of Kubernetes in message, of Druid in errorMessage or error, otherwise plain text."""
     if not isinstance(answer, dict):
         return str(answer)
     return next((str(answer[key]) for key in ("message", "errorMessage", "error") if answer.get(key)), "")

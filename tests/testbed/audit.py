@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """One request that the API server has answered (a watch: begun to answer); received at seconds since the epoch."""
+    """One request with a response of the API server (a watch: a started one); received at seconds since the epoch."""
 
     user: str
     verb: str
@@ -54,7 +54,7 @@ class Audit:
             return Mark(end - len(log.read(_LONGEST_LINE).rpartition(b"\n")[2]))
 
     def since(self, mark: Mark, user: str | None = None) -> list[AuditEvent]:
-        """The requests answered after the mark, of one user or of all, in the order of their answers."""
+        """The requests with a response after the mark, of one user or of all, in the order of the responses."""
         with self._path.open("rb") as log:
             log.seek(mark.offset)
             # the last line may be half written
@@ -64,7 +64,7 @@ class Audit:
 
 
 def event(line: dict[str, Any]) -> AuditEvent | None:
-    """The request that a line of the log tells of, None if another line tells of it."""
+    """The request of a line of the log, None for other lines."""
     # a watch has a line when it opens and one when it ends, which may be much later
     if line["stage"] not in (("ResponseStarted",) if line["verb"] == "watch" else ("ResponseComplete", "Panic")):
         return None

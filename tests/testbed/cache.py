@@ -23,7 +23,7 @@ def cache_directory() -> Path:
 
 @contextmanager
 def lock(target: Path) -> Iterator[None]:
-    """Let no other process make the target meanwhile."""
+    """Lock the target against other processes that would make it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with Path(f"{target}.lock").open("w") as file:
         try:

@@ -151,7 +151,7 @@ def scheduler(programs: Programs, layout: Layout) -> list[str]:
         str(programs.kubernetes),
         "kube-scheduler",
         *_client(layout, "scheduler"),
-        # a pod whose claim is bound while it is being looked at may be forgotten for 5 minutes
+        # a pod whose PVC is bound while it is being scheduled may be forgotten for 5 minutes
         "--pod-max-in-unschedulable-pods-duration=10s",
     ]
 
@@ -173,7 +173,7 @@ def kwok(programs: Programs, layout: Layout) -> list[str]:
 
 
 def _on_one_processor(*environment: str) -> list[str]:
-    """Run what follows on one processor: its threads looking for work cost a sixth of the time of all of it."""
+    """Run the following program on one processor: its threads that look for work cost a sixth of the total time."""
     return ["env", "GOMAXPROCS=1", *environment]
 
 

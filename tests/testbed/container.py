@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A command as in a container: a file system of its own, read-only but for /tmp, and a user without any rights."""
+"""A command as in a container: its own file system, read-only but for /tmp, and a user without any permissions."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Container:
     has_own_processes: bool = False
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """What executes the words in the container; in the same process, unless it has processes of its own."""
+        """The program that executes the command in the container; in the same process unless it has its own."""
         for each in (self.root, self.tmp):
             each.mkdir(exist_ok=True)
-        # whoever the user is
+        # for any user
         self.tmp.chmod(0o1777)
         machine = {Path(name): Path(name) for name in _OF_THE_MACHINE if Path(name).exists()}
         shown = [str(path) for target, source in {**machine, **self.shown}.items() for path in (source, target)]

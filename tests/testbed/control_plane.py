@@ -39,7 +39,7 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class ControlPlaneError(RuntimeError):
-    """A control plane could not be found, or lacks what was asked for."""
+    """A control plane could not be found, or lacks a required part."""
 
 
 class ControlPlane(Running):
@@ -51,7 +51,7 @@ class ControlPlane(Running):
         super().__init__(layout.directory)
         self.kubernetes = kubernetes
         self.url = layout.url
-        # For what the API server itself would refuse to store.
+        # For objects that the API server itself would reject.
         self.etcd_url = layout.etcd_url
         self.ca_file = layout.authority
         self.audit = Audit(layout.audit_log)
@@ -107,7 +107,7 @@ class ControlPlane(Running):
 
     @contextmanager
     def with_hung_api_server(self) -> Iterator[None]:
-        """Stop the API server (SIGSTOP): it takes connections and answers nothing. Let it go on afterwards."""
+        """Stop the API server (SIGSTOP): it accepts connections and does not respond. Continue it afterwards."""
         (process,) = (each for each in self._processes.running() if each.name == _API_SERVER)
         os.kill(process.pid, signal.SIGSTOP)
         try:
@@ -140,14 +140,14 @@ class ControlPlane(Running):
         user: str = "admin",
         content_type: str = "application/json",
     ) -> Any:
-        """The API server's decoded answer to this user; an ApiError if it refuses."""
+        """The API server's decoded response to this user; an ApiError if it rejects."""
         return self._api(user).request(method, path, body, content_type=content_type)
 
     def _api(self, user: str) -> Api:
         return Api(self.url, authority=self.ca_file, authorization=f"Bearer {self.token(user)}")
 
     def describe(self) -> Iterator[str]:
-        """Lines for a person: version, address, components."""
+        """Lines for a user: version, address, components."""
         yield f"Kubernetes {self.kubernetes.release} at {self.url}"
         yield f"kubeconfig: {self.kubeconfig()}"
         for process in self._processes.running():

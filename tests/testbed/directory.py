@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The directory of something that runs: it holds nothing else."""
+"""The directory of a running control plane or Druid: it contains nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class DirectoryError(RuntimeError):
-    """A directory that somebody else uses."""
+    """A directory with other files."""
 
 
 def empty_directory(directory: Path) -> Path:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a Dockerfile says."""
+"""The instructions of a Dockerfile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Dockerfile:
-    """The instructions, each a name and the text behind it on one line; several stages begin with FROM."""
+    """The instructions, each a name and its arguments on one line; each stage begins with FROM."""
 
     instructions: tuple[tuple[str, str], ...]
 
@@ -28,7 +28,7 @@ class Dockerfile:
         return cls(tuple((name.upper(), rest.strip()) for name, rest in words))
 
     def all(self, name: str) -> list[str]:
-        """What the instructions of a name say."""
+        """The arguments of all instructions of a name."""
         return [text for instruction, text in self.instructions if instruction == name]
 
     @property

@@ -66,13 +66,13 @@ def druid_basic(share_druid: Share) -> Druid:
 
 @pytest.fixture(scope="session")
 def druid_tls(share_druid: Share) -> Druid:
-    """A Druid whose certificate is signed by an authority of its own."""
+    """A Druid whose certificate is signed by a private authority."""
     return share_druid(release(), "tls")
 
 
 @pytest.fixture(scope="session")
 def druid_mutual_tls(share_druid: Share) -> Druid:
-    """A Druid that also asks its clients for a certificate of that authority."""
+    """A Druid that also requires client certificates of that authority."""
     return share_druid(release(), "mutual-tls")
 
 
@@ -84,7 +84,7 @@ def druid_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Druid]:
 
 
 def release() -> str:
-    """The release of Druid that the tests are asked to run on."""
+    """The release of Druid that the tests run on."""
     return os.environ.get("DRUID") or DEFAULT
 
 

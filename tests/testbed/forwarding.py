@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Passes the bytes of connections on, in both directions, in the background."""
+"""Forwards the bytes of connections in both directions, in the background."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def serve(listener: socket.socket, connect: Callable[[], socket.socket]) -> None
 
 
 def join(front: socket.socket, back: socket.socket) -> None:
-    """Pass on what comes from either to the other; the end of one is the end of both."""
+    """Forward the bytes of both; the end of one is the end of both."""
     for source, sink in ((front, back), (back, front)):
         threading.Thread(target=_pass_on, args=(source, sink), daemon=True).start()
 
 
 def end(connection: socket.socket) -> None:
-    """Close it, whoever reads from it."""
+    """Close it, also while another thread reads from it."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()
@@ -38,7 +38,7 @@ def _accept(listener: socket.socket, connect: Callable[[], socket.socket]) -> No
             try:
                 join(front, connect())
             except OSError:
-                # nobody is there (yet), which is what the client is told
+                # there is no server (yet), and the connection of the client is closed
                 end(front)
 
 

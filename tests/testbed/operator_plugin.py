@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fixture for tests that need an operator: operator-sdk's program where it is on PATH, its stand-in otherwise."""
+"""The fixture for tests that need an operator: operator-sdk's program if it is on PATH, otherwise its stand-in."""
 
 from __future__ import annotations
 
@@ -86,16 +86,16 @@ def pytest_report_header() -> list[str]:
 
 
 def _stand_in() -> dict[str, Path]:
-    """A stand-in other than that of this package, for tests that break it on purpose."""
+    """A stand-in other than that of this package, for tests of mutations."""
     chosen = os.environ.get(STAND_IN)
     return {"tests": Path(chosen)} if chosen else {}
 
 
 def _remove_input(operator: Operator) -> None:
-    """Take away what it leaves in /tmp."""
+    """Remove its files in /tmp."""
     for run in operator.runs:
         socket_of(run.ident).unlink(missing_ok=True)
         shutil.rmtree(run.directory, ignore_errors=True)
-        # that of the namespace, which no other operator of the tests has; those above may be wanted at this moment
+        # that of the namespace, which no other operator of the tests has; other tests may need those above
         with suppress(OSError):
             run.directory.parent.rmdir()

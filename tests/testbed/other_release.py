@@ -33,7 +33,7 @@ _ONE = re.compile(rf"{_SUPERVISORS}/(?P<id>[^/?]+)(?P<part>/[a-zA-Z]+)?$")
 _STREAMS = ("kafka", "kinesis", "rabbit")
 _JSON = (("Content-Type", "application/json"),)
 _INDEX_SPECS = ("indexSpec", "indexSpecForIntermediatePersists")
-# Jetty's page, with Druid's words in it as they were recorded; nothing of Druid makes JSON of this exception.
+# Jetty's page, with Druid's message in it as recorded; Druid itself does not convert this exception to JSON.
 _PAGE = (
     "<html>\n<head>\n<title>Error 500 {words}</title>\n</head>\n"
     "<body><h2>HTTP ERROR 500 {words}</h2>\n<h3>Caused by:</h3><pre>{words}\n</pre>\n</body>\n</html>\n"
@@ -56,7 +56,7 @@ class Memory:
     configs: dict[str, dict[str, Json]] = field(default_factory=dict)
 
 
-# Passes a request on, with a difference.
+# Forwards a request, with a difference.
 Layer = Callable[[Memory, Request, Forward], Answer | Loss]
 
 
@@ -80,7 +80,7 @@ def _adds_a_row_each_time(memory: Memory, request: Request, forward: Forward) ->
 
 
 def _has_own_ids(memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
-    """Without an id it is that of the datasource; it is in the specification that is given back."""
+    """Without an id it is that of the datasource; it is in the returned specification."""
     if _is_submission(request):
         spec = json.loads(request.body)
         if spec.get("type") not in _STREAMS:
@@ -114,7 +114,7 @@ def _refuses_another_stream(_memory: Memory, request: Request, forward: Forward)
 
 
 def _leaves_index_specs_unset(memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
-    """Druid 33 fills in the values that count; here what nobody has stated is null."""
+    """Druid 33 returns the effective values; here unspecified ones are null."""
     if _is_submission(request):
         spec = json.loads(request.body)
         stated = (spec.get("spec") or spec).get("tuningConfig") or {}
@@ -160,7 +160,7 @@ def _keeps(
     if request.path.partition("?")[0] != path:
         return forward(request)
     if request.method == "GET":
-        # what nobody has set yet has an empty answer, but for the fields that have a value by themselves
+        # a configuration that is not set has an empty response, except for fields with a default
         unset = {name: default for name, read in fields.items() if (default := read(None)) is not None}
         found = memory.configs.get(path, unset)
         return Answer(200, _JSON, json.dumps(found).encode() if found else b"")
@@ -305,7 +305,7 @@ def _read(forward: Forward, thing: str) -> Json:
     return _document(answer) if isinstance(answer, Answer) and answer.status == 200 else None
 
 
-# Answers.
+# Responses.
 
 
 def _is_success(answer: Answer | Loss) -> bool:
@@ -316,7 +316,7 @@ def _with_json(answer: Answer | Loss, change: Callable[[Json], Json]) -> Answer 
     if not isinstance(answer, Answer) or answer.status != 200 or "json" not in _header(answer, "content-type"):
         return answer
     if not answer.body:
-        # what nobody has set yet
+        # configurations that are not set
         return answer
     return Answer(200, _JSON, json.dumps(change(_document(answer))).encode())
 
@@ -331,7 +331,7 @@ def _header(answer: Answer, name: str) -> str:
 
 
 def _in_specs(request: Request, answer: Json, change: Callable[[str, Json], Json]) -> Json:
-    """Change the specifications in an answer, wherever that request has them."""
+    """Change the specifications in a response, at any place of that request."""
     if _is_full_list(request):
         return [{**each, "spec": change(each["id"], each["spec"])} for each in answer]
     one = _ONE.match(request.path)
@@ -342,7 +342,7 @@ def _in_specs(request: Request, answer: Json, change: Callable[[str, Json], Json
     return change(one["id"], answer) if one["part"] in (None, "/suspend", "/resume") else answer
 
 
-# Specifications: the parts are below spec or, as in old ones and in copies that Druid gives back, at the top.
+# Specifications: the parts are below spec or, in old ones and in copies that Druid returns, at the top.
 
 
 def _with_part(spec: Json, name: str, change: Callable[[Json], Json]) -> Json:

@@ -16,7 +16,7 @@ _CANDIDATES = range(20000, 32000)
 
 @contextmanager
 def reserved_ports(count: int) -> Iterator[list[int]]:
-    """This many ports that nobody else is given until the context ends, but that a server can listen on meanwhile."""
+    """This many ports that no other process gets until the context ends, and that a server can listen on."""
     with ExitStack() as held:
         ports: list[int] = []
         while len(ports) < count:
@@ -33,7 +33,7 @@ def _reserve(port: int, held: ExitStack) -> bool:
             holder.bind(("127.0.0.1", port))
         except OSError:
             return False
-        # Too late for the bind above, which therefore fails where anybody else holds the port. Servers set it as well,
+        # Too late for the bind above, which therefore fails if another process uses the port. Servers set it as well,
         # and two that have it may bind the same port as long as only one of them listens.
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.enter_context(own.pop_all())

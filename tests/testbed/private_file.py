@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that nobody else on the machine may read."""
+"""Files that no other user of the machine can read."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class ProcessError(RuntimeError):
 
 @dataclass(frozen=True)
 class Process:
-    """A recorded process: its start time tells it from a later one with the same number."""
+    """A recorded process: its start time distinguishes it from a later one with the same pid."""
 
     name: str
     pid: int
@@ -72,7 +72,7 @@ def die_with_parent() -> Callable[[], None]:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Put off interruptions: between its start and its record nobody would know of a process."""
+    """Defer interruptions: between its start and its record a process would be unknown."""
     if threading.current_thread() is not threading.main_thread():
         # interruptions are the main thread's
         yield
@@ -149,9 +149,10 @@ class Processes:
         patience: float = 120.0,
         pause: float = 0.02,
     ) -> None:
-        """Return when the condition is true; errors of the kinds not_yet say that it is not true yet.
+        """
+        Return when the condition is true; errors of the kinds not_yet mean that it is not true yet.
 
-        Patience and the pause before it is looked at again are in seconds.
+        Patience and the pause before the next poll are in seconds.
         """
         end = time.monotonic() + patience
         reason = "not yet"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines that tell a person what takes long, and that it is still alive."""
+"""Lines that report long operations, and that they are still running."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def program() -> Path:
 
 
 def promtool(*arguments: str, text: str = "") -> str:
-    """What it prints for a command, with the text to read; a PromtoolError when it is not content."""
+    """Its output for a command, with the text as input; a PromtoolError if it fails."""
     done = subprocess.run([program(), *arguments], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PromtoolError(f"promtool {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")

@@ -19,7 +19,7 @@ from typing import Any
 import urllib3
 
 _HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "host"})
-# With this a closed socket says RST, not FIN.
+# With this a closed socket sends RST, not FIN.
 _NO_LINGER = struct.pack("ii", 1, 0)
 
 
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the client is told."""
+    """A response to the client."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -43,7 +43,7 @@ class Answer:
 
 
 class Loss(Enum):
-    """Ways to get no answer."""
+    """Ways to get no response."""
 
     REFUSED = "connection reset before the server saw it"
     HUNG = "no answer, and the server never saw it"
@@ -52,11 +52,11 @@ class Loss(Enum):
     BROKEN = "connection reset, because the server broke off"
 
 
-# Asks the server behind.
+# Forwards to the upstream server.
 Forward = Callable[[Request], Answer | Loss]
-# Says something with the help of the server behind: at another moment, of another request, in other words.
+# Responds with the help of the upstream server: later, to another request, or modified.
 Go = Callable[[Request, Forward], Answer | Loss]
-# What is said in the server's place; None lets the server speak.
+# The response instead of the server's; None to forward the request.
 React = Callable[[Request], Answer | Loss | Go | None]
 Told = Callable[[Request, Answer | Loss], None]
 
@@ -77,12 +77,12 @@ class Upstream:
 
 
 def _say_nothing(_request: Request, _answer: Answer | Loss) -> None:
-    """Nobody wants to know."""
+    """Log nothing."""
 
 
 @contextmanager
 def proxy(upstream: Upstream, react: React, told: Told = _say_nothing) -> Iterator[str]:
-    """Yield the URL; told is called with the answer of each request just before the client gets it."""
+    """Yield the URL; told is called with each response just before the client gets it."""
     pool = upstream.pool()
     server = _Server(upstream.url, pool, react, told)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def handle_any(self) -> None:
-        """Pass the request on, unless something else becomes of it."""
+        """Forward the request, unless a rule applies to it."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         request = Request(self.command, self.path, self.headers.get("Content-Type", ""), body)
         said = self._said(request, self.server.react(request))
@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
     def log_message(self, *_arguments: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _said(self, request: Request, reaction: Answer | Loss | Go | None) -> Answer | Loss:
         if reaction is None:

@@ -52,7 +52,7 @@ def new_namespace(plane: ControlPlane) -> Iterator[str]:
 
 
 def _let_go(plane: ControlPlane, namespace: str) -> None:
-    """Remove the finalizers that nobody will: hundreds of namespaces that cannot go are no rest for the controllers."""
+    """Remove remaining finalizers: hundreds of terminating namespaces would keep the controllers busy."""
     path = f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/druids"
     with suppress(ApiError):
         for resource in plane.request("GET", path)["items"]:
@@ -61,7 +61,7 @@ def _let_go(plane: ControlPlane, namespace: str) -> None:
 
 
 def kubernetes() -> str:
-    """The version of Kubernetes that the tests are asked to run on."""
+    """The version of Kubernetes that the tests run on."""
     return os.environ.get("KUBERNETES") or DEFAULT
 
 

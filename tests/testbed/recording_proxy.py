@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A proxy in front of Druid that remembers every request and fails the ones that it is told to."""
+"""A proxy in front of Druid that records every request, and injects failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVER_ERROR_PAGE = Answer(
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request, with its query, and the status that the client got; None where it got no answer."""
+    """A request, with its query, and the status that the client got; None if it got no response."""
 
     method: str
     path: str
@@ -54,13 +54,13 @@ class RecordingProxy:
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """What was answered since the last clear, in the order of the answers."""
+        """The exchanges since the last clear, in the order of the responses."""
         with self._lock:
             return list(self._exchanges)
 
     @property
     def writes(self) -> list[Exchange]:
-        """Those of the exchanges that may have changed something."""
+        """The write requests."""
         return [each for each in self.exchanges if each.method != "GET"]
 
     @property
@@ -74,7 +74,7 @@ class RecordingProxy:
             self._exchanges.clear()
 
     def clear(self) -> None:
-        """Forget the exchanges, and the failures that nothing has met."""
+        """Delete the exchanges, and the unused failures."""
         with self._lock:
             self._exchanges.clear()
             self._failures.clear()

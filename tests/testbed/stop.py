@@ -1,9 +1,10 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stops what runs in directories, control planes and Druids, and takes these away: stop DIRECTORY...
+"""
+Stop the processes of directories, control planes and Druids, and remove the directories: stop DIRECTORY...
 
-It needs the standard library alone, so that what a virtual environment has started can be stopped without it.
+It needs the standard library alone, so that processes of a virtual environment can be stopped without it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The users of the control plane: each program under test has its own, so that the audit log tells them apart."""
+"""The users of the control plane: each program under test has its own, so that the audit log distinguishes them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _master(name: str) -> User:
 
 USERS = (
     *map(_master, ("admin", "druidops", "go-operator", "operator", "person", "kwok")),
-    # may do nothing until a test grants it something
+    # has no permissions until a test grants some
     User("limited", "limited"),
     # RBAC's built-in roles go by these names
     User("controller-manager", "system:kube-controller-manager"),
@@ -41,7 +41,7 @@ USERS = (
 
 
 def write_tokens(path: Path) -> None:
-    """Write a fresh token for every user, in the form that kube-apiserver reads."""
+    """Write a new token for every user, in the format of kube-apiserver."""
     with private(path).open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerows((secrets.token_hex(16), user.username, user.username, user.group) for user in USERS)

@@ -17,7 +17,7 @@ _ALIASES = {"oldest": SUPPORTED[0], "newest": SUPPORTED[-1], "default": DEFAULT}
 
 @dataclass(frozen=True)
 class Version:
-    """One supported minor version; everything else about it is read from its go.mod."""
+    """One supported minor version; all other facts are read from its go.mod."""
 
     minor: str
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-# A property is true or false. How long an example takes on a busy machine says nothing about it.
+# A property is true or false. The duration of an example on a busy machine is irrelevant.
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("test", derandomize=True, **_ALWAYS)
 settings.register_profile("campaign", max_examples=1000, print_blob=True, **_ALWAYS)

@@ -150,7 +150,7 @@ def nobody_complains(watched: Watched) -> None:
         f"{PREFIX}druidingestion_{name}" for name in unknown
     }
     promtool("check", "metrics", text=text)
-    # Without an election nobody tells who leads; the unit tests have its name.
+    # Without an election no metric reports the leader; the unit tests have its name.
     election = Sample("leader_election_master_status", {"name": "druid-operator"}, 1)
     file = watched.started.program.directory / "queries.yml"
     file.write_text(json.dumps(tried_with([*found, election])), encoding="utf-8")

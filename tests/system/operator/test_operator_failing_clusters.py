@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 from testbed.operator.runs import Run
 from testbed.operator_plugin import StartOperator
 
-# Pods that are never ready, containers that crash, and a specification that nobody can carry out.
+# Pods that are never ready, containers that crash, and an invalid specification.
 HOPELESS: dict[str, tuple[dict[str, Any], str]] = {
     "stuck": ({"podAnnotations": {"test/ready": "never"}}, "PodsNotReady"),
     "crashing": ({"podAnnotations": {"test/start": "crash"}}, "PodsFailing"),
@@ -47,7 +47,7 @@ def test_failing_clusters_do_not_delay_the_others(
     for name, (_more, reason) in HOPELESS.items():
         last_before, *runs = started.program.runs_of(name)[before[name] - 1 :]
         counts[name] = len(runs)
-        # Who has waited longest comes next: nobody comes twice before the good ones have come once.
+        # The longest waiting resource is next: none is reconciled twice before all valid ones are reconciled once.
         assert sum(run.begin < max(good) for run in runs) <= 1, name
         assert min(pauses([last_before, *runs]), default=MIN_SECONDS) >= MIN_SECONDS, name
         assert reason in {each["reason"] for each in live.get("Druid", name)["status"]["conditions"]}
@@ -56,7 +56,7 @@ def test_failing_clusters_do_not_delay_the_others(
 
 
 def is_only_looked_at_again(started: DruidOperator, name: str) -> bool:
-    """True when nothing else than its trouble has made the operator run for it the last time."""
+    """True if only its own problem has caused the last run of the operator for it."""
     found = pauses(started.program.runs_of(name))
     return bool(found) and found[-1] >= MIN_SECONDS
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A run that hangs is ended: it holds neither its resource nor a worker of the operator for ever."""
+"""A hanging run is stopped: it blocks neither its resource nor a worker of the operator indefinitely."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def stop_playbooks(program: Operator) -> list[int]:
 
 
 def _is_stopped(pid: int) -> bool:
-    """Stop the process; False when it has ended meanwhile."""
+    """Stop the process; False if it has ended already."""
     try:
         os.kill(pid, signal.SIGSTOP)
     except ProcessLookupError:
@@ -68,5 +68,5 @@ def command(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        # it has ended meanwhile
+        # it has ended already
         return b""

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator is killed in the middle of anything and started again: nothing is doubled, and nothing is lost.
+"""
+The operator is killed at any time and restarted: nothing is duplicated, and nothing is lost.
 
 The moments are chosen at random among the requests of its runs, always the same ones; DRUIDOPS_SEED chooses others.
 """
@@ -38,7 +39,7 @@ CLAIM = "PersistentVolumeClaim"
 
 @pytest.fixture
 def undisturbed(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
-    """A namespace for what becomes of the same resource when nothing is killed."""
+    """A namespace for the result without a kill."""
     with new_namespace(control_plane) as name:
         yield NamespaceClient(control_plane, name)
 
@@ -98,9 +99,10 @@ def test_killed_during_a_reconcile(
 
 
 def counted(undisturbed: NamespaceClient) -> int:
-    """Let nothing disturb what is to be done; return how many requests the first pass of that makes at least.
+    """
+    Let the operation complete undisturbed; return the minimum number of requests of its first reconcile.
 
-    What it asks for again and again, until something has gone, is counted once.
+    Repeated requests that wait for a deletion are counted once.
     """
     mark = undisturbed.mark()
     good(one_pass(undisturbed, NAME))

@@ -50,19 +50,19 @@ def test_the_other_replica_takes_over(
     after = lease(live)
     assert (after["leaseTransitions"], before["leaseTransitions"]) == (1, 0)
     assert after["holderIdentity"] != before["holderIdentity"]
-    # Each object is made once, and that of the update which has to be recreated, once more.
+    # Each object is created once, and the one that the update recreates, twice.
     assert repeated(made(leader.events(mark))) == {f"{live.namespace}/statefulsets/druid-{NAME}-historicals": 2}
     assert repeated(written(leader.events(updated))) == {}
 
 
 def by_work(replicas: list[DruidOperator]) -> list[DruidOperator]:
-    """Return the one that works, and then the one that waits; nothing while neither works."""
+    """Return the active replica, and then the waiting one; nothing while neither is active."""
     ordered = sorted(replicas, key=lambda each: not each.program.runs)
     return ordered if ordered[0].program.runs else []
 
 
 def lease(live: NamespaceClient) -> dict[str, Any]:
-    """Return what says who the leader is."""
+    """Return the identity of the leader."""
     path = f"/apis/coordination.k8s.io/v1/namespaces/{live.namespace}/leases/{LEASE}"
     found: dict[str, Any] = live.plane.request("GET", path)["spec"]
     return found

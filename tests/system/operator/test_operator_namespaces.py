@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An operator that watches two namespaces: clusters of one name do not meet, and a third namespace is left alone."""
+"""An operator that watches two namespaces: clusters of one name do not conflict, and a third namespace is ignored."""
 
 from __future__ import annotations
 

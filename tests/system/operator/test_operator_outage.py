@@ -63,7 +63,7 @@ class Kubelet:
         self.restarts = 0
 
     def look(self) -> None:
-        """Look whether it still runs."""
+        """Check that it still runs."""
         if self._program.pid is None:
             self.restarts += 1
             # it may end again before it is ready
@@ -71,7 +71,7 @@ class Kubelet:
                 self._program.start()
 
     def until(self, condition: Callable[[], Any]) -> None:
-        """Look until the condition is true."""
+        """Poll until the condition is true."""
 
         def looked() -> Any:
             self.look()
@@ -83,7 +83,7 @@ class Kubelet:
 def test_the_api_server_is_killed_in_the_middle_of_an_update(
     operator: StartOperator, two: list[NamespaceClient], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """The operator watches all namespaces; its lease is lost meanwhile, so that it ends, and is started again."""
+    """The operator watches all namespaces; it loses its lease, so that it ends, and is started again."""
     changing, idle = two
     log, login = tmp_path / "log", account(changing.plane, changing.namespace, tmp_path)
     flags = election(changing.namespace)
@@ -136,7 +136,7 @@ def test_the_api_server_hangs_in_the_middle_of_an_update(
 
 
 def is_up_to_date(live: NamespaceClient, name: str) -> bool:
-    """True when what was asked for is there, and ready."""
+    """True if the specified objects exist and are ready."""
     resource = live.get("Druid", name)
     conditions = {each["type"]: each for each in resource["status"]["conditions"]}
     ready = conditions["Ready"]
@@ -144,14 +144,14 @@ def is_up_to_date(live: NamespaceClient, name: str) -> bool:
 
 
 def uids(live: NamespaceClient) -> dict[tuple[str, str], str]:
-    """Return the identities of the claims, and of the workload that an update leaves."""
+    """Return the identities of the PVCs, and of the workload that an update keeps."""
     found = {("PersistentVolumeClaim", each["metadata"]["name"]): each for each in live.list("PersistentVolumeClaim")}
     found["StatefulSet", BROKERS] = live.get("StatefulSet", BROKERS)
     return {name: each["metadata"]["uid"] for name, each in found.items()}
 
 
 def assert_trouble_was_told(log: Path, login: Account, started: DruidOperator) -> None:
-    """A line says what the trouble was; the account's token is in none, nor in what the operator prints."""
+    """A log line reports the problem; the token of the account is in none, nor in the operator's output."""
     text = log.read_text(encoding="utf-8")
     errors = [line for line in map(json.loads, text.splitlines()) if line["level"] == "error"]
     assert [line for line in errors if line["name"] == CHANGING and "did not respond" in line["message"]]

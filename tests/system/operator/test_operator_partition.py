@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator is cut off from the API server: what happens meanwhile is not missed."""
+"""The operator is disconnected from the API server: it reconciles later what changes in this time."""
 
 from __future__ import annotations
 

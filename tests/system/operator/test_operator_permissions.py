@@ -46,7 +46,7 @@ def test_each_permission_is_required_and_none_is_missing(
 
 
 def create_one_of_every_kind(live: NamespaceClient) -> None:
-    """With pods, a claim of its own, and a Secret among its files."""
+    """With pods, a PVC, and a Secret among its files."""
     files = live.create(
         {"kind": "Secret", "metadata": {"generateName": "files-"}, "stringData": {"a.properties": "b=c"}}
     )
@@ -66,7 +66,7 @@ def create_one_of_every_kind(live: NamespaceClient) -> None:
 
 
 def ingest(live: NamespaceClient) -> None:
-    """Describe a supervisor of a Druid that nobody can reach, and give it up."""
+    """Define a supervisor of an unreachable Druid, and delete it."""
     document = {"spec": {"dataSchema": {"dataSource": "pages"}, "ioConfig": {"topic": "pages"}}}
     spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "ingestion": {"type": "kafka", "nativeSpec": document}}
     live.create({"kind": "DruidIngestion", "metadata": {"name": "pages"}, "spec": spec})
@@ -76,7 +76,7 @@ def ingest(live: NamespaceClient) -> None:
 
 
 def edit_twice(live: NamespaceClient) -> None:
-    """Somebody makes the same edit twice, which is the same event twice."""
+    """Another client makes the same edit twice, which repeats the event."""
     name = min(live.names("PodDisruptionBudget"))
     allowed = live.get("PodDisruptionBudget", name)["spec"]["maxUnavailable"]
     for _edit in range(2):
@@ -85,7 +85,7 @@ def edit_twice(live: NamespaceClient) -> None:
 
 
 def leave_pods_behind(live: NamespaceClient) -> None:
-    """Somebody deletes the workloads without their pods, and their groups go from the resource before they are back."""
+    """Another client deletes the workloads without their pods, and their groups are removed meanwhile."""
     live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: "true"}}})
     eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Paused")["status"] == "True")
     live.delete("StatefulSet", full_cluster.STATEFUL, propagation="Orphan")
@@ -98,7 +98,7 @@ def leave_pods_behind(live: NamespaceClient) -> None:
 
 
 def remove_groups(live: NamespaceClient, name: str) -> None:
-    """Remove all groups but one from the resource, and wait until what they were made of is gone."""
+    """Remove all groups but one from the resource, and wait until their objects are deleted."""
     resource = live.get("Druid", name)
     _kept, *others = sorted(resource["spec"]["nodes"])
     live.merge("Druid", name, {"spec": {"nodes": dict.fromkeys(others)}})

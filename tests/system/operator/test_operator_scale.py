@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many clusters at once: all of them become ready, each object is made once, and then nothing is written any more."""
+"""Many clusters at once: all become ready, each object is created once, and nothing is written afterwards."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What our tests need of operator-sdk's program ansible-operator: they run the program, or its stand-in."""
+"""The parts of operator-sdk's program ansible-operator that our tests need, on the program or its stand-in."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from testbed.operator.started import Operator, real_program
 from testbed.operator_plugin import StartOperator
 from testbed.ports import reserved_ports
 
-# Seconds; less where the stand-in is broken on purpose, and what is waited for will not come.
+# Seconds; less for a mutated stand-in, where the awaited event never occurs.
 PATIENCE = float(os.environ.get("DRUIDOPS_PATIENCE", "180"))
 ANNOTATION = "ansible.sdk.operatorframework.io"
 FAIL: dict[str, Any] = {"fail": {"msg": "on purpose"}}
@@ -109,7 +109,7 @@ class Watched:
         return f"/api/v1/namespaces/{self.samples.namespace}/configmaps{query}"
 
     def as_admin(self, method: str, path: str, body: Any = None) -> Any:
-        """A request that the operator has nothing to do with."""
+        """A request that does not concern the operator."""
         return self.samples.plane.request(
             method, path, body, content_type=MERGE if method == "PATCH" else "application/json"
         )
@@ -263,7 +263,7 @@ def test_failures_are_retried(operator: StartOperator, samples: SampleKind) -> N
 
 
 def test_playbook_that_cannot_run(operator: StartOperator, samples: SampleKind) -> None:
-    """Without an end there is no success: it is tried again."""
+    """A run that does not end properly has failed: it is retried."""
     those = played(operator, samples, {"no_such_action": {}})
     samples.create("a")
     those.runs("a", 2)
@@ -271,7 +271,7 @@ def test_playbook_that_cannot_run(operator: StartOperator, samples: SampleKind) 
 
 
 def test_requeue_after(operator: StartOperator, samples: SampleKind, tmp_path: Path) -> None:
-    """It is heard at once, while the run goes on without its kubeconfig: the next one may run beside it."""
+    """It takes effect at once, while the run continues without its kubeconfig: the next one may run in parallel."""
     until = {"wait_for": {"path": str(tmp_path / "go"), "sleep": 1, "timeout": 600}}
     those = played(operator, samples, {"requeue_after": {"period": "1s"}}, until, programs=[spy(tmp_path / "spy")])
     mark = samples.plane.audit.mark()
@@ -301,7 +301,7 @@ def test_two_live_reads_a_run(operator: StartOperator, samples: SampleKind) -> N
 
 
 def test_no_concurrent_runs_of_a_resource(operator: StartOperator, samples: SampleKind, tmp_path: Path) -> None:
-    """Several of different samples; what changes meanwhile makes one more run."""
+    """Several of different samples; changes during a run cause one more run."""
     started = operator(
         [samples.watch(samples.playbook())],
         namespaces=[samples.namespace],
@@ -355,7 +355,7 @@ def test_reads_are_served_from_the_cache(operator: StartOperator, samples: Sampl
 
     mark = samples.plane.audit.mark()
     those.read(made, maps)
-    # the answer comes of the list, and may be here before the watch is
+    # the response is from the list, and may be received before the watch
     eventually(lambda: len(those.requests(mark)) > 1)
     assert those.requests(mark) == ["list configmaps", "watch configmaps"]
     found = those.read(made, f"{maps}?labelSelector=name%3Dx")
@@ -381,7 +381,7 @@ def test_reads_are_served_from_the_cache(operator: StartOperator, samples: Sampl
 
 
 def test_watches_objects_that_were_read_by_name(operator: StartOperator, samples: SampleKind) -> None:
-    """Edits and deletions of owned objects; a list makes no watch, and a process knows nothing of an earlier one's."""
+    """Edits and deletions of owned objects; a list starts no watch, and a new process forgets them."""
     those = watched(operator, samples)
     made = those.run_created("a")
     maps = those.config_maps()
@@ -466,7 +466,7 @@ def watched_through(way: Gate, start: StartOperator, samples: SampleKind) -> Wat
 
 
 def test_survives_without_the_api_server(operator: StartOperator, samples: SampleKind) -> None:
-    """What has happened meanwhile is made up for."""
+    """Changes during the outage are reconciled."""
     with gate(samples.plane.url) as way:
         those = watched_through(way, operator, samples)
         made = those.run_created("a")
@@ -530,7 +530,7 @@ def test_leader_election(operator: StartOperator, samples: SampleKind) -> None:
 
 
 def test_sigterm_waits_for_runs(operator: StartOperator, samples: SampleKind, tmp_path: Path) -> None:
-    """Which have their proxy until they end; nothing new begins."""
+    """They keep their proxy until they end; no other run begins."""
     programs = [quick_runner(tmp_path, until=tmp_path / "go")]
     flags = ["--max-concurrent-reconciles=1"]
     entry = samples.watch(samples.playbook())

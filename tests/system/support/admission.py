@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the API server refuses at someone's behest: an admission policy, a quota."""
+"""Rejections by the API server on request: an admission policy, a quota."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ PROBE = "probe"
 
 @contextmanager
 def refusing(live: NamespaceClient, kind: str, name: str | None = None) -> Iterator[None]:
-    """Let the API server refuse whatever the user druidops wants of that object, until the context ends.
+    """
+    Let the API server reject every write of the user druidops to that object, until the context ends.
 
     Without a name all objects of the kind are meant.
     """
@@ -48,7 +49,7 @@ def refusing(live: NamespaceClient, kind: str, name: str | None = None) -> Itera
 
 
 def is_at_work(live: NamespaceClient) -> bool:
-    """True while the policy refuses what it always does."""
+    """True while the policy is in effect."""
     body = {"metadata": {"name": PROBE, "namespace": live.namespace}}
     try:
         live.plane.request("POST", f"{live.path('ConfigMap')}?dryRun=All", body, user="druidops")
@@ -58,7 +59,7 @@ def is_at_work(live: NamespaceClient) -> bool:
 
 
 def limit(live: NamespaceClient, what: str, amount: int | str) -> None:
-    """Set a quota, and wait until the API server goes by it."""
+    """Set a quota, and wait until the API server enforces it."""
     # It counts, too, and comes a moment after its namespace.
     eventually(lambda: live.find("ConfigMap", "kube-root-ca.crt"))
     hard = {what: str(amount), "count/podtemplates": "0"}
@@ -67,7 +68,7 @@ def limit(live: NamespaceClient, what: str, amount: int | str) -> None:
 
 
 def _is_limited(live: NamespaceClient) -> bool:
-    """True when the quota is gone by: before that it is not known, or not what is used."""
+    """True if the quota is enforced: before that, it or its usage is unknown."""
     pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": PROBE, "image": "example.com/probe"}]}}
     path = f"/api/v1/namespaces/{live.namespace}/podtemplates?dryRun=All"
     try:

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 NAME = "wiki"
 MOUNT = "/opt/druid/conf/druid/cluster"
 BACKEND = {"service": {"name": "druid-wiki-brokers", "port": {"number": 8082}}}
-# Everything that is made of the resource below.
+# All objects that are created for the resource below.
 OBJECTS = {
     ("ConfigMap", "wiki-druid-common-config"),
     ("ConfigMap", "druid-wiki-brokers-config"),
@@ -81,7 +81,7 @@ def group(node_type: str, port: int, **more: Any) -> Manifest:
 
 
 def claim() -> Manifest:
-    """Return the specification of a claim."""
+    """Return the specification of a PVC."""
     return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
 

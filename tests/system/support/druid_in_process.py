@@ -57,7 +57,7 @@ def supervisor_name(druid: Druid) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Direct:
-    """Runs what modules do against one Druid, through a proxy that counts and fails what it is told to."""
+    """Runs the logic of modules with one Druid, through a proxy that counts requests and injects failures."""
 
     druid: Druid
     proxy: RecordingProxy
@@ -80,7 +80,7 @@ class Direct:
 
     @property
     def writes(self) -> list[str]:
-        """What the last call sent that may have changed something."""
+        """The write requests of the last call."""
         return [f"{each.method} {each.path}" for each in self.proxy.writes]
 
     def history(self, supervisor: str) -> int:
@@ -92,7 +92,7 @@ class Direct:
 def direct_on(
     druid: Druid, retry_timeout: float = 20.0, read_timeout: float = 120.0, upstream: Upstream | None = None
 ) -> Iterator[Direct]:
-    """What modules do, on this Druid; ``upstream``: what stands before it."""
+    """The logic of modules, on this Druid; ``upstream``: the server before it."""
     login = druid.credentials
     with recording_proxy(upstream or druid.upstream) as proxy:
         connection = Connection(

@@ -23,7 +23,7 @@ _STEP = re.compile(r"/step/(\d+)")
 
 @dataclass(frozen=True)
 class Step:
-    """A task of a play: its result, and what it asked of Druid."""
+    """A task of a play: its result, and its requests to Druid."""
 
     result: dict[str, Any]
     printed: str
@@ -35,7 +35,7 @@ class Step:
 
     @property
     def writes(self) -> list[str]:
-        """What may have changed something, such as ``POST /druid/indexer/v1/task``; queries of SQL do not."""
+        """The write requests, such as ``POST /druid/indexer/v1/task``; queries of SQL are none."""
         return [f"{each.method} {each.path}" for each in self.exchanges if each.method != "GET"]
 
     @property
@@ -53,13 +53,13 @@ class Modules:
     ansible: Ansible
 
     def run(self, *tasks: Mapping[str, Any], status: int = 0, options: tuple[str, ...] = ()) -> list[Step]:
-        """Run tasks one after the other; a failure stops them unless a task says ``ignore_errors``."""
+        """Run tasks one after the other; a failure stops them unless a task has ``ignore_errors``."""
         self.proxy.clear()
         play = [each for number, task in enumerate(tasks) for each in (self._marker(number), dict(task))]
         run = self.ansible.tasks(
             *play, options=("-v", *options), status=status, environment=self.environment, module_defaults=self.defaults
         )
-        # a play begins before its first task, and each other one of our tasks is a marker
+        # a play begins before its first task, and every second one of our tasks is a marker
         sections = re.split(r"^TASK \[", run.output, flags=re.MULTILINE)[1:][1::2]
         steps = [
             Step(Run(run.status, section).results[0], section, exchanges)
@@ -73,7 +73,7 @@ class Modules:
         return self.run({f"druidops.druid.{name}": arguments}, options=options, status=status)[0]
 
     def printed(self, name: str, *options: str, **arguments: Any) -> Run:
-        """Run one module as a person does, and return what is printed."""
+        """Run one module as a user does, and return the output."""
         return self.ansible.tasks(
             {f"druidops.druid.{name}": arguments},
             options=options,
@@ -83,7 +83,7 @@ class Modules:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The address and the credentials, where the modules look for them."""
+        """The address and the credentials, as the modules read them."""
         credentials = self.druid.credentials
         login = {"DRUID_USERNAME": credentials.username, "DRUID_PASSWORD": credentials.password} if credentials else {}
         return {"DRUID_URL": self.proxy.url, **login}
@@ -94,11 +94,11 @@ class Modules:
         return {"group/druidops.druid.druid": {"retry_timeout": 20}}
 
     def _marker(self, number: int) -> dict[str, Any]:
-        """A request by which the exchanges are told apart."""
+        """A request that separates the exchanges of two tasks."""
         return {"ansible.builtin.uri": {"url": f"{self.proxy.url}/step/{number}", "status_code": [200, 404]}}
 
     def _exchanges(self, tasks: int) -> list[list[Exchange]]:
-        """Return what each task asked of Druid."""
+        """Return the requests of each task to Druid."""
         exchanges: list[list[Exchange]] = [[] for _task in range(tasks)]
         current = exchanges[0]
         for exchange in self.proxy.exchanges:
@@ -113,6 +113,6 @@ class Modules:
 def modules_on(
     druid: Druid, directory: Path, core: str = "2.19", upstream: Upstream | None = None
 ) -> Iterator[Modules]:
-    """The modules on this Druid, with one of the ansible-cores; ``upstream``: what stands before it."""
+    """The modules on this Druid, with one of the ansible-cores; ``upstream``: the server before it."""
     with recording_proxy(upstream or druid.upstream) as proxy:
         yield Modules(druid, proxy, Ansible(CORES[core], None, "", directory))

@@ -77,7 +77,7 @@ class DruidOperator:
         return f"for {name}: {json.dumps(told, indent=1)}\n{self.program.log[-5000:]}"
 
     def wait_until_settled(self, *names: str) -> Mark:
-        """Wait until the resources are ready and a run of each finds nothing to do; return the audit log's end then."""
+        """Wait until the resources are ready and a run of each is idle; return the end of the audit log then."""
         for name in names:
             self.wait_until_ready(name)
         eventually(lambda: self._runs_had_nothing_to_do(names), 2 * _patience(names))
@@ -95,7 +95,7 @@ class DruidOperator:
         return {*self.requests(mark)} <= {self.look, ("get", "secrets")}
 
     def _have_run(self, runs: Sequence[Run], names: Sequence[str], since: Mark) -> bool:
-        """True when all of them have been run, nothing runs any more, and the operator has made its look after each."""
+        """True if all of them have been run, nothing runs any more, and a cache read has followed each."""
         if not (all(run.end for run in runs) and {run.name for run in self._here(runs)} >= {*names}):
             return False
         looks = [each for each in self.events(since) if each.verb == "get" and each.user_agent.startswith(PROGRAM)]
@@ -111,15 +111,15 @@ class DruidOperator:
         self.live.merge(self.kind, name, {"metadata": {"annotations": {"touched": secrets.token_hex(4)}}})
 
     def is_writing(self, since: Mark) -> bool:
-        """True as soon as the account has written anything since the mark; it is likely to be still at it."""
+        """True as soon as the account has written anything since the mark; it probably still does."""
         return bool(written(self.live.plane.audit.since(since, self.account.username)))
 
     def events(self, since: Mark) -> list[AuditEvent]:
-        """Return all that the account has asked since the mark."""
+        """Return all requests of the account since the mark."""
         return self.live.requests(since, self.account.username)
 
     def requests(self, since: Mark) -> list[tuple[str, str]]:
-        """Return verb and resource of what the account has asked since the mark; watches and the lease do not count."""
+        """Return verb and resource of the requests of the account since the mark, without watches and the lease."""
         counted = (each for each in self.events(since) if each.verb != "watch" and each.resource != "leases")
         return [(each.verb, each.resource) for each in counted]
 

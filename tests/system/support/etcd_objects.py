@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What etcd holds: resources that an API server of another day has let in, and that the one of today would refuse."""
+"""Objects in etcd: resources that an older API server has accepted, and that the current one would reject."""
 
 from __future__ import annotations
 

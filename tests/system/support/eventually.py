@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 def eventually(
     condition: Callable[[], Result | None], patience: float = 180, *, otherwise: Callable[[], str] = str
 ) -> Result:
-    """Return the first true result of the condition; what the error says when there is none is up to `otherwise`."""
+    """Return the first true result of the condition; if there is none, `otherwise` returns the text of the error."""
     end = time.monotonic() + patience
     while not (result := condition()):
         assert time.monotonic() < end, f"gave up waiting {otherwise()}"

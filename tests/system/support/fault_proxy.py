@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A proxy in front of the API server that sees every request, fails a chosen one, or lets somebody act before it."""
+"""A proxy in front of the API server that records requests, fails a chosen one, or calls a function before it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from testbed.control_plane import ControlPlane
 from testbed.proxy import Answer, Loss, Request, Upstream, proxy
 
-# How long a client waits for an answer that never comes.
+# How long a client waits for a response that never comes.
 SHORT_TIMEOUT_SECONDS = 0.5
 
 
@@ -91,7 +91,7 @@ class FaultProxy:
 
     @property
     def may_keep_silent(self) -> bool:
-        """True when no answer will come, or perhaps none to the next request."""
+        """True if the client gets no response, or possibly none to the next request."""
         may_be_next = self.reached is None and (bool(self.sort) or len(self.seen) + 1 == self.position)
         return self.fault is Fault.TIMEOUT or (callable(self.fault) and may_be_next)
 
@@ -102,9 +102,10 @@ class FaultProxy:
         meanwhile: Meanwhile | None = None,
         sort: str = "",
     ) -> None:
-        """Count anew; fail the request at that position, or let somebody do something just before it.
+        """
+        Reset the counter; fail the request at that position, or call a function just before it.
 
-        With a sort it is the first request of that sort, wherever it comes.
+        With a sort it is the first request of that sort, at any position.
         """
         self.seen.clear()
         self.position, self.sort, self.fault, self.meanwhile, self.reached = position, sort, fault, meanwhile, None
@@ -112,7 +113,7 @@ class FaultProxy:
             raise AssertionError("what was to happen meanwhile went wrong") from self.failure
 
     def api(self, user: str = "druidops") -> KubernetesApi:
-        """Return a connection of the user through the proxy; pauses that the server asks for cost no time."""
+        """Return a connection of the user through the proxy; pauses that the server requests cost no time."""
         api = connect({"host": self.url, "api_key": self.plane.token(user)})
         return replace(api, transport=_Impatient(api.transport, self), sleep=lambda _seconds: None)
 
@@ -133,7 +134,7 @@ class FaultProxy:
         return seen.sort == self.sort if self.sort else len(self.seen) == self.position
 
     def _step_in(self, meanwhile: Meanwhile) -> None:
-        """Let somebody act; what goes wrong with that is kept for the test, which is in another thread."""
+        """Call the function; its error is kept for the test, which runs in another thread."""
         try:
             meanwhile()
         except BaseException as error:
@@ -170,7 +171,7 @@ def _status(code: int) -> bytes:
 
 @dataclass(frozen=True)
 class _Impatient:
-    """Does not wait long for an answer when none will come."""
+    """Has a short timeout if no response will come."""
 
     transport: Transport
     proxy: FaultProxy

@@ -58,7 +58,7 @@ def brokers(**more: Any) -> dict[str, Any]:
 
 
 def autoscaler(kind: str, name: str, smallest: int = 1, largest: int = 9) -> dict[str, Any]:
-    """Return an autoscaler that has nothing to go by, so that it never scales."""
+    """Return an autoscaler without metrics, so that it never scales."""
     target = {"type": "Utilization", "averageUtilization": 60}
     return {
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": kind, "name": name},
@@ -80,7 +80,7 @@ def _node(node_type: str, port: int) -> dict[str, Any]:
 
 
 def spec(**nodes: Any) -> dict[str, Any]:
-    """Return the specification, with other groups if they are given."""
+    """Return the specification, with other groups if they are provided."""
     return {
         "image": IMAGE,
         "common.runtime.properties": "druid.zk.service.enabled=false",
@@ -101,7 +101,7 @@ def create(live: NamespaceClient, name: str = NAME, /, **nodes: Any) -> Manifest
 
 
 def essence(live: Manifest) -> Manifest:
-    """Return all of an object that somebody decides: neither identity nor status nor record of field managers."""
+    """Return all fields of an object that a client specifies: no identity, no status, no managed fields."""
     bookkeeping = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields")
     metadata = {name: value for name, value in live["metadata"].items() if name not in bookkeeping}
     revision = "deployment.kubernetes.io/revision"

@@ -57,7 +57,7 @@ def _emptied(live: NamespaceClient) -> NamespaceClient:
 
 
 def clear(live: NamespaceClient) -> None:
-    """Delete everything in the namespace, and wait until it is gone."""
+    """Delete everything in the namespace, and wait until it is deleted."""
     for resource in live.list("Druid"):
         if resource["metadata"].get("finalizers"):
             live.merge("Druid", resource["metadata"]["name"], {"metadata": {"finalizers": None}})
@@ -73,18 +73,18 @@ class GoOperator:
     live: NamespaceClient
     name: str
     manager: str = MANAGERS[0]
-    # Another binary made the objects, if it is given.
+    # Another binary created the objects, if it is provided.
     maker: str | None = None
     # What the resource has besides what was recorded, and what that makes of each object.
     spec: Manifest = field(default_factory=dict)
     change: Callable[[Manifest], object] = lambda _manifest: None
 
     def run(self) -> GoOperator:
-        """Let a person make the resource, and make and update the objects as recorded."""
+        """Create the resource as a user, and create and update the objects as recorded."""
         recorded = deepcopy(recording.resource(self.name, "applied"))
         self.live.create({**recorded, "metadata": {"name": self.name}, "spec": {**recorded["spec"], **self.spec}})
         for manifest in self.manifests():
-            # A claim with another hash it could not replace: it is bound.
+            # It could not replace a PVC with another hash: it is bound.
             earlier = {} if manifest["kind"] == CLAIM else {HASH: "of an earlier version"}
             annotations = {**manifest["metadata"]["annotations"], **earlier}
             body = {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
@@ -94,9 +94,10 @@ class GoOperator:
         return self
 
     def write(self, chosen: Callable[[Manifest], bool] = lambda _manifest: True) -> None:
-        """Replace each chosen object by the recorded one, whatever it is now: as it does with another hash.
+        """
+        Replace each chosen object by the recorded one, whatever it is now, as the operator does with another hash.
 
-        A claim only if it really has another hash: it would be refused.
+        A PVC only if it really has another hash: it would be rejected.
         """
         for manifest in self.manifests():
             if chosen(manifest) and (manifest["kind"] != CLAIM or self._differs(manifest)):
@@ -180,7 +181,7 @@ def _is_settled(workload: Manifest) -> bool:
 
 
 def _is_rolled_out(workload: Manifest) -> bool:
-    """True when all pods are of the present template, or wait for somebody to delete them."""
+    """True if all pods are of the current template, or wait to be deleted."""
     status = workload["status"]
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == workload["spec"]["replicas"])
@@ -193,7 +194,7 @@ def _is_running(pod: Manifest) -> bool:
 
 
 def identities(live: NamespaceClient) -> dict[tuple[str, str], Any]:
-    """Return what tells whether anything was recreated or restarted: uids, generations, and pods by name."""
+    """Return the evidence of recreations and restarts: uids, generations, and pods by name."""
     found = (each for kind in (*MADE, "Pod") for each in live.list(kind))
     return {
         (each["kind"], each["metadata"]["name"]): (each["metadata"]["uid"], each["metadata"].get("generation"))
@@ -203,7 +204,7 @@ def identities(live: NamespaceClient) -> dict[tuple[str, str], Any]:
 
 
 def take_over(live: NamespaceClient, name: str) -> None:
-    """One pass takes the cluster over without a word, the next one has nothing to do and writes nothing."""
+    """One reconcile adopts the cluster without a finding, the next one has nothing to do and writes nothing."""
     first = one_pass(live, name)
     assert first.report is not None
     assert first.plan.findings == ()

@@ -61,7 +61,7 @@ def make_removable(layout: Path) -> None:
 
 
 def container(layout: Path, directory: Path, environment: Mapping[str, str], more: Mapping[Path, Path]) -> Container:
-    """The image's container, with more shown; the virtual environment stands for the packages of the base image."""
+    """The image's container, with more mounts; the virtual environment takes the place of the base image's packages."""
     of_image = DOCKERFILE.final.environment
     (user,) = {int(text) for text in DOCKERFILE.final.all("USER")[-1:]}
     python = Path(sys.base_prefix)
@@ -115,7 +115,7 @@ class ImageOperator:
         return bool(resource.get("status")) and condition(resource, "Ready")["status"] == "True"
 
     def wait_until_settled(self, name: str) -> None:
-        """Wait until the resource is ready, a pass has found nothing to do, and no run is under way."""
+        """Wait until the resource is ready, a reconcile has found nothing to do, and no run is in progress."""
         self.wait_until_ready(name)
         eventually(lambda: self._runs() and self._is_settled(name))
 
@@ -145,7 +145,7 @@ def _text(file: Path) -> str:
 
 @contextmanager
 def started(layout: Path, live: NamespaceClient, directory: Path, **environment: str) -> Iterator[ImageOperator]:
-    """An operator that is ready; it runs in the cluster as far as it can tell."""
+    """An operator that is ready; for itself it runs in the cluster."""
     log_file = directory / "operator.log"
     with only_one(), reserved_ports(2) as (probe_port, proxy_port), log_file.open("wb") as log:
         given = _in_cluster(live, directory)
@@ -154,7 +154,7 @@ def started(layout: Path, live: NamespaceClient, directory: Path, **environment:
             PROXY_PORT: str(proxy_port),
             METRICS_PORT: "0",
             "WATCH_NAMESPACE": live.namespace,
-            # the container has no first process of its own, whose standard output would be the log
+            # the container has no first process, whose standard output would be the log
             "DRUIDOPS_LOG": "/tmp/log",
             **environment,
         }
@@ -163,7 +163,7 @@ def started(layout: Path, live: NamespaceClient, directory: Path, **environment:
         flags = [
             f"--health-probe-bind-address=127.0.0.1:{probe_port}",
             "--metrics-bind-address=0",
-            # runs take longer where everything else is tested at the same time
+            # runs take longer while other tests run
             f"--graceful-shutdown-timeout={_PATIENCE}s",
         ]
         # without tini, which this machine need not have

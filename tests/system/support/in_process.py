@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the action does, without starting ansible-playbook: for tests of what a pass reads and writes."""
+"""The action without ansible-playbook: for tests of the reads and writes of a reconcile."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def run(api: KubernetesApi, request: Request[Options], progress: Progress, clock
 
 
 def one_pass(live: NamespaceClient, name: str, check_mode: bool = False, **request: Any) -> Outcome[Plan]:
-    """Make one pass for a cluster, as a task would that does not wait."""
+    """Reconcile a cluster once, as a task without `wait` does."""
     wanted = cluster_request(name, live.namespace, options=Options(check_mode), **request)
     return run(connection(live), wanted, lambda _text: None, Clock())
 
 
 def until_reached(live: NamespaceClient, name: str, **request: Any) -> Outcome[Plan]:
-    """Make passes until the cluster is as wanted."""
+    """Reconcile until the cluster is in the desired state."""
     wanted = cluster_request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
     clock = Clock(sleep=lambda _seconds: None)
     outcome = run(connection(live), wanted, lambda _text: None, clock)
@@ -52,7 +52,7 @@ def until_reached(live: NamespaceClient, name: str, **request: Any) -> Outcome[P
 
 
 def until_ready(live: NamespaceClient, name: str, **request: Any) -> Outcome[Plan]:
-    """Make passes until the cluster is ready."""
+    """Reconcile until the cluster is ready."""
     outcome = until_reached(live, name, **request)
     assert outcome.report is not None
     assert outcome.report.is_ready, outcome.report.status
@@ -60,7 +60,7 @@ def until_ready(live: NamespaceClient, name: str, **request: Any) -> Outcome[Pla
 
 
 def good(outcome: Outcome[Plan] | None) -> Outcome[Plan]:
-    """Return the outcome of a run that nothing stood in the way of."""
+    """Return the outcome of a run without problems."""
     assert outcome is not None
     assert outcome.report is None or outcome.report.problems == ()
     return outcome

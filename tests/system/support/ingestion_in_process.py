@@ -38,7 +38,7 @@ def done(outcome: Outcome[Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Ingesting:
-    """A namespace, a Druid behind a proxy that counts and fails what it is told to, and a name that is new in both."""
+    """A namespace, a Druid behind a proxy that counts requests and injects failures, and a name that is new in both."""
 
     live: NamespaceClient
     druid: Druid
@@ -46,7 +46,7 @@ class Ingesting:
     name: str
 
     def resource(self, kind: str, spec: Any, **more: Any) -> dict[str, Any]:
-        """Return a resource for this Druid; `spec` is that of the supervisor or task, `more` goes beside it."""
+        """Return a resource for this Druid; `spec` is that of the supervisor or task, `more` are other fields."""
         beside = {"retries", "compaction", "rules"}
         ingestion = {"type": kind, "nativeSpec": spec, **{name: more.pop(name) for name in beside & more.keys()}}
         content = {"endpoint": {"url": self.proxy.url}, "ingestion": ingestion, **more}
@@ -59,14 +59,14 @@ class Ingesting:
         return self.druid.kafka
 
     def one_pass(self, check_mode: bool = False, **request: Any) -> Outcome[Any]:
-        """Make one pass, as a task would that does not wait."""
+        """Reconcile once, as a task without `wait` does."""
         self.proxy.forget()
         settings = request.pop("settings", Options(check_mode))
         wanted = Request(request.pop("name", self.name), self.live.namespace, settings, **request)
         return run(INGESTION, connection(self.live), wanted, lambda _text: None, Clock())
 
     def until_reached(self, **request: Any) -> Outcome[Any]:
-        """Make passes until Druid does what is described."""
+        """Reconcile until Druid is in the desired state."""
         settings = Options()
         wanted = Request(self.name, self.live.namespace, settings, wait=True, wait_timeout=120, wait_sleep=0, **request)
         outcome = run(INGESTION, connection(self.live), wanted, lambda _text: None, Clock())
@@ -76,14 +76,14 @@ class Ingesting:
         return outcome
 
     def settled(self) -> Outcome[Any]:
-        """Make passes until one finds nothing to do and nothing to write in Druid."""
+        """Reconcile until one finds nothing to do and nothing to write in Druid."""
         outcome = self.until_reached()
         while outcome.changed:
             outcome = self.one_pass()
         return outcome
 
     def is_reading(self) -> bool:
-        """Whether a task reads: one that only begins to is not asked to publish when its supervisor is suspended."""
+        """Whether a task reads: one that is starting is not asked to publish when its supervisor is suspended."""
         return any(task.get("startTime") for task in self._tasks("activeTasks"))
 
     def is_idle(self) -> bool:
@@ -100,16 +100,16 @@ class Ingesting:
         return self.settled()
 
     def times_given(self, kind: str) -> int:
-        """Return how often Druid was given the supervisor, or how many tasks of the batch there have been."""
+        """Return how often the supervisor was submitted, or how many tasks of the batch there have been."""
         if kind == "kafka":
             return len(self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/history"))
-        # a parallel task has subtasks, whose type is another one
+        # a parallel task has subtasks of another type
         tasks = self.druid.request("GET", f"/druid/indexer/v1/tasks?datasource={self.name}")
         return len([task for task in tasks if task["type"] == "index_parallel"])
 
     @property
     def writes(self) -> list[str]:
-        """What the last pass sent to Druid that may have changed something."""
+        """The write requests of the last reconcile to Druid."""
         return [f"{each.method} {each.path}" for each in self.proxy.writes]
 
     @property

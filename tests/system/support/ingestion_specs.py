@@ -33,7 +33,7 @@ def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:
 
 
 def batch_spec(ingestion: Ingesting, data: str = "2026-01-01T00:00:00Z,a") -> dict[str, Any]:
-    """Return the specification of a task that ingests some rows of its own."""
+    """Return the specification of a task that ingests inline rows."""
     return {
         "type": "index_parallel",
         "spec": {

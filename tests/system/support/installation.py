@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Somebody who installs the operator into a cluster of their own, with kubectl and Helm."""
+"""A user who installs the operator into a cluster with kubectl and Helm."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ROOT = Path(__file__).parents[3]
 SOURCES = ("charts", "config")
 DOCUMENT = ROOT / "docs" / "installing-the-operator.md"
 OPERATOR = "druid-operator-controller-manager"
-# Somewhere else than the clone that the tests run from, which is nobody's to write into.
+# Outside of the clone that the tests run from, which they must not change.
 _ABSENT = "/dev/null"
 
 
 class RefusedError(RuntimeError):
-    """A command has failed; the text is what it printed."""
+    """A command has failed; the text is its output."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Installer:
             (self.directory / name).symlink_to(ROOT / name)
 
     def run(self, script: str) -> str:
-        """Return what the commands print; a RefusedError when one of them fails."""
+        """Return the output of the commands; a RefusedError if one of them fails."""
         finished = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=self.directory,
@@ -106,7 +106,7 @@ def container(deployment: Manifest) -> Manifest:
 
 
 def environment(deployment: Manifest) -> dict[str, str]:
-    """Return the container's environment, with what it is told of its pod."""
+    """Return the container's environment, with the fields of its pod."""
     pod = {"metadata.namespace": deployment["metadata"].get("namespace", "")}
     return {
         each["name"]: pod[each["valueFrom"]["fieldRef"]["fieldPath"]] if "valueFrom" in each else each.get("value", "")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Something happens between two requests of a run: before each of them, or before the first one of each sort."""
+"""A function is called between two requests of a run: before each of them, or before the first one of each sort."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POSITIONS = [
 
 
 class Interleaving:
-    """Makes attempts, in each of which something happens before another request."""
+    """Makes attempts, each with a call before another request."""
 
     def __init__(self, proxy: FaultProxy, before_each: bool) -> None:
         self.proxy = proxy
@@ -42,7 +42,7 @@ class Interleaving:
         return self.proxy.reached
 
     def run(self, attempt: Callable[[int], None]) -> None:
-        """Make the attempts, which are counted from one; in one of them nothing happens."""
+        """Make the attempts, counted from one; one of them has no call."""
         for number, position in enumerate(self._positions(), 1):
             self._position = position
             attempt(number)

@@ -35,7 +35,7 @@ Mutate = Callable[[Manifest], None]
 
 @contextmanager
 def mutating(live: NamespaceClient, mutate: Mutate, user: str) -> Iterator[None]:
-    """Let every object be changed that the user creates or updates in the namespace, until the context ends."""
+    """Change every object that the user creates or updates in the namespace, until the context ends."""
     with _served(live, mutate) as url:
         configuration = _configuration(live, url, user)
         live.plane.request("POST", _CONFIGURATIONS, configuration)
@@ -104,7 +104,7 @@ def _handler(mutate: Mutate) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(answer)
 
         def log_message(self, *_arguments: Any) -> None:
-            """Say nothing: the audit log knows."""
+            """Log nothing: the audit log has it."""
 
     return Handler
 

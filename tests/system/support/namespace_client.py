@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is in a namespace of the control plane, as a person sees and changes it; and what was requested there."""
+"""A client for one namespace of the control plane, with the permissions of an administrator, and its audit log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ READS = frozenset({"get", "list", "watch"})
 
 @dataclass(frozen=True)
 class NamespaceClient:
-    """One namespace, in which a person (not the program under test) reads and writes."""
+    """One namespace, in which a user (not the program under test) reads and writes."""
 
     plane: ControlPlane
     namespace: str
@@ -95,7 +95,7 @@ class NamespaceClient:
     def edit(
         self, kind: str, name: str, change: Callable[[Manifest], object], manager: str = "kubectl-edit"
     ) -> tuple[Manifest, Manifest]:
-        """Let a person change the object, as kubectl edit does; return what it was before and after."""
+        """Change the object as kubectl edit does; return it before and after."""
 
         def replaced() -> tuple[Manifest, Manifest] | None:
             before = self.get(kind, name)
@@ -137,7 +137,7 @@ class NamespaceClient:
         return f"{root}{api_version}{place}/{plural}" + (f"/{name}" if name else "")
 
     def mark(self) -> Mark:
-        """Return the present end of the audit log, after everything that was answered until now."""
+        """Return the current end of the audit log, after all previous responses."""
         self._wait_for_log()
         return self.plane.audit.mark()
 
@@ -151,7 +151,7 @@ class NamespaceClient:
         return [each for each in self.requests(since, user) if each.verb not in READS]
 
     def _wait_for_log(self) -> None:
-        """An answer may be here before its line in the log is: wait for the line of one more request."""
+        """A response may be earlier than its line in the log: wait for the line of one more request."""
         name = f"marker-{secrets.token_hex(8)}"
         before = self.plane.audit.mark()
         self.find("ConfigMap", name)

@@ -21,7 +21,7 @@ from testbed.private_file import private
 _CONFIG = Path(__file__).parents[3] / "config" / "rbac"
 ROLE = _CONFIG / "role.yaml"
 ELECTION = _CONFIG / "leader_election_role.yaml"
-# Asked for by an admission plugin that is off here, as it is in most clusters; no request shows it.
+# For an admission plugin that is off here, as in most clusters; no request shows it.
 NOT_SEEN = {"druids/finalizers", "druidingestions/finalizers"}
 CREATED = 201
 FORBIDDEN = 403

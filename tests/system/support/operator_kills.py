@@ -55,7 +55,7 @@ class Killer:
     def _arm(self, requests: int) -> None:
         self._was_killed.clear()
         self._is_armed = True
-        # What is on its way when the sender dies arrives or does not.
+        # A request that is being sent when the sender is killed may or may not arrive.
         lost = self._chance.choice([None, Fault.RESET_BEFORE])
         self._proxy.expect(self._chance.randint(1, requests), lost, meanwhile=self._kill)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ways to break the stand-in of ansible-operator, each in one part of what it promises."""
+"""Mutations of the stand-in of ansible-operator, each of one guaranteed behavior."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutation:
-    """What is broken, in which file of the stand-in, by which change of its text, and which test has to notice."""
+    """The mutated behavior, the file of the stand-in, the replaced text, and the test that has to detect it."""
 
     broken: str
     file: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an operator has really changed, by the audit log: how often each object was made, and that it was asked to."""
+"""The writes of an operator, by the audit log: how often each object was created, and that a change requires it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from http import HTTPStatus
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import READS
 from testbed.audit import AuditEvent
 
-# One that dies between an event and the status tells of the same thing again; a lease is there to be renewed.
+# One that is killed between an event and the status sends the event again; a lease is renewed by design.
 _ASIDE = ("events", "leases")
 
 

@@ -18,14 +18,14 @@ from testbed.recording_proxy import RecordingProxy
 Result = TypeVar("Result")
 Moment = Callable[[threading.Barrier], Go]
 
-# What changes anything in the Overlord.
+# The write requests to the Overlord.
 WRITE = {"method": "POST", "path": r"/druid/indexer/v1/(supervisor|task)\b"}
-# Seconds until a request that never comes is given up.
+# Seconds until a request without a response is considered lost.
 _PATIENCE = 120
 
 
 def before(everybody: threading.Barrier) -> Go:
-    """The Overlord dies while the request is on its way to it."""
+    """The Overlord is killed before it receives the request."""
 
     def go(request: Request, forward: Forward) -> Answer | Loss:
         everybody.wait()
@@ -35,7 +35,7 @@ def before(everybody: threading.Barrier) -> Go:
 
 
 def after(everybody: threading.Barrier) -> Go:
-    """The Overlord dies when it has done what it was asked for, and nobody hears of it."""
+    """The Overlord is killed after the change, before the client gets the response."""
 
     def go(request: Request, forward: Forward) -> Answer | Loss:
         forward(request)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ansible-playbook as a person runs it: from the installed tarball, never from the checkout."""
+"""ansible-playbook as a user runs it: from the installed tarball, never from the checkout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLUSTER = "druidops.druid.cluster"
 
 @dataclass(frozen=True)
 class Core:
-    """A virtual environment with an ansible-core, and the kubernetes.core that goes with it."""
+    """A virtual environment with an ansible-core, and its kubernetes.core."""
 
     programs: Path
     kubernetes_core: str
@@ -55,7 +55,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Ansible:
-    """One ansible-core. Tasks talk to the control plane, if there is one, as druidops unless told otherwise."""
+    """One ansible-core. Tasks connect to the control plane, if there is one, as druidops unless specified otherwise."""
 
     core: Core
     plane: ControlPlane | None
@@ -85,13 +85,13 @@ class Ansible:
         return self.tasks({CLUSTER: {"namespace": self.namespace, **arguments}}, options=options, status=status)
 
     def write(self, name: str, document: Any) -> str:
-        """Write a JSON file, or text as it is, beside the playbook; return its path as an option wants it."""
+        """Write a JSON file, or text verbatim, beside the playbook; return its path in the form of an option."""
         path = self.directory / name
         path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
         return f"@{path}"
 
     def run(self, playbook: str, *options: str, status: int = 0, **environment: str) -> Run:
-        """Run a playbook, which has to end with that exit status; whatever happens, nobody sees a traceback."""
+        """Run a playbook, which has to end with that exit status, and never with a traceback."""
         command: list[str | Path] = [self.core.programs / "ansible-playbook", playbook, *options]
         finished = subprocess.run(
             command,
@@ -125,7 +125,7 @@ class Ansible:
 
 
 def messages(ansible: Ansible, *arguments: dict[str, Any], **play: Any) -> list[str]:
-    """Run a task druidops.druid.cluster for each, all of which fail, and return what they say."""
+    """Run a task druidops.druid.cluster for each, all of which fail, and return their messages."""
     tasks = [{CLUSTER: {"namespace": ansible.namespace, **each}, "ignore_errors": True} for each in arguments]
     found = [each["msg"] for each in ansible.tasks(*tasks, options=("-v",), **play).results if each.get("msg")]
     assert len(found) == len(arguments), found

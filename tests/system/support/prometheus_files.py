@@ -17,7 +17,7 @@ import yaml
 CONFIG = Path(__file__).parents[3] / "config" / "prometheus"
 DATA = Path(__file__).parents[1] / "operator" / "alerts.yml"
 JOB = "druid-operator"
-# What Prometheus says of each target.
+# The metrics that Prometheus adds for each target.
 TARGET = {"job": JOB, "namespace": "druid-operator-system", "pod": "druid-operator-0"}
 UP = "up"
 _SAMPLE = re.compile(r"(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
@@ -87,7 +87,7 @@ def queries() -> list[str]:
 
 
 def names(expression: str) -> set[str]:
-    """Return the names of metrics in an expression that has neither texts with words nor offsets in it."""
+    """Return the names of metrics in an expression that contains neither strings with words nor offsets."""
     plain = re.sub(r"\{.*?\}|\[.*?\]", "", expression)
     plain = re.sub(r"\b(by|on|without|ignoring) \([^)]*\)", "", plain)
     words = re.findall(r"[a-z_][a-z0-9_]*\b(?!\s*\()", plain)
@@ -95,7 +95,7 @@ def names(expression: str) -> set[str]:
 
 
 def tried_with(known: Iterable[Sample]) -> dict[str, Any]:
-    """Return a file for promtool: each query finds something where there is nothing but what is known, and grows."""
+    """Return a file for promtool: each query has a result with only the known metrics, all of them growing."""
     series = [
         {"series": _series(each.name, {**TARGET, **each.labels}), "values": "2+1x120"}
         for each in [*known, Sample(UP, {}, 1)]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A kind of its own for tests of what is told of operators: resources with a spec of any form and a status."""
+"""A custom kind for tests of the operator: resources with a spec of any form and a status."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ActionModule(ActionBase):
         return dict(self._task.args)
 """
 
-# As ansible-runner reports a run of nothing, which takes that a second.
+# As ansible-runner reports an empty run, which takes it a second.
 _QUICK_RUNNER = """\
 #!{python} -IS
 import json, os, socket, sys, time
@@ -134,7 +134,7 @@ def _basic(owner: Mapping[str, Any]) -> str:
 
 
 def reference(owner: Mapping[str, Any], **more: str) -> dict[str, str]:
-    """What an object says of an owner."""
+    """The owner reference of an object."""
     metadata = owner["metadata"]
     names = {"name": metadata["name"], "uid": metadata["uid"]}
     return {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **names, **more}

@@ -64,7 +64,7 @@ def resource(name: str, specification: dict[str, Any] | None = None) -> Manifest
 
 
 def claim(name: str, key: str, ordinal: int = 0, **labels: str | None) -> Manifest:
-    """Return a claim as the StatefulSet of the group makes it; labels can be changed, or left out by None."""
+    """Return a PVC as the StatefulSet of the group creates it; labels can be changed, or removed by None."""
     group = f"druid-{name}-{key}"
     own = {
         "app": "druid",

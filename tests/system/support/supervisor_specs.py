@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Specifications of streams as people write them, each with a leaf that somebody changes later."""
+"""Specifications of streams as users write them, each with a leaf that is changed later."""
 
 from __future__ import annotations
 

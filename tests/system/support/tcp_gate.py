@@ -16,7 +16,7 @@ from testbed.forwarding import end, join
 
 
 class Gate:
-    """Passes bytes on, in both directions, while it is open."""
+    """Forwards bytes in both directions while it is open."""
 
     def __init__(self, url: str) -> None:
         split = urlsplit(url)
@@ -29,7 +29,7 @@ class Gate:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Break all connections off, and let nobody through."""
+        """Close all connections, and accept none."""
         with self._lock:
             self._is_open = False
             for connection in self._connections:
@@ -42,7 +42,7 @@ class Gate:
             self._is_open = True
 
     def remove(self) -> None:
-        """Close it for ever."""
+        """Close it permanently."""
         self.close()
         self._listener.close()
 

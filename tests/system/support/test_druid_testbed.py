@@ -89,7 +89,7 @@ def loaded(druid: Druid, datasource: str, number: int) -> None:
 
 
 def get(druid: Druid, **connection: Any) -> Any:
-    """The status as somebody sees it who connects in this way."""
+    """The status for a client that connects in this way."""
     return Api(druid.url, **connection).request("GET", STATUS)
 
 
@@ -163,7 +163,7 @@ def test_tls_is_not_trusted_without_the_authority(druid_tls: Druid) -> None:
 
 
 def test_tls_of_all_servers_among_each_other(druid_tls: Druid) -> None:
-    # the router asks the broker, and the broker asks the coordinator
+    # the router connects to the broker, and the broker to the coordinator
     assert len(druid_tls.query("SELECT server_type FROM sys.servers WHERE tls_port > 0")) == len(DRUID_SERVERS) + 1
 
 
@@ -223,7 +223,7 @@ def test_restarted_overlord_has_its_supervisors(druid_apart: Druid, topic: str) 
 
 
 def answered(request: Callable[[], Any]) -> bool:
-    """Whether there is an answer that is no error."""
+    """Whether there is a response that is not an error."""
     with suppress(ApiError):
         request()
         return True

@@ -51,7 +51,7 @@ spec:
 
 
 def stateful_set(annotations: dict[str, str] | None = None, replicas: int = 1) -> dict[str, Any]:
-    """A StatefulSet with a claim."""
+    """A StatefulSet with a PVC."""
     labels = {"app": "web"}
     container = {"name": "web", "image": "example.com/web", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -145,7 +145,7 @@ def test_pod_is_never_ready_until_the_annotation_is_removed(control_plane: Contr
     path = create_stateful_set(control_plane, namespace, annotations={"test/ready": "never"}, replicas=2)
     running_pod(control_plane, namespace)
     assert ready_replicas(control_plane, path) == 0
-    # not even while something else comes and goes
+    # not even while other objects are created and deleted
     other = {"metadata": {"name": "other"}, "spec": stateful_set()["spec"]["template"]["spec"]}
     del other["spec"]["containers"][0]["volumeMounts"]
     control_plane.request("POST", f"/api/v1/namespaces/{namespace}/pods", other)
@@ -205,7 +205,7 @@ def test_limited_user_may_do_nothing_until_granted(control_plane: ControlPlane, 
 
 
 def allowed(plane: ControlPlane, path: str) -> bool:
-    """Whether the limited user may read the path by now."""
+    """Whether the limited user may read the path yet."""
     with suppress(ApiError):
         plane.request("GET", path, user="limited")
         return True
@@ -243,7 +243,7 @@ def test_garbage_collector_knows_the_crds_at_once(tmp_path: Path) -> None:
         config_maps = "/api/v1/namespaces/default/configmaps"
         plane.request("POST", config_maps, {"metadata": {"name": "owned", "ownerReferences": [reference]}})
         plane.request("DELETE", f"{owner_path}/owner?propagationPolicy=Foreground")
-        # the collector looks for new kinds every 30 s only
+        # the collector discovers new kinds every 30 s only
         eventually(
             lambda: "owned" not in {each["metadata"]["name"] for each in plane.request("GET", config_maps)["items"]},
             patience=15,
@@ -282,7 +282,7 @@ def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_start_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     directory, never_read = tmp_path / "plane", tmp_path / "crds"
-    # once it is up it goes on without whoever has started it: it waits for CRDs that nobody writes, and is never up
+    # it continues without its parent: it waits for CRDs that are never written, and so is never ready
     os.mkfifo(never_read)
     start = ["up", "--dir", str(directory), "--kubernetes", kubernetes(), "--crd", str(never_read)]
     # whatever these tests ignore themselves: what a shell starts in the background is deaf to SIGINT

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The test bed in processes of its own, as a person starts it, and what it leaves behind."""
+"""The test bed in its own processes, as a user starts it, and the processes that remain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(testbed.__file__).parents[1]
 
 
 def command_line(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """One command of the test bed's command line, as a person runs it."""
+    """One command of the test bed's command line, as a user runs it."""
     command = [sys.executable, "-m", "testbed", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
 

@@ -25,7 +25,7 @@ from .pom import EXTENSIONS, druid_pom, kafka_pom
 from .versions import KAFKA_BROKER, Version
 
 LAUNCHER = Path(__file__).parent / "launcher"
-# From this version on Druid's servers share no filters any more.
+# From this version on Druid's servers no longer share filters.
 _SEPARATE_FILTERS = 34
 _CLASS_PATH_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
 # Each run of Maven that fails names all the artifacts that it lacks.
@@ -78,7 +78,7 @@ def java(program: str = "java") -> str:
 
 
 def unresolved_extensions(output: str, version: Version) -> tuple[str, ...]:
-    """The version's extensions that no repository has, by Maven's output; none if it tells of other trouble too."""
+    """The version's extensions that no repository has, by Maven's output; none if it reports other problems too."""
     errors = [line for line in output.splitlines() if "Could not resolve dependencies" in line]
     named = {tuple(each) for line in errors for each in re.findall(r"([\w.-]+):([\w.-]+):jar:[\w.-]+", line)}
     wanted = {(EXTENSIONS, name) for name in version.extensions}
@@ -116,7 +116,7 @@ def _kafka() -> _ClassPath:
 
 
 def _class_path(target: Path) -> _ClassPath | None:
-    """What was written there, unless somebody has cleared Maven's own repository since."""
+    """The content, unless Maven's own repository was cleared since."""
     try:
         found = _ClassPath(**json.loads((target / _RESULT).read_text()))
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A private certificate authority for one Druid, made anew for every start."""
+"""A private certificate authority for one Druid, created for every start."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Certificates:
 
     @property
     def trust_store(self) -> Path:
-        """The authority once more, as Java reads it."""
+        """The authority in the format of Java."""
         return self.directory / "ca.p12"
 
 

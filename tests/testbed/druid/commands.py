@@ -73,7 +73,7 @@ def _started(arguments: argparse.Namespace) -> Druid:
             # what interrupts the other process ends it, and that is what the keeper waits for
             start_new_session=True,
         )
-    # it says a word when it is ready, and none when it fails
+    # it prints a line when it is ready, and none if it fails
     if keeper.stdout is not None and keeper.stdout.readline() and (druid := Druid.find(arguments.dir)):
         return druid
     raise DruidError(log.read_text().strip())
@@ -103,7 +103,7 @@ def _down(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    """Tell what runs; the exit status is 1 if it is not a complete Druid."""
+    """Print the running servers; the exit status is 1 if it is not a complete Druid."""
     druid = Druid.find(arguments.dir)
     print("not running" if druid is None else "\n".join(druid.describe()))
     return int(druid is None)

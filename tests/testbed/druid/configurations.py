@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Configuration:
-    """Who may speak to Druid, and how."""
+    """The authentication and encryption of a Druid."""
 
     name: str
     basic_security: bool = False

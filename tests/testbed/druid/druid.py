@@ -33,7 +33,7 @@ from .versions import BASIC_SECURITY, DEFAULT, KAFKA, KNOWN, version
 
 _PASSWORDS = "passwords.json"
 _ADMINISTRATOR = "admin"
-# A path of each server that answers 200 only when the server does what it is there for.
+# A path of each server that returns 200 only if the server works.
 _READY = {
     "coordinator": "/druid/indexer/v1/isLeader",
     "broker": "/druid/broker/v1/readiness",
@@ -41,13 +41,13 @@ _READY = {
     "historical": "/druid/historical/v1/readiness",
     "router": "/status/selfDiscovered",
 }
-# Seconds for each server; a machine may be busy. Whoever asks too often takes the time that the start needs.
+# Seconds for each server; a machine may be busy. Frequent polling would slow the start down.
 _PATIENCE = 180.0
 _PAUSE = 0.2
 
 
 class DruidError(RuntimeError):
-    """A Druid could not be found, or lacks what was asked for."""
+    """A Druid could not be found, or lacks a required part."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Druid(Running):
 
     @contextmanager
     def frozen(self, *jvms: str) -> Iterator[None]:
-        """Let JVMs stand still meanwhile: they take connections, and answer nothing."""
+        """Pause JVMs: they accept connections, and do not respond."""
         names = {jvm.name for jvm in self._chosen(jvms)}
         processes = [process for process in self._processes.running() if process.name in names]
         for process in processes:
@@ -152,7 +152,7 @@ class Druid(Running):
 
     @property
     def ca_file(self) -> Path | None:
-        """The certificate of the authority that has signed the servers' one, if they speak TLS."""
+        """The certificate of the authority that has signed the servers' one, with TLS."""
         return self._layout.certificates.authority if self.configuration.tls else None
 
     @property
@@ -175,7 +175,7 @@ class Druid(Running):
         return Credentials(_ADMINISTRATOR, self._passwords().admin)
 
     def request(self, method: str, path: str, body: Any = None, *, server: str = "router") -> Any:
-        """The decoded answer of a server to the administrator; an ApiError if it refuses."""
+        """The decoded response of a server to the administrator; an ApiError if it is an error."""
         authorization = None
         if user := self.credentials:
             pair = f"{user.username}:{user.password}".encode()
@@ -189,10 +189,11 @@ class Druid(Running):
         return api.request(method, path, body)
 
     def end_tasks(self, datasource: str) -> None:
-        """Shut down what runs for a datasource.
+        """
+        Shut down the tasks of a datasource.
 
-        A task that had only just begun when its supervisor was terminated is not told: it runs on, with its slot, and
-        takes a whole processor once its topic is gone.
+        A task that had only just begun when its supervisor was terminated is not notified: it keeps running, with its
+        slot, and uses a whole processor once its topic is deleted.
         """
         for task in self.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={datasource}"):
             self.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
@@ -203,7 +204,7 @@ class Druid(Running):
         return rows
 
     def describe(self) -> Iterator[str]:
-        """Lines for a person: version, address, processes."""
+        """Lines for a user: version, address, processes."""
         yield f"Druid {self.version} ({self.configuration.name}) at {self.url}"
         if self.kafka:
             yield f"Kafka at {self.kafka.address}"

@@ -23,7 +23,7 @@ class Jvm:
     heap: int
 
 
-# 400 MB are what MSQ insists on before it ingests anything.
+# MSQ requires 400 MB to ingest anything.
 TOGETHER = (Jvm("druid", SERVERS, 448),)
 # So that one can be killed while the others live.
 APART = (
@@ -58,7 +58,7 @@ _FLAGS = (
 
 
 def write_arguments(jvm: Jvm, layout: Layout, artifacts: Artifacts, stores_password: str | None) -> None:
-    """Write what a JVM is to be told, which is long and may hold a password, into a file."""
+    """Write the arguments of a JVM, which are long and may contain a password, to a file."""
     stores = _stores(layout, stores_password) if stores_password else ()
     arguments = [*_arguments(jvm, layout, artifacts), *stores]
     private(_file(jvm, layout)).write_text("".join(f"{quoted(each)}\n" for each in arguments))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests do with Kafka: make a topic, put rows into it, take it away."""
+"""Kafka for tests: create a topic, produce rows, delete it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka import KafkaAdminClient, KafkaProducer
 
 # For a broker on this machine.
 _TIMEOUT_MS = 10_000
-# Length, key and version of the request Metadata, a number for the answer, no name of a client, no topics. By hand,
+# Length, key and version of the request Metadata, a number for the response, no client id, no topics. By hand,
 # because the library leaves a socket open for every attempt that fails.
 _METADATA = struct.pack(">ihhihi", 14, 3, 0, 1, -1, 0)
 

@@ -46,7 +46,7 @@ class Layout:
 
 @dataclass(frozen=True, repr=False)
 class Passwords:
-    """Made anew for every start; the names of the users are Druid's."""
+    """Created for every start; the names of the users are Druid's."""
 
     admin: str
     internal: str
@@ -139,11 +139,11 @@ def _broker() -> Settings:
 
 
 def _indexer(layout: Layout) -> Settings:
-    # a query that ingests takes two slots, and the more there are the more memory it asks for
+    # a query that ingests takes two slots, and each slot requires memory
     return {
         "druid.worker.capacity": "6",
         "druid.worker.baseTaskDirs": json.dumps([f"{layout.directory}/task"]),
-        # a task that has published ends when it sees its segments served, which it looks at once a minute by default
+        # a published task ends when its segments are served, which it checks once a minute by default
         "druid.segment.handoff.pollDuration": "PT1S",
     }
 

@@ -31,7 +31,7 @@ class Cache:
         self._informers: dict[tuple[Resource, str], Informer] = {}
 
     def covers(self, namespace: str) -> bool:
-        """Whether a request for the namespace (empty: for the cluster) can be answered from here."""
+        """Whether a request for the namespace (empty: for the cluster) can be answered from the cache."""
         return not self._namespaces or namespace in self._namespaces
 
     def get(self, resource: Resource, key: Key) -> Json | None:

@@ -19,7 +19,7 @@ import yaml
 from ..api import ApiError
 
 Json = dict[str, Any]
-# what urllib3 raises when there is no answer, or half of one
+# the errors of urllib3 without a response, or with half of one
 NoAnswer = urllib3.exceptions.HTTPError
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 60.0
@@ -53,7 +53,7 @@ class Client:
         return self._server.partition("//")[2]
 
     def request(self, method: str, path: str, body: Json | None = None, *, timeout: float = _ANSWER_SECONDS) -> Json:
-        """The decoded answer; an ApiError if it is an error, NoAnswer if there is none."""
+        """The decoded response; an ApiError if it is an error, NoAnswer if there is none."""
         answer = self.send(method, path, {"Content-Type": "application/json"}, body, timeout=timeout)
         data = json.loads(answer.read() or b"{}")
         answer.release_conn()
@@ -85,7 +85,7 @@ class Client:
         *,
         timeout: float = _ANSWER_SECONDS,
     ) -> urllib3.BaseHTTPResponse:
-        """The answer, of which nothing but the status and headers has been read."""
+        """The response, of which only the status and headers have been read."""
         answer = self._pool.request(
             method,
             self._server + path,

@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Request:
-    """What a server is asked."""
+    """A request to a server."""
 
     method: str
     # with the query
@@ -28,7 +28,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """What it answers."""
+    """A response."""
 
     status: int = 200
     content: bytes = b""

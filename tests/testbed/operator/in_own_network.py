@@ -26,7 +26,7 @@ _UP = 1
 def main() -> None:
     """Become the program; the arguments are its needed ports and those that it offers, and then the program's own."""
     needed, offered, *command = sys.argv[1:]
-    # what was asked for may have been forgotten when the namespace was made
+    # the signal may have been lost when the namespace was created
     end_with_parent()
     _bring_up_loopback()
     listeners = [

@@ -81,7 +81,7 @@ class NoSuchResourceError(LookupError):
 
 
 class Discovery:
-    """Which resources the API server serves; asked again for what it did not serve."""
+    """The resources that the API server serves; read again for a missing one."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -122,7 +122,7 @@ def mark_unsafe(value: Any) -> Any:
 
 
 def _annotation(resource: Mapping[str, Any], name: str, default: int) -> int:
-    """The number that the author of the resource asks for; one that is not a number is ignored."""
+    """The number that the author of the resource specifies; one that is not a number is ignored."""
     text = (resource["metadata"].get("annotations") or {}).get(ANNOTATIONS + name, default)
     try:
         return int(text)

@@ -36,7 +36,7 @@ class Metric:
 
 
 def exposition(metrics: Iterable[Metric]) -> str:
-    """The answer to a scrape."""
+    """The response to a scrape."""
     return "".join(
         f"# HELP {each.name} {each.help}\n# TYPE {each.name} {each.type}\n{''.join(_lines(each))}" for each in metrics
     )
@@ -108,7 +108,7 @@ class PostedMetrics:
         if kind == "histogram":
             self._histograms.setdefault(name, Histogram()).observed.append(change["observe"])
         elif kind == "gauge" and change.get("set"):
-            # a 0 is as good as nothing: a gauge cannot be set to it
+            # a 0 equals no value: a gauge cannot be set to it
             self._values[name] = change["set"]
         else:
             self._values[name] = before + change.get("add", 0) - change.get("subtract", 0)

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A network of its own for a program, as a pod has one: two that listen on the same ports do not meet.
+"""
+A network namespace for a program, as a pod has one: two programs can listen on the same ports.
 
-From there it reaches only what is passed on to it, at the same port of 127.0.0.1, and only ports that are passed on can
-be reached from outside. The bytes go through unix sockets, which are files and so the same on both sides.
+The program reaches only forwarded servers, at the same port of 127.0.0.1, and only forwarded ports can be reached from
+outside. The bytes are sent through unix sockets, which are files and so the same on both sides.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _TESTS = Path(__file__).parents[2]
 
 @cache
 def way_in() -> tuple[str, ...] | None:
-    """The command that gives the program after it a network of its own, None where the machine does not allow it."""
+    """The command that starts the program after it in a network namespace, None if the machine does not allow it."""
     if shutil.which("unshare") is None:
         return None
     return next(filter(_is_allowed, _WAYS), None)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kubeconfig of a run, whose user name says which resource the run is for."""
+"""The kubeconfig of a run, whose user name contains the resource of the run."""
 
 from __future__ import annotations
 

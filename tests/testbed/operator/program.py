@@ -33,10 +33,10 @@ from .watches import Watch, load
 from .work_queue import WorkQueue
 
 _LOG = logging.getLogger("program")
-# how often controller-runtime looks for a kind that the API server does not serve yet
+# how often controller-runtime polls a kind that the API server does not serve yet
 _KIND_PAUSE_SECONDS = 10
 _SIGNAL_PAUSE_SECONDS = 0.1
-# Variables that only the stand-in knows: on other ports than 8888 and 5050, several can run at once.
+# Variables of the stand-in alone: on other ports than 8888 and 5050, several can run at once.
 _PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
 _METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
 
@@ -83,11 +83,11 @@ class _Program:
         serve((local, int(self._environment.get(_METRICS_PORT, METRICS_PORT))), self._post)
         if self._flags.metrics_address:
             serve(self._flags.metrics_address, self._scrape)
-        # last: who is told that it is ready may ask for all of the above
+        # last: a client may use all of the above as soon as it is ready
         if self._flags.probe_address:
             serve(self._flags.probe_address, lambda _request: Response(content=b"ok"))
         threading.Thread(target=self._lead, daemon=True).start()
-        # with a timeout: a signal that the kernel has another thread take wakes nobody
+        # with a timeout: a signal that the kernel delivers to another thread wakes no thread
         while not self._ended.wait(_SIGNAL_PAUSE_SECONDS):
             pass
         return self._end()
@@ -147,13 +147,13 @@ class _Program:
                 time.sleep(_KIND_PAUSE_SECONDS)
 
     def _end(self) -> int:
-        """Begin no more reconciles, and wait for those that have begun; their runs are not told."""
+        """Begin no more reconciles, and wait for the running ones, which are not notified."""
         if self._lost:
             return 1
         _LOG.info("Stopping and waiting for what has begun")
         until = time.monotonic() + self._flags.graceful_shutdown_timeout
         for controller in self._controllers:
             controller.stop()
-        # all of them: each looks at the clock itself
+        # all of them: each reads the clock itself
         ended = [controller.wait(until) for controller in self._controllers]
         return 0 if all(ended) else 1

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The API server as runs see it: what can be read is answered from the cache, everything else by the API server."""
+"""The API server for runs: reads are answered from the cache if possible, everything else by the API server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _JSON = {"Content-Type": "application/json"}
 
 @dataclass(frozen=True)
 class Proxy:
-    """Answers the requests of runs; what they read by name, if owned, is watched from then on."""
+    """Answers the requests of runs; owned objects that they read by name are watched from then on."""
 
     client: Client
     cache: Cache
@@ -40,7 +40,7 @@ class Proxy:
     dependents: dict[Kind, Dependents]
 
     def answer(self, request: Request) -> Response:
-        """The answer to a run. This stand-in answers reads only: our runs write without the proxy."""
+        """The response to a run. This stand-in answers reads only: our runs write without the proxy."""
         if request.method != "GET":
             return Response(501, b"the stand-in's proxy answers reads only\n")
         try:
@@ -58,7 +58,7 @@ class Proxy:
         return Response(200, json.dumps(found).encode(), {**_JSON, "X-Cache": "HIT"})
 
     def _cached(self, url: str) -> Json | None:
-        """The object or the list; None for what only the API server can answer."""
+        """The object or the list; None if only the API server can answer."""
         path, query = urlsplit(url).path, parse_qs(urlsplit(url).query)
         match = _PATH.fullmatch(unquote(path))
         selector = query.get("labelSelector", [""])[0]

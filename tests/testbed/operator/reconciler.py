@@ -67,7 +67,7 @@ class Reconciler:
             raise
 
     def _period(self, resource: Json) -> float:
-        """The author's period, or else the operator's; one that is no duration blocks the resource."""
+        """The author's period, or else the operator's; an invalid one blocks the resource."""
         text = (resource["metadata"].get("annotations") or {}).get(f"{ANNOTATIONS}reconcile-period")
         try:
             return self.period if text is None else seconds(text)
@@ -126,7 +126,7 @@ def _finalized_by(resource: Json, names: Iterable[str]) -> Json:
 
 @contextmanager
 def _kubeconfig(resource: Json, port: int) -> Iterator[Path]:
-    """The run's kubeconfig; removed when the run has ended, or as soon as it has asked to be run again."""
+    """The run's kubeconfig; removed when the run has ended, or as soon as it has requested a requeue."""
     descriptor, name = tempfile.mkstemp(prefix="kubeconfig")
     with os.fdopen(descriptor, "w") as file:
         file.write(kubeconfig(owner_of(resource), port))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An operator in a process of its own: the program ansible-operator where it is on PATH, the stand-in otherwise."""
+"""An operator in its own process: the program ansible-operator if it is on PATH, otherwise the stand-in."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from .own_network import OwnNetwork, way_in
 from .runs import RUNNER, Run, read_runs, write_recorder
 
 PROGRAM = "ansible-operator"
-# Two of the real program's ports are fixed. Only the stand-in, which has a variable for it, can run beside others.
+# Two of the real program's ports are fixed. Only the stand-in, which has a variable for it, can run in parallel.
 PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
 METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
-# For tests that break the stand-in on purpose: the directory of the package testbed that it is to run from.
+# For tests of mutations of the stand-in: the directory of the package testbed that it runs from.
 STAND_IN = "DRUIDOPS_OPERATOR_STAND_IN"
 _NAME = "operator"
 _STAND_IN_RUNS = "not on PATH; its stand-in in tests/testbed/operator"
@@ -53,7 +53,7 @@ class OperatorError(RuntimeError):
 
 
 def real_program() -> str | None:
-    """The path of operator-sdk's program, None where only the stand-in can run, or a certain one is to be run."""
+    """The path of operator-sdk's program, None if only the stand-in can run, or a specific one has to."""
     return None if os.environ.get(STAND_IN) else shutil.which(PROGRAM)
 
 
@@ -99,7 +99,7 @@ class Setting:
     environment: Mapping[str, str | None] = field(default_factory=dict)
     flags: Sequence[str] = ()
     is_replica: bool = False
-    # Where the package testbed is that the stand-in runs from.
+    # The directory of the package testbed that the stand-in runs from.
     tests: Path = Path(__file__).parents[2]
 
 
@@ -108,7 +108,7 @@ class Operator:
 
     def __init__(self, directory: Path, setting: Setting, *, probe_port: int, proxy_port: int) -> None:
         self.directory = directory
-        # without networks of their own only stand-ins can run beside each other
+        # without network namespaces only stand-ins can run in parallel
         self.is_real = real_program() is not None and (not setting.is_replica or way_in() is not None)
         self._setting = setting
         self._probe_port = probe_port
@@ -175,10 +175,10 @@ class Operator:
         self._processes.wait_for(what, condition, patience=patience)
 
     def start(self) -> None:
-        """Start it (again), and return when it says that it is ready."""
+        """Start it (again), and return when it reports that it is ready."""
         if self.pid is not None:
             raise OperatorError("the operator runs already")
-        # one that has ended by itself is no reason to give up waiting for the next
+        # one that has ended by itself does not prevent waiting for the next
         self._processes.kill()
         self._prepare()
         variables = [f"{name}={value}" for name, value in self._environment().items()]
@@ -247,7 +247,7 @@ class Operator:
             "PYTHONDONTWRITEBYTECODE": "1",
             "KUBECONFIG": str(self._setting.kubeconfig),
             "WATCH_NAMESPACE": ",".join(self._setting.namespaces),
-            # what a pod knows of itself
+            # the environment of a pod
             "HOSTNAME": socket.gethostname(),
             PROXY_PORT: str(self._proxy_port),
             # any one, unless a test names it

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""watches.yaml: which playbook is run for which kind. Only what ours says is known; anything else is an error."""
+"""watches.yaml: which playbook is run for which kind. Only our own keys are supported; anything else is an error."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class WorkQueue:
             self._changed.notify()
 
     def add_after(self, key: Key, delay: float) -> None:
-        """The same in so many seconds, unless it is asked for earlier."""
+        """Add the key after this many seconds, unless it is added earlier."""
         with self._changed:
             due = time.monotonic() + delay
             self._due[key] = min(due, self._due.get(key, due))

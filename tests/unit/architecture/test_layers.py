@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports point one way, so that each room can be understood, tested and replaced without the ones above it."""
+"""Imports point in one direction, so that each package can be understood, tested and replaced without those above."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ KUBERNETES = "plugins.plugin_utils."
 
 HTTP = ("kubernetes", "requests", "urllib3")
 PURE_PYTHON = ("ansible", *HTTP)
-# Below all of it: what can be wrong, and how text and structure are read.
+# At the bottom: errors, and how text and structure are read.
 ERRORS = f"{DRUID}_values.errors"
 VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nesting", "parse", "paths", "yaml_loader"))
-# What a secret is, and where it stands in a text.
+# What a secret is, and where it is in a text.
 SECRETS = (f"{DRUID}_secrets.secret", f"{DRUID}_secrets.text_scan")
-# What the client does with a request and its answer is a line: each knows those before it.
+# The steps of a request and its response are ordered: each imports only those before it.
 TRANSPORT = tuple(
     f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "transport_errors")
 )
@@ -50,9 +50,9 @@ CLIENT = (
     *(f"{DRUID}_http.{part}" for part in ("retry", "router_proxy", "transport")),
     ERRORS,
 )
-# Whoever uses the client knows it and its errors, not what it is made of.
+# Users of the client import it and its errors, not its parts.
 CLIENT_ITSELF = (f"{DRUID}_http.client", f"{DRUID}_http.errors", ERRORS)
-# What is not about Druid's API alone, and is needed on both sides.
+# Not specific to Druid's API, and needed on both sides.
 SHARED = (
     *(f"{DRUID}_secrets.{part}" for part in ("masking", "secret")),
     *(f"{DRUID}_values.{part}" for part in ("clock", "nesting", "yaml_loader")),
@@ -60,17 +60,17 @@ SHARED = (
 
 # How a resource reaches Druid; no kind is known there.
 DRUID_API = f"{COLLECTION}{KUBERNETES}_druid_api"
-# What both kinds stand on, from the API up.
+# The common base of both kinds, from the API up.
 PLAIN, API, METRICS, RECONCILE = (
     f"{KUBERNETES}{room}" for room in ("_values", "_kubernetes", "_metrics", "_reconcile")
 )
-# What an obstacle is, as a value: all that `_druid_api` knows of a reconcile.
+# A finding, as a value: the only part of a reconcile that `_druid_api` imports.
 FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("cross_namespace", "finding", "reasons"))
 FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
-# The first room whose path fits a file is its room. A path without .py is a directory.
+# The first package whose path matches a file is its package. A path without .py is a directory.
 ROOMS = (
-    # Text and structure: pure, and below everything.
+    # Text and structure: pure, and at the bottom.
     Room("plugins/module_utils/_values/errors.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/nesting.py", (), PURE_PYTHON),
@@ -78,7 +78,7 @@ ROOMS = (
     Room("plugins/module_utils/_values/paths.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/yaml_loader.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values", (), PURE_PYTHON),
-    # What is secret: in any text, in any structure, and in specifications.
+    # Secrets: in any text, in any structure, and in specifications.
     Room("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_secrets/text_scan.py", SECRETS[:1], PURE_PYTHON),
     Room("plugins/module_utils/_secrets/masking.py", SECRETS, PURE_PYTHON),
@@ -106,7 +106,7 @@ ROOMS = (
     Room("plugins/module_utils/_http/router_proxy.py", (*RESPONSE, f"{DRUID}_http.response"), PURE_PYTHON),
     Room("plugins/module_utils/_http/client.py", CLIENT, PURE_PYTHON),
     Room("plugins/module_utils/_http", (), PURE_PYTHON),
-    # A small class per thing in Druid.
+    # A small class per Druid resource.
     Room("plugins/module_utils/_resources/wait.py", (f"{DRUID}_values.clock", ERRORS), PURE_PYTHON),
     Room(
         "plugins/module_utils/_resources",
@@ -224,7 +224,7 @@ def is_in(file: str, path: str) -> bool:
 
 
 def room_of(file: str) -> Room:
-    """Return the room that a file belongs to."""
+    """Return the package that a file belongs to."""
     rooms = [room for room in ROOMS if is_in(file, room.path)]
     assert rooms, f"{file} is in no room: name one for it in ROOMS, with what it may import"
     return rooms[0]
@@ -236,7 +236,7 @@ def source_of(file: str) -> str:
 
 
 def imports(file: str, source: str) -> Iterator[str]:
-    """Yield the full name of everything that a file with this source imports, at whatever depth."""
+    """Yield the full name of everything that a file with this source imports, at any depth."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -258,7 +258,7 @@ def is_one_of(name: str, modules: tuple[str, ...]) -> bool:
 
 
 def forbidden(file: str, source: str) -> list[str]:
-    """Return the imports that point out of the file's room in the wrong direction."""
+    """Return the imports that leave the file's package in the wrong direction."""
     room = room_of(file)
     itself = room.path.removesuffix(".py").replace("/", ".")
     allowed = tuple(COLLECTION + module for module in (itself, *room.may_import))
@@ -270,7 +270,7 @@ def forbidden(file: str, source: str) -> list[str]:
 
 
 def impure(file: str, source: str) -> list[str]:
-    """Return the imports by which a decision could touch the world."""
+    """Return the imports that make a decision impure."""
     return [name for name in imports(file, source) if is_one_of(name, IMPURE)]
 
 
@@ -285,7 +285,7 @@ def test_deciding_is_pure(file: str) -> None:
 
 
 def test_http_is_only_in_its_packages() -> None:
-    """Nothing stands in the hall, where nothing would say what it may import."""
+    """No file is outside of the packages, where no rule would apply to it."""
     assert [path.name for path in (ROOT / "plugins/module_utils").glob("*.py")] == []
 
 

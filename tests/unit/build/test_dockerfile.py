@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can be told of the image without building it: its Dockerfile, and the files that pin what is in it."""
+"""The image without a build: its Dockerfile, and the files that pin its content."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_copied_files_exist_and_are_not_ignored() -> None:
 
 
 def test_whole_collection_is_copied() -> None:
-    """What galaxy.yml leaves out of the collection stays out of the image, all else goes in."""
+    """Files that galaxy.yml excludes from the collection are excluded from the image, all others are included."""
     left_out = {*read("galaxy.yml")["build_ignore"], ".git"}
     present = {each.name for each in COLLECTION.iterdir() if not each.name.startswith(".")}
     taken = {line.removeprefix("!/") for line in IGNORED if line.startswith("!")}

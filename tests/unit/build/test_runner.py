@@ -168,7 +168,7 @@ def test_the_seconds_of_a_duration_that_the_test_bed_reads_are_the_same(nanoseco
 
 
 def test_field_of_a_resource_never_sets_a_variable_of_watches() -> None:
-    """A field of the spec is a variable of its name; the API server takes away those that the CRD has not."""
+    """A field of the spec is a variable of its name; the API server removes fields that are not in the CRD."""
     for name in ("druids", "druidingestions"):
         crd = yaml.safe_load((COLLECTION / "config" / "crd" / f"{name}.yaml").read_text(encoding="utf-8"))
         for version in crd["spec"]["versions"]:
@@ -207,7 +207,7 @@ def test_next_program_on_the_path_is_run(tmp_path: Path) -> None:
 
 
 class Started:
-    """The program in front of one that says how it was started."""
+    """The program in front of one that prints how it was started."""
 
     def __init__(self, directory: Path) -> None:
         self.input = directory / "input" / "druid.apache.org" / "v1alpha1" / "Druid" / "namespace" / "name"

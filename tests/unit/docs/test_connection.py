@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Options that several modules have are said twice: in an argument spec and in a doc fragment."""
+"""Options of several modules are defined twice: in an argument spec and in a doc fragment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOCUMENTED_OF_JOBS: dict[str, Any] = yaml.safe_load(job.ModuleDocFragment.DOCUME
 
 
 def modules() -> list[Path]:
-    """The modules that speak HTTP with Druid."""
+    """The modules for Druid's API."""
     files = sorted((ROOT / "plugins" / "modules").glob("*.py"))
     return [file for file in files if "module_utils._operations.module import" in file.read_text(encoding="utf-8")]
 

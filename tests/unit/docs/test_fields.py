@@ -39,14 +39,14 @@ USED_LATER = {
     },
     "node": set[str](),
 }
-# Accepted, and without effect for good; the reference says so.
+# Accepted, and without effect permanently; the reference documents it.
 NO_EFFECT = {"spec": {"ignored"}, "node": set[str]()}
-# Fields of one level that rules for both also look for at the other, where the schema has none.
+# Fields of one level that rules for both also read at the other, where the schema has none.
 ONLY_AT_ONE_LEVEL = {"spec": {"persistentVolumeClaim", "serviceAccountName"}, "node": set[str]()}
 
 
 class Asked(dict[str, Any]):
-    """A mapping that remembers which keys were asked for."""
+    """A mapping that records which keys were read."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         super().__init__(content)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an option is, is said in several places: the action, the module's documentation, the role, its README."""
+"""An option is defined in several places: the action, the module's documentation, the role, its README."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ ROLES = [
     Role("druid_ingestion", "ingestion", {**ARGUMENTS, **INGESTION.arguments}, {"print_result"}),
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
-# A role's variable always has a value: the empty one stands for an option that is not stated.
+# A role's variable always has a value: the empty one means that the option is not set.
 UNSTATED: Mapping[str, Any] = {"str": "", "raw": "", "dict": {}}
 
 
 def essence(option: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program has to know of an option: no description."""
+    """The machine-readable part of an option: no description."""
     facts = {name: option.get(name) for name in ("type", "elements", "choices", "default", "required")}
     return {**facts, "default": facts["default"] or None}
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Building, with a stand-in for the go command that notes how it was called."""
+"""Building, with a stand-in for the go command that records its calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def builds(calls: Path) -> int:
-    """How often go was asked to build."""
+    """How often go was called to build."""
     return calls.read_text().count("build -trimpath")
 
 

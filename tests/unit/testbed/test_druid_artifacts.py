@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Maven's output says about extensions that cannot be had."""
+"""Maven's output about unavailable extensions."""
 
 from __future__ import annotations
 

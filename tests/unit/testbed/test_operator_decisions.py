@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the stand-in of ansible-operator decides: by durations, names, changes, events, labels, paths."""
+"""The decisions of the stand-in of ansible-operator: on durations, names, changes, events, labels, paths."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_duration(text: str, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "5", "5 m", "m", "1d", "1m x", "1,5s", 5, None])
 def test_no_duration(text: object) -> None:
-    """Is refused."""
+    """Is rejected."""
     with pytest.raises(ValueError, match="duration"):
         seconds(text)
 
@@ -135,7 +135,7 @@ def test_owner_survives_the_kubeconfig(name: str, uid: object) -> None:
 
 
 def test_flags() -> None:
-    """As they are given to the real program."""
+    """In the form of the real program."""
     given_flags = ["run", "--leader-elect", "--leader-election-id=a", "--leader-election-namespace", "b"]
     asked = settings(
         [*given_flags, "--max-concurrent-reconciles=7", "--health-probe-bind-address=:6789"],
@@ -152,6 +152,6 @@ def test_flags() -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["run", "--no-such-flag"]])
 def test_unknown_flags(arguments: list[str]) -> None:
-    """Are refused."""
+    """Are rejected."""
     with pytest.raises(SystemExit):
         settings(arguments, {})

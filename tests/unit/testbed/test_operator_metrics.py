@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the stand-in of ansible-operator makes of posted metrics, and how it exposes them."""
+"""How the stand-in of ansible-operator handles and exposes posted metrics."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A program in a network of its own."""
+"""A program in its own network namespace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.testbed.operator.own_network import OwnNetwork, local, way_in
 from ansible_collections.druidops.druid.tests.testbed.ports import reserved_ports
 
-# Tells on its own port what it hears from another.
+# Returns on its own port what it receives from another one.
 _PROGRAM = """
 import socket, sys
 offered, needed, hidden = map(int, sys.argv[1:])
@@ -36,13 +36,13 @@ with socket.create_server(("127.0.0.1", offered)) as server:
 
 
 def tell(server: socket.socket) -> None:
-    """Say hello to whoever comes."""
+    """Respond with a greeting to every connection."""
     with server.accept()[0] as connection:
         connection.sendall(b"hello")
 
 
 def hear(port: int) -> bytes:
-    """Return what the program says, as soon as it says anything."""
+    """Return the output of the program as soon as there is any."""
     heard = b""
     end = time.monotonic() + 60
     while not heard and time.monotonic() < end:

@@ -40,7 +40,7 @@ def test_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_rejected(tmp_path: Path, change: dict[str, object], why: str) -> None:
-    """What the stand-in does not support, too."""
+    """Including what the stand-in does not support."""
     file = tmp_path / "play.yml"
     file.touch()
     fixed = {"manageStatus": False, "snakeCaseParameters": False, "markUnsafe": True, "watchAnnotationsChanges": True}

@@ -27,7 +27,7 @@ def test_a_key_waits_once(queue: WorkQueue) -> None:
 
 
 def test_a_key_is_not_worked_on_twice(queue: WorkQueue) -> None:
-    """What is added meanwhile comes afterwards."""
+    """Keys that are added during the work are worked on afterwards."""
     queue.add(A)
     assert queue.get() == A
     queue.add(A)
@@ -51,7 +51,7 @@ def test_a_failure_is_retried(queue: WorkQueue) -> None:
 
 
 def test_closed(queue: WorkQueue) -> None:
-    """Nothing more is handed out."""
+    """No more keys are returned."""
     queue.add(A)
     queue.close()
     assert queue.get() is None

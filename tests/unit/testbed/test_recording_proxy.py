@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The recording proxy passes on what it gets, remembers it, and fails what it is told to."""
+"""The recording proxy forwards requests, records them, and injects failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUPERVISORS = "/druid/indexer/v1/supervisor"
 
 @dataclass
 class Server:
-    """A server that says what it was asked, compressed, and redirects whoever asks for a leader."""
+    """A server that returns the request, compressed, and redirects requests for a leader."""
 
     url: str = ""
     requests: list[tuple[str, str, bytes]] = field(default_factory=list)
@@ -57,7 +57,7 @@ def server() -> Iterator[Server]:
         do_GET = do_DELETE = do_POST  # noqa: N815
 
         def log_message(self, *_arguments: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served.url = f"http://127.0.0.1:{listening.server_port}"
@@ -76,7 +76,7 @@ def proxy(server: Server) -> Iterator[RecordingProxy]:
 
 
 def ask(proxy: RecordingProxy, method: str, path: str, body: str = "", timeout: float = 30) -> Answer:
-    """The answer that comes through the proxy."""
+    """The response through the proxy."""
     connection = HTTPConnection(proxy.url.removeprefix("http://"), timeout=timeout)
     try:
         connection.request(method, path, body)

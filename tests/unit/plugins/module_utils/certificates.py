@@ -36,7 +36,7 @@ class Pair(NamedTuple):
         return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), private, certificate, key)
 
     def server(self, clients_of: Pair | None = None) -> ssl.SSLContext:
-        """Return the context of a server with this certificate, which may ask for certificates of clients."""
+        """Return the context of a server with this certificate, which may require client certificates."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate_file, self.key_file)
         if clients_of:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A client in a world whose time passes only when somebody waits."""
+"""A client whose time passes only while it waits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FakeTime:
         self._clients: list[DruidClient] = []
 
     def sleep(self, seconds: float) -> None:
-        """Let the time pass."""
+        """Advance the time."""
         self.pauses.append(seconds)
 
     def client(self, *urls: str, **settings: Any) -> DruidClient:
@@ -44,7 +44,7 @@ class FakeTime:
 
 @pytest.fixture
 def fake_time(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A world without proxies, bundles of CAs and passwords of the machine that the tests run on."""
+    """An environment without proxies, bundles of CAs and passwords of the machine that the tests run on."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)

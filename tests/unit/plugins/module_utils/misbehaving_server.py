@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A server on a real socket that answers, or misbehaves, as it is told, and remembers what it was asked."""
+"""A server on a real socket that responds or misbehaves as configured, and records its requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRIP_SECONDS = 0.01
 
 
 class Asked(NamedTuple):
-    """What the server was asked. The names of headers are in lower case."""
+    """A request to the server. The names of headers are in lower case."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ Answer = Callable[["Handler"], None]
 
 
 def say(status: int, body: Any = b"", **headers: str) -> Answer:
-    """Answer with these bytes, this text or this JSON document."""
+    """Respond with these bytes, this text or this JSON document."""
     content = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
 
     def answer(handler: Handler) -> None:
@@ -57,7 +57,7 @@ def send(content: bytes) -> Answer:
 
 
 def be_silent(handler: Handler) -> None:
-    """Say nothing until the test is over."""
+    """Do not respond until the test is over."""
     handler.server.over.wait()
 
 
@@ -73,7 +73,7 @@ def reset(handler: Handler) -> None:
 
 
 def drip(head: bytes) -> Answer:
-    """Send ``head``, then a byte now and then, until the client has gone or the test is over."""
+    """Send ``head``, then a byte now and then, until the client disconnects or the test is over."""
 
     def answer(handler: Handler) -> None:
         handler.close_connection = True
@@ -88,7 +88,7 @@ def drip(head: bytes) -> Answer:
 
 
 class Server(ThreadingHTTPServer):
-    """Gives the answers for a path, or else those for any path, in their order; the last one again and again."""
+    """Returns the responses for a path, or else those for any path, in their order; the last one repeatedly."""
 
     daemon_threads = True
     block_on_close = True
@@ -118,7 +118,7 @@ class Server(ThreadingHTTPServer):
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def finish_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection, in a thread of its own: the handshake of one must not hold up another."""
+        """Serve a connection in its own thread: the handshake of one must not block another."""
         with suppress(OSError):
             if self.certificate:
                 request = self.certificate.wrap_socket(request, server_side=True)
@@ -138,12 +138,12 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
-    # Each answer in one piece: two would wait for each other (Nagle's algorithm and delayed acknowledgements).
+    # Each response in one piece: two would wait for each other (Nagle's algorithm and delayed acknowledgements).
     wbufsize = -1
     server: Server
 
     def serve(self) -> None:
-        """Note the request and answer it."""
+        """Record the request and respond."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.asked.append(Asked(self.command, self.path, headers, body))
@@ -152,7 +152,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_DELETE = do_CONNECT = serve  # noqa: N815
 
     def log_message(self, *_arguments: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Types of Kubernetes become structural schemas that refuse nothing more than the Go operator's CRD."""
+"""Types of Kubernetes become structural schemas that reject nothing more than the Go operator's CRD."""
 
 from __future__ import annotations
 

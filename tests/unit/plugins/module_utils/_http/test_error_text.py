@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is read out of an answer."""
+"""The message in a response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.error_text im
 from hypothesis import given
 from hypothesis import strategies as st
 
-# (what, the document, the words)
+# (name, the document, the message)
 DOCUMENTS: list[tuple[str, Any, str]] = [
     ("of old", {"error": "[a] is already running"}, "[a] is already running"),
     (
@@ -55,7 +55,7 @@ def test_reads_documents(what: str, document: Any, words: str) -> None:
     assert parse_error_text(json.dumps(document).encode()) == ErrorText(words, is_from_druid=True), what
 
 
-# (what, the page, the words)
+# (name, the page, the message)
 PAGES: list[tuple[str, str, str]] = [
     (
         "Jetty 9.4 and newer",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a person is told, and what to do about it."""
+"""The messages of errors, and their remedies."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the client says, and how often it asks, when a server misbehaves: over a real socket."""
+"""The client's messages and its number of requests if a server misbehaves: over a real socket."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Case(NamedTuple):
 
 
 def answered(status: str, words: str, hint: str = "") -> str:
-    """The end of a message about an answer."""
+    """The end of a message about a response."""
     return f"returned {status}{f': {words}' if words else ''}.{f' {hint}' if hint else ''}"
 
 
@@ -120,7 +120,7 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"
 HALF_CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"
 
 CASES: dict[str, Case] = {
-    # No answer, or half of one.
+    # No response, or half of one.
     "close, read": Case(close, get, Unreachable, CLOSED, TRIES, PAUSES),
     "close, removal": Case(close, delete, Unreachable, f"{CLOSED} {DOUBT}", TRIES, PAUSES),
     "close, write": Case(close, post, Unreachable, f"{CLOSED} {DOUBT}"),
@@ -138,7 +138,7 @@ CASES: dict[str, Case] = {
     "dripping body without end": Case(drip(b"HTTP/1.1 200 OK\r\n\r\n"), get, Unreachable, LATE),
     "dripping header": Case(drip(b"HTTP/1.1 200 OK\r\nX: "), get, Unreachable, LATE),
     "dripping refusal": Case(drip(b"HTTP/1.1 500 No\r\nContent-Length: 999999\r\n\r\n"), get, Unreachable, LATE),
-    # Something that is no answer of Druid.
+    # A response that is not Druid's.
     "no JSON": Case(say(200, "{'a': 1}"), get, InvalidResponse, answered("200 OK", "{'a': 1}", NO_JSON)),
     "half JSON": Case(say(200, '{"a": 1'), get, InvalidResponse, answered("200 OK", '{"a": 1', NO_JSON)),
     "a page": Case(
@@ -167,7 +167,7 @@ CASES: dict[str, Case] = {
         "got no response: the response cannot be decompressed (Content-Encoding). "
         "Check the proxy (http_proxy, https_proxy, no_proxy).",
     ),
-    # Refusals.
+    # Rejections.
     "400 of old": Case(
         say(400, {"error": "[a] is already suspended"}),
         post,
@@ -290,7 +290,7 @@ def server() -> Iterator[Server]:
 def test_reports_the_error_with_the_expected_number_of_requests(name: str, server: Server, fake_time: FakeTime) -> None:
     case = CASES[name]
     server.answers = [case.answer]
-    # Only those that are too slow on purpose are given up.
+    # Only servers that are too slow on purpose exceed the timeouts.
     read_timeout = 0.3 if case.message.startswith(LATE) else 120
     client = fake_time.client(server.url, read_timeout=read_timeout, max_response_bytes=1_000_000)
     with pytest.raises(DruidError) as caught:
@@ -347,11 +347,11 @@ def test_retry_timeout_0_tries_once(server: Server, fake_time: FakeTime) -> None
     assert (len(server.asked), fake_time.pauses) == (1, [])
 
 
-# Nothing left: nobody is there.
+# No server listens any more.
 
 
 def unused() -> str:
-    """Return an address where nobody listens."""
+    """Return an address without a server."""
     with serving() as gone:
         return gone.url
 
@@ -459,7 +459,7 @@ def test_proxy_that_rejects_the_connection(
     assert server.paths == ["CONNECT druid.invalid:9088"]
 
 
-# No secret comes back.
+# No secret is repeated.
 
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="k" password="hunter-3";'
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the client follows a redirect to, and what it tells whom: over real sockets."""
+"""Which redirects the client follows, and which credentials it sends: over real sockets."""
 
 from __future__ import annotations
 

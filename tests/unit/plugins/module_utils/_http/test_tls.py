@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""TLS: whom the client trusts, and what it says when it does not. Real handshakes, certificates made for the test."""
+"""TLS: which servers the client trusts, and its messages otherwise. Real handshakes, certificates made for the test."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_missing_client_certificate_is_reported(
     with serving(context) as server:
         with pytest.raises(Unreachable) as caught:
             fake_time.client(server.url, ca_file=str(authority.certificate_file)).post("/x")
-        # From TLS 1.3 on the server says it when the request is under way, or just closes the connection.
+        # Since TLS 1.3 the server reports it during the request, or just closes the connection.
         assert "client certificate" in str(caught.value)
         assert "(client_cert)" in str(caught.value)
         assert server.asked == []
@@ -158,7 +158,7 @@ def test_redirect_from_https_to_http_is_rejected(server: Server, authority: Pair
         assert leader.asked == []
 
 
-# Files that are of no use are named before anything is sent.
+# Invalid files are reported before anything is sent.
 
 
 def connection(**settings: Any) -> Connection:

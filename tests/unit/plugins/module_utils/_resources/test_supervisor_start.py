@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A supervisor is not stopped before it knows its tasks, nor waited for in vain."""
+"""A supervisor is stopped only after it knows its tasks, within a time limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOBODY = Unreachable("POST", TERMINATE, "refused", is_transient=True)
 
 
 class Druid:
-    """A client that gets these answers: states of a supervisor, or errors; and then those to what is posted."""
+    """A client that gets these responses: states of a supervisor, or errors; and then those to POST requests."""
 
     def __init__(self, states: list[Any], posted: list[Any] | None = None, retries_enabled: bool = True) -> None:
         self.retries_enabled = retries_enabled

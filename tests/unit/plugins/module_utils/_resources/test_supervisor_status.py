@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a supervisor does what its specification says."""
+"""When a supervisor is in the state of its specification."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Waiting for something in Druid."""
+"""Waiting for a condition in Druid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 
 
 class Watch:
-    """A clock that only goes on while somebody sleeps."""
+    """A clock that advances only while a test sleeps."""
 
     def __init__(self) -> None:
         self.time = 0.0

@@ -72,7 +72,7 @@ TEXTS = [
     'druid.emitter.kafka.producer.shadow={"type":"mapString","config":{"ssl.key.password":"%%"}}',
     'druid.indexer.runner.javaOptsArray=["-Xmx1g","-Ddruid.x.password=%%","-server"]',
     'druid.indexer.runner.javaOpts="-Xmx1g -Ddruid.x.password=%%"',
-    # what else a properties file may look like
+    # other forms of a properties file
     "druid.password %%",
     "druid.password\t%%",
     "#druid.password=%%",
@@ -174,7 +174,7 @@ def test_secrets_that_change_places_are_a_difference() -> None:
     assert before == f"a.password={MASK}\nb.password={MASK}"
 
 
-# Not where the secret is only a part of what is masked.
+# Except if the secret is only a part of what is masked.
 PARTLY = ("jaas", "spaces", "first", "slash", "PRIVATE", "CDATA", "Basic", "Bearer", "javaOpts=")
 ALONE = [value for value in EVERY if not any(part in repr(value) for part in PARTLY)]
 
@@ -341,7 +341,7 @@ VALUES = st.recursive(
 
 @given(VALUES, VALUES)
 def test_pairs_differ_where_the_values_differ(before: Any, after: Any) -> None:
-    """What carries no secret is given back as it is; equal stays equal, different stays different."""
+    """A text without secrets is returned unchanged; equal stays equal, different stays different."""
     left, right = masked_pair(before, after)
     assert (left == right) == (before == after)
 

@@ -128,14 +128,14 @@ SPECS: list[Any] = [
     ),
     {"query": "...", "parameters": [{"type": "VARCHAR", "value": '{"type": "http", "requestHeaders": {"a": "%%"}}'}]},
     {"type": "compact", "context": {"a": '{"type":"azureStorage","properties":{"key":"%%"}}'}},
-    # the answers of /history and of ?full, and what a module was called with
+    # the responses of /history and of ?full, and the arguments of a module
     [{"version": "1", "spec": stream("kafka", consumerProperties={"druid.dynamic.config.provider": PROVIDER})}],
     {"supervisors": [{"spec": stream("kinesis", awsExternalId="%%")}]},
 ]
 
 
 def with_secret(value: Any, secret: str) -> Any:
-    """Return the value with the secret where %% is, written as the text that it is in wants it."""
+    """Return the value with the secret instead of %%, escaped for the text that it is in."""
     if isinstance(value, dict):
         return {name: with_secret(child, secret) for name, child in value.items()}
     if isinstance(value, list):
@@ -225,12 +225,12 @@ def test_keeps(spec: Any) -> None:
 
 
 def text_of(levels: int, inside: str = "") -> str:
-    """Return a JSON text with something in so many lists."""
+    """Return a JSON text with a value in this many lists."""
     return "[" * levels + inside + "]" * levels
 
 
 def mappings(levels: int, inside: str = "1") -> str:
-    """Return a JSON text with something in so many mappings."""
+    """Return a JSON text with a value in this many mappings."""
     return '{"a":' * levels + inside + "}" * levels
 
 
@@ -243,7 +243,7 @@ def texts_in_texts(levels: int) -> str:
 
 
 SECRET_IN_A_MAPPING = json.dumps({"requestHeaders": {"a": SECRET}})
-# What nobody can walk down, and what only all together is too much.
+# Too deep to be parsed, and too deep only in total.
 DEEP = [
     *map(text_of, (100, 450, 900, 5000)),
     *map(mappings, (100, 330, 450, 900, 5000)),
@@ -253,14 +253,14 @@ DEEP = [
 
 @pytest.mark.parametrize("text", DEEP, ids=[str(len(text)) for text in DEEP])
 def test_nested_text_is_searched_to_the_same_depth(text: str) -> None:
-    """Neither where it stands alone nor in an annotation, a query, or behind a secret."""
+    """Neither alone nor in an annotation, a query, or behind a secret."""
     for document in (text, {"spec": text}, {"metadata": {"annotations": {"a": text}}}, {"query": extern(text)}):
         assert marked(document) == document
 
 
 @pytest.mark.parametrize(("levels", "is_found"), [(97, True), (98, False)])
 def test_secret_in_a_text_is_found_down_to_the_depth_limit(levels: int, is_found: bool) -> None:
-    """Of 100 levels, the mapping that the text is in, its lists, and the two mappings of the secret."""
+    """Of 100 levels, the mapping that contains the text, its lists, and the two mappings of the secret."""
     text = text_of(levels, SECRET_IN_A_MAPPING)
     assert (marked({"spec": text}) != {"spec": text}) is is_found
 
@@ -279,7 +279,7 @@ def planted(place: SecretField, names: Iterator[str], secret: Any) -> dict[str, 
 
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
-# no blanks at the ends: what stands behind a name in properties has none
+# no blanks at the ends: a value in properties has none
 SECRETS = st.text(min_size=1, max_size=20).map(lambda text: f"S3cret{text}3nd")
 AROUND = st.lists(st.one_of(NAMES, st.none()), max_size=3)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The automatic compaction of a datasource: what people state, and what it shall be."""
+"""The automatic compaction of a datasource: the user's specification, and the desired state."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Dimensions, and the exclusions that a person has stated."""
+"""Dimensions, and the specified exclusions."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Dynamic configurations: what people state, and what they shall be."""
+"""Dynamic configurations: the user's specification, and the desired state."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _selector(**fields: Any) -> dict[str, Any]:
     return {"podTemplateSelectStrategy": {"selectors": [{"selectionKey": "k", **fields}]}}
 
 
-# The kind, what is there, what is stated, and the places and values at the top that are then different.
+# The kind, the current state, the specified fields, and the differing paths and values at the top level.
 CASES: dict[str, tuple[Kind, Any, Any, Any]] = {
     "nothing": (COORDINATOR, _MOVES, {}, {}),
     "as it is": (COORDINATOR, _MOVES, {"maxSegmentsToMove": "100", "decommissioningNodes": "a:1, b:1"}, {}),
@@ -195,7 +195,7 @@ def test_desired_state_is_unchanged(kind: Kind, before: Any, desired: Any) -> No
         after = merged_config(kind, before, desired)
     except InvalidInput:
         assume(False)
-    # one that has been set has fields: only of one that never was nothing is given back, and nothing is known of those
+    # one that has been set has fields: only one that was never set is returned empty, without known fields
     assume(after or not before)
 
     assert are_same(merged_config(kind, after, desired), after)

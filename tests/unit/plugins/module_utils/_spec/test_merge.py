@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a person states, laid over what Druid has."""
+"""A user's specification, merged into Druid's."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Specifications of supervisors, as people write them and as Druid gives them back."""
+"""Specifications of supervisors, as users write them and as Druid returns them."""
 
 from __future__ import annotations
 

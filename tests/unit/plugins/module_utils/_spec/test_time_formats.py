@@ -55,7 +55,7 @@ DURATIONS = [
     ("PT0.5S", "PT0.500S"),
     ("PT1.000S", "PT1S"),
     ("pt1h", "PT3600S"),
-    # no length, or no period: Druid says what is wrong with it
+    # no length, or an invalid period: Druid reports the error
     ("P1M", "P1M"),
     ("P1Y", "P1Y"),
     ("P", "P"),

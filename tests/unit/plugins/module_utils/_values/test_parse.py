@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Specifications given as text."""
+"""Specifications as strings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.parse impor
         ({"a": 1}, {"a": 1}),
         ('{"a": [1, null]}', {"a": [1, None]}),
         ("a: [1, null]", {"a": [1, None]}),
-        # Druid wants the text, not a date
+        # Druid requires the string, not a date
         ("interval: 2026-01-01", {"interval": "2026-01-01"}),
     ],
 )

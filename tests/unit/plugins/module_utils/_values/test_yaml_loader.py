@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""YAML is read as kubectl reads it: the tables are what kubectl 1.32 made of these words (create --dry-run=client)."""
+"""YAML is read as kubectl reads it: the tables are the results of kubectl 1.32 (create --dry-run=client)."""
 
 from __future__ import annotations
 
