@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.tests.system.support.eventually import e
 from ansible_collections.druidops.druid.tests.system.support.sample_kind import (
     MERGE,
     SampleKind,
-    kind_of_things,
+    created_sample_kind,
     quick_runner,
     reference,
 )
@@ -48,7 +48,7 @@ LAST = "example.com/last"
 @pytest.fixture(scope="module")
 def group(control_plane: ControlPlane) -> Iterator[str]:
     """A kind for these tests."""
-    with kind_of_things(control_plane) as made:
+    with created_sample_kind(control_plane) as made:
         wait_until(lambda: _is_served(control_plane, made))
         yield made
 
@@ -579,7 +579,7 @@ def test_metrics_of_the_runs(operator: StartOperator, samples: SampleKind) -> No
             return urllib3.request("POST", f"http://localhost:{port}/metrics", body=content).status
 
         def change(kind: str, **change: Any) -> int:
-            return status({"name": f"things_{kind}", "description": "SampleKind.", kind: change})
+            return status({"name": f"samples_{kind}", "description": "Samples.", kind: change})
 
         def scraped() -> str:
             return urllib3.request("GET", f"http://127.0.0.1:{scraped_at}/metrics").data.decode()
@@ -589,14 +589,14 @@ def test_metrics_of_the_runs(operator: StartOperator, samples: SampleKind) -> No
             *(change("gauge", set=3), change("gauge", set=0), change("gauge", add=2), change("gauge", subtract=1)),
         ]
         assert accepted == [200] * 7
-        assert status({"name": "things_counter", "gauge": {"set": 1}}) == 400
-        assert status({"name": "things_both", "counter": {}, "gauge": {}}) == 400
-        assert [status(body) for body in ({"name": "things_nothing"}, b"no JSON")] == [400, 400]
+        assert status({"name": "samples_counter", "gauge": {"set": 1}}) == 400
+        assert status({"name": "samples_both", "counter": {}, "gauge": {}}) == 400
+        assert [status(body) for body in ({"name": "samples_nothing"}, b"no JSON")] == [400, 400]
         found = scraped().splitlines()
-        assert {"# HELP things_counter SampleKind.", "# TYPE things_counter counter"} <= {*found}
-        values = {each[0]: float(each[1]) for each in map(str.split, found) if each[0].startswith("things_")}
-        assert (values["things_counter"], values["things_gauge"]) == (1.5, 4)
-        assert (values['things_histogram_bucket{le="0.25"}'], values["things_histogram_count"]) == (0, 1)
+        assert {"# HELP samples_counter Samples.", "# TYPE samples_counter counter"} <= {*found}
+        values = {each[0]: float(each[1]) for each in map(str.split, found) if each[0].startswith("samples_")}
+        assert (values["samples_counter"], values["samples_gauge"]) == (1.5, 4)
+        assert (values['samples_histogram_bucket{le="0.25"}'], values["samples_histogram_count"]) == (0, 1)
 
         controller = 'controller="sample-v1-controller"'
         samples.create("a")

@@ -74,7 +74,7 @@ class SampleKind:
     @property
     def variable(self) -> str:
         """The name of the variable that a run has the sample in."""
-        return f"_{self.group}_thing".replace(".", "_").replace("-", "_")
+        return f"_{self.group}_sample".replace(".", "_").replace("-", "_")
 
     def path(self, name: str = "", namespace: str = "") -> str:
         """The path of a sample, or of all."""
@@ -141,7 +141,7 @@ def reference(owner: Mapping[str, Any], **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def kind_of_things(plane: ControlPlane) -> Iterator[str]:
+def created_sample_kind(plane: ControlPlane) -> Iterator[str]:
     """A new kind; its group, which no other test has."""
     group = f"samples-{secrets.token_hex(4)}.example.com"
     schema = {"type": "object", "properties": {"spec": _ANY, "status": _ANY}}
@@ -152,7 +152,7 @@ def kind_of_things(plane: ControlPlane) -> Iterator[str]:
         "schema": {"openAPIV3Schema": schema},
         "subresources": {"status": {}},
     }
-    names = {"plural": "samples", "singular": "sample", "kind": "Sample", "listKind": "ThingList"}
+    names = {"plural": "samples", "singular": "sample", "kind": "Sample", "listKind": "SampleList"}
     spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [version]}
     plane.request("POST", _CRDS, {"metadata": {"name": f"samples.{group}"}, "spec": spec})
     try:
