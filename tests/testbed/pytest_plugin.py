@@ -47,11 +47,11 @@ def new_namespace(plane: ControlPlane) -> Iterator[str]:
     try:
         yield name
     finally:
-        _let_go(plane, name)
+        _remove_finalizers(plane, name)
         plane.request("DELETE", f"/api/v1/namespaces/{name}")
 
 
-def _let_go(plane: ControlPlane, namespace: str) -> None:
+def _remove_finalizers(plane: ControlPlane, namespace: str) -> None:
     """Remove remaining finalizers: hundreds of terminating namespaces would keep the controllers busy."""
     path = f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/druids"
     with suppress(ApiError):

@@ -75,7 +75,7 @@ def persisting(live: NamespaceClient, mark: Any, group: str) -> list[str]:
     return [f"{write.verb} {write.resource} {write.name}" for write in writes if write.name.startswith(own)]
 
 
-def assert_held_back(live: NamespaceClient, kind: str, name: str, group: str, *words: str) -> None:
+def assert_blocked(live: NamespaceClient, kind: str, name: str, group: str, *words: str) -> None:
     """One reconcile writes nothing of the group, reports why, and applies the others."""
     other = next(key for key in UNIQUE_NAMES if key != group)
     before, others_before = objects_of(live, group), objects_of(live, other)
@@ -95,7 +95,7 @@ def assert_held_back(live: NamespaceClient, kind: str, name: str, group: str, *w
 def test_policy_rejects_one_object_of_a_new_group(live: NamespaceClient, kind: str, name: str, group: str) -> None:
     create(live)
     with refusing(live, kind, name):
-        assert_held_back(live, kind, name, group, WORDS)
+        assert_blocked(live, kind, name, group, WORDS)
         assert objects_of(live, group) == {}
     assert one_pass(live, NAME).plan.findings == ()
     assert (kind, name) in objects_of(live, group)
@@ -111,7 +111,7 @@ def test_policy_rejects_the_change_of_one_object(live: NamespaceClient, kind: st
     assert one_pass(live, NAME).plan.findings == ()
     with refusing(live, kind, name):
         change_everything(live)
-        assert_held_back(live, kind, name, group, WORDS)
+        assert_blocked(live, kind, name, group, WORDS)
     assert one_pass(live, NAME).plan.findings == ()
     assert one_pass(live, NAME).plan.steps == ()
 
@@ -128,7 +128,7 @@ def test_a_field_is_invalid(live: NamespaceClient, is_new: bool) -> None:
         live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"securityContext": nobody}}}})
     words = ("spec.template.spec.securityContext.runAsUser", "must be between 0 and")
     # not a StatefulSet: before Kubernetes 1.31 its template is not validated
-    assert_held_back(live, "Deployment", STATELESS, "brokers", *words)
+    assert_blocked(live, "Deployment", STATELESS, "brokers", *words)
 
 
 def test_a_field_is_immutable(live: NamespaceClient) -> None:
@@ -137,14 +137,14 @@ def test_a_field_is_immutable(live: NamespaceClient) -> None:
     config_map = f"{STATELESS}-config"
     live.merge("ConfigMap", config_map, {"immutable": True})
     change_everything(live)
-    assert_held_back(live, "ConfigMap", config_map, "brokers", "data: Forbidden: field is immutable")
+    assert_blocked(live, "ConfigMap", config_map, "brokers", "data: Forbidden: field is immutable")
 
 
 def test_quota_rejects_the_last_object(live: NamespaceClient) -> None:
     limit(live, "count/horizontalpodautoscalers.autoscaling", 0)
     create(live)
     words = ("exceeded quota: limit", "count/horizontalpodautoscalers.autoscaling=1")
-    assert_held_back(live, "HorizontalPodAutoscaler", STATELESS, "brokers", *words)
+    assert_blocked(live, "HorizontalPodAutoscaler", STATELESS, "brokers", *words)
     assert objects_of(live, "brokers") == {}
 
 
@@ -182,7 +182,7 @@ def test_quota_that_only_the_sum_exceeds(live: NamespaceClient, quota: Sum) -> N
         f"exceeded quota: limit, requested: {quota.what}={quota.requested}, used: {quota.what}={quota.used}, "
         f"limited: {quota.what}={quota.amount}"
     )
-    assert_held_back(live, quota.kind, quota.name, quota.group, words)
+    assert_blocked(live, quota.kind, quota.name, quota.group, words)
     assert objects_of(live, quota.group) == {}
     no_limit(live)
     eventually(lambda: one_pass(live, NAME).plan.findings == ())
@@ -198,7 +198,7 @@ def test_quota_that_only_the_sum_of_a_change_exceeds(live: NamespaceClient) -> N
     change_everything(live)
     live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"services": services}}}})
     words = "requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1"
-    assert_held_back(live, "Service", f"{STATELESS}-b", "brokers", words)
+    assert_blocked(live, "Service", f"{STATELESS}-b", "brokers", words)
 
 
 def test_quotas_are_read_only_for_a_sum(live: NamespaceClient) -> None:

@@ -236,7 +236,7 @@ def test_another_client_adds_to_every_object(live: NamespaceClient, stepping_in:
     stepping_in.run(attempt)
 
 
-def take_away(live: NamespaceClient) -> None:
+def delete_workloads(live: NamespaceClient) -> None:
     """Delete a workload, if it is there just now."""
     for key in KEYS:
         with suppress(ApiError):
@@ -252,7 +252,7 @@ def test_another_client_deletes_a_workload(
 
     def attempt(turn: int) -> None:
         live.merge("Druid", "c", {"spec": spec(2)})
-        stepping_in.expect(lambda: take_away(live))
+        stepping_in.expect(lambda: delete_workloads(live))
         run(stepping_in.proxy.api(), request)
         live.merge("Druid", "c", {"spec": spec(1)})
         good(run(connection(live), request))

@@ -13,19 +13,19 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import c
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
-def is_going(live: NamespaceClient) -> bool:
+def namespace_is_terminating(live: NamespaceClient) -> bool:
     return is_namespace_terminating(connection(live), live.namespace)
 
 
 def test_terminating_namespace_is_reported(live: NamespaceClient) -> None:
     held = {"kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.org/hold"]}}
     live.create(held)
-    assert not is_going(live)
+    assert not namespace_is_terminating(live)
     admission.limit(live, "count/configmaps", 0)
-    assert not is_going(live)
+    assert not namespace_is_terminating(live)
     admission.no_limit(live)
     with admission.refusing(live, "ConfigMap"):
-        assert not is_going(live)
+        assert not namespace_is_terminating(live)
         live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
-        eventually(lambda: is_going(live))
+        eventually(lambda: namespace_is_terminating(live))
     live.merge("ConfigMap", "held", {"metadata": {"finalizers": None}})

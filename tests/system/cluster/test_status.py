@@ -197,12 +197,12 @@ def test_wait_timeout_reports_the_missing_pods(ansible: Ansible, ready: Namespac
 def test_wait_reports_progress(ansible: Ansible, ready: NamespaceClient) -> None:
     names = [break_pod(ready, group) for group in ("data", "routers")]
 
-    def mend() -> None:
+    def fix() -> None:
         for number, name in enumerate(names):
             eventually(lambda: columns(ready)["Nodes"] == f"{number + 1}/3")  # noqa: B023
             ready.merge("Pod", name, AGAIN)
 
-    person = threading.Thread(target=mend)
+    person = threading.Thread(target=fix)
     person.start()
     run = ansible.cluster("wiki", wait=True, wait_timeout=300, wait_sleep=1)
     person.join()

@@ -127,7 +127,7 @@ def test_router_of_a_cluster(in_cluster: Ingesting) -> None:
     delete(in_cluster, "Druid", "c")
     assert done(in_cluster.one_pass()) == ()
     assert in_cluster.condition("Ready") == ("False", "ClusterNotFound")
-    assert_left_behind(in_cluster, in_cluster.one_pass(absent=True), "there is no Druid c")
+    assert_orphaned(in_cluster, in_cluster.one_pass(absent=True), "there is no Druid c")
 
 
 def test_terminating_cluster_that_does_not_respond(in_cluster: Ingesting) -> None:
@@ -137,7 +137,7 @@ def test_terminating_cluster_that_does_not_respond(in_cluster: Ingesting) -> Non
     in_cluster.live.delete("Druid", "c")
     in_cluster.proxy.fail_next(UNAVAILABLE, path="/terminate")
     gone = in_cluster.one_pass(absent=True, settings=ONE_TRY)
-    assert_left_behind(in_cluster, gone, "The cluster is also being deleted")
+    assert_orphaned(in_cluster, gone, "The cluster is also being deleted")
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
 
@@ -170,7 +170,7 @@ def test_terminating_namespace(ingestion: Ingesting, answers: bool) -> None:
     gone = ingestion.one_pass(absent=True, settings=ONE_TRY)
 
     if not answers:
-        assert_left_behind(ingestion, gone, "The namespace is also being deleted", has_events=False)
+        assert_orphaned(ingestion, gone, "The namespace is also being deleted", has_events=False)
     assert live.find(KIND, ingestion.name) is None
     assert (ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")) is not answers
 
@@ -192,7 +192,7 @@ def delete(ingestion: Ingesting, kind: str, name: str) -> None:
     eventually(lambda: ingestion.live.find(kind, name) is None)
 
 
-def assert_left_behind(ingestion: Ingesting, gone: Outcome[Any], why: str, *, has_events: bool = True) -> None:
+def assert_orphaned(ingestion: Ingesting, gone: Outcome[Any], why: str, *, has_events: bool = True) -> None:
     """The resource is deleted, the supervisor is not, and this is reported."""
     assert ingestion.live.find(KIND, ingestion.name) is None
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")

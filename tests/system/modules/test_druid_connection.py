@@ -33,7 +33,7 @@ def ask(**stated: Any) -> Any:
 
 
 @contextmanager
-def nobody_answers() -> Iterator[str]:
+def unresponsive() -> Iterator[str]:
     """A server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
@@ -108,7 +108,7 @@ def test_unreachable_server() -> None:
 
 
 def test_server_that_does_not_respond() -> None:
-    with nobody_answers() as url, pytest.raises(Unreachable, match="got no response"):
+    with unresponsive() as url, pytest.raises(Unreachable, match="got no response"):
         ask(urls=(url,), read_timeout=1)
 
 

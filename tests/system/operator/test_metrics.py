@@ -123,7 +123,7 @@ def test_metrics_of_ingestions(watched: Watched, live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME, RUNNING))
     watched.started.wait_until_ready(NAME)
     eventually(lambda: watched.has(clusters=1, clusters_ready=1))
-    nobody_complains(watched)
+    assert_no_complaints(watched)
 
     live.delete(INGESTION, "a")
     eventually(lambda: watched.has("druidingestion", ingestions=1, ingestions_degraded=1))
@@ -138,7 +138,7 @@ def ingestion(name: str) -> dict[str, Any]:
     return {"kind": INGESTION, "metadata": {"name": name}, "spec": spec}
 
 
-def nobody_complains(watched: Watched) -> None:
+def assert_no_complaints(watched: Watched) -> None:
     """All metrics exist, promtool accepts them, and each query has a result."""
     text = watched.text
     found = samples(text)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The list of runs: a program in front of ansible-runner records them, whoever starts it."""
+"""The list of runs: a program in front of ansible-runner records each, independently of the caller."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 
 
 class Time:
-    """A clock that moves only while somebody sleeps."""
+    """A clock that advances only while a test sleeps."""
 
     def __init__(self) -> None:
         self.moment = 100.0
