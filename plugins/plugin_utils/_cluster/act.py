@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
     explain,
     needs_same_version,
     send,
     with_precondition,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (

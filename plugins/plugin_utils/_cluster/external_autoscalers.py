@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 

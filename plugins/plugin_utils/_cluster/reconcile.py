@@ -38,11 +38,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_a
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import (
-    Observed,
     get_existing,
     observe,
     replica_sets,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render

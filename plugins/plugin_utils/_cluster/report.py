@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

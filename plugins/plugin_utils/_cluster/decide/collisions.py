@@ -12,7 +12,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_of_resource,
     is_ours,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest

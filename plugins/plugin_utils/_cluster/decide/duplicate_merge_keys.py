@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import foreign_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below, difference, field_set

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of

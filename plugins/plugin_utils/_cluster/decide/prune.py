@@ -12,7 +12,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

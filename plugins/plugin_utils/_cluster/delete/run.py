@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
     variable_removal,
     workloads_without_resource,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile

@@ -21,7 +21,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     group_of,
     is_ours,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed, observe, replica_sets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe, replica_sets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

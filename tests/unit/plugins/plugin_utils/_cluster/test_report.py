@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
     REPORTING,

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

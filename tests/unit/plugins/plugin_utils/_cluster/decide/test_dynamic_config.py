@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dyn
     due,
     specified,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import DYNAMIC_CONFIGS
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
     objects_without_owner,
     remove_finalizer,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import FieldSet
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

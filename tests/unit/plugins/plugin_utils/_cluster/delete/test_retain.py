@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import disown, retain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

@@ -1,0 +1,90 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The live state of a cluster, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved, from_pod
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+
+
+class ObjectKey(NamedTuple):
+    """An object in the cluster's namespace."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def key_of(manifest: Manifest) -> ObjectKey:
+    """Return kind and name of a manifest or live object."""
+    return ObjectKey(manifest["kind"], manifest["metadata"]["name"])
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The live objects with the cluster's label, and the referenced objects (None: not found)."""
+
+    objects: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
+    references: Mapping[ReferenceKey, Manifest | None] = field(default_factory=dict)
+
+    def of_kind(self, *kinds: str) -> Iterator[Manifest]:
+        """Yield the live objects of these kinds."""
+        return (live for key, live in self.objects.items() if key.kind in kinds)
+
+    def workload(self, group: Group) -> Manifest | None:
+        """Return the group's live workload, of whichever kind the group is now."""
+        return self.objects.get(ObjectKey(group.kind, group.unique_name))
+
+    def preserved(self, cluster: Cluster) -> dict[str, Preserved]:
+        """Return what the next rendering of each running group must preserve."""
+        found = ((group.key, self._preserved(group)) for group in cluster.groups)
+        return {key: kept for key, kept in found if kept is not None}
+
+    def _preserved(self, group: Group) -> Preserved | None:
+        workload = self.workload(group)
+        if workload is not None:
+            return Preserved.from_workload(workload)
+        # Pods without a workload: a recreation was interrupted.
+        orphan = next(self.pods_of(group), None)
+        return from_pod(orphan, group.unique_name) if orphan else None
+
+    def pods_of(self, group: Group) -> Iterator[Manifest]:
+        """Yield the live pods of a group."""
+        return self._pods(group.unique_name)
+
+    def orphans_of(self, unique_name: str) -> list[Manifest]:
+        """Return the pods of a workload that was deleted to be recreated."""
+        if any((kind, unique_name) in self.objects for kind in WORKLOADS):
+            return []
+        return [pod for pod in self._pods(unique_name) if not is_terminating(pod)]
+
+    def _pods(self, unique_name: str) -> Iterator[Manifest]:
+        return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)
+
+    def with_objects(self, found: Iterable[Manifest]) -> Observed:
+        """Return the same with these objects added or replaced."""
+        return replace(self, objects={**self.objects, **{key_of(live): live for live in found}})
+
+    def without(self, removed: Iterable[ObjectKey]) -> Observed:
+        """Return the same without these objects."""
+        missing = set(removed)
+        return replace(self, objects={key: live for key, live in self.objects.items() if key not in missing})
+
+
+def _labels(live: Manifest) -> Mapping[str, str]:
+    return live["metadata"].get("labels") or {}
