@@ -7,20 +7,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import quota_sum
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
-    drop_blocked,
-    unchanged_message,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import unchanged_message
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import explain, send, with_precondition
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -36,37 +34,17 @@ _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
-def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
-    """Return the steps that would write something, each with its result, and a finding for each rejected one.
-
-    A missing namespace is one finding for all steps.
-    """
-    confirmed, findings = [], []
-    for candidate in steps:
+def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
+    """Return the verdict on each step; only one for all of them if the namespace is missing."""
+    verdicts = {}
+    for step in steps:
         try:
-            step, after = _dry_run_latest(api, candidate)
+            verdicts[step.key] = Verdict(*_dry_run_latest(api, step))
         except ApiError as error:
             if error.is_missing_namespace:
-                return (), (_finding(replace(candidate, group=None), error),)
-            findings.append(_finding(candidate, error))
-            continue
-        if step.operation != "update" or step.managed_fields is not None or _differs(step, after):
-            confirmed.append(replace(step, after=after))
-    return tuple(confirmed), (*findings, *_without_room(api, drop_blocked(confirmed, findings)))
-
-
-def _without_room(api: KubernetesApi, steps: Collection[Step]) -> tuple[Finding, ...]:
-    """Return a finding for each group whose objects together exceed a quota that each of them meets."""
-    if not quota_sum.have_sums(steps):
-        return ()
-    namespace = next(iter(steps)).manifest["metadata"]["namespace"]
-    try:
-        return quota_sum.beyond(steps, api.list_objects("ResourceQuota", namespace))
-    except ApiError as error:
-        if error.status != FORBIDDEN:
-            raise
-        api.warnings.append(f"Cannot check whether each group as a whole fits into the quotas: {error}")
-        return ()
+                return {step.key: Verdict(step, rejection=_finding(replace(step, group=None), error))}
+            verdicts[step.key] = Verdict(step, rejection=_finding(step, error))
+    return verdicts
 
 
 def _dry_run_latest(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
@@ -89,10 +67,6 @@ def _for_later_version(api: KubernetesApi, step: Step) -> Step | None:
         return None
     comparison = compare(live, step.manifest)
     return replace(step, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
-
-
-def _differs(step: Step, after: Manifest) -> bool:
-    return step.live is None or not same_object(step.live, after)
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:

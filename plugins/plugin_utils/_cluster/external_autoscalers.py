@@ -6,31 +6,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 KIND = "HorizontalPodAutoscaler"
 
 
-def with_foreign_autoscalers(api: KubernetesApi, cluster: Cluster, observed: Observed) -> Cluster:
-    """Return the cluster with the external autoscalers of its groups.
+def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:
+    """Return the workloads that an external autoscaler may scale: we do not own their field replicas.
 
-    managedFields do not identify an autoscaler, only the controller manager. So autoscalers are listed (one LIST), but
-    only if we do not own the field replicas.
+    managedFields do not identify an autoscaler, only the controller manager. So the autoscalers must be listed.
     """
-    undecided = {(group.kind, group.unique_name) for group in cluster.groups if _is_undecided(group, observed)}
-    if not undecided:
-        return cluster
-    found = [live for live in api.list_objects(KIND, cluster.namespace) if not is_ours(live, cluster)]
+    undecided = (group for group in cluster.groups if _is_undecided(group, observed))
+    return frozenset(ObjectKey(group.kind, group.unique_name) for group in undecided)
+
+
+def with_external_autoscalers(
+    cluster: Cluster, undecided: Collection[ObjectKey], autoscalers: Iterable[Manifest]
+) -> Cluster:
+    """Return the cluster with those of the autoscalers that scale an undecided workload, and are not its own."""
+    found = (live for live in autoscalers if not is_ours(live, cluster))
     targets = ((live["spec"]["scaleTargetRef"], live["metadata"]["name"]) for live in found)
-    autoscalers = {target["name"]: name for target, name in targets if (target["kind"], target["name"]) in undecided}
-    return replace(cluster, autoscalers=autoscalers)
+    names = {target["name"]: name for target, name in targets if (target["kind"], target["name"]) in undecided}
+    return replace(cluster, autoscalers=names)
 
 
 def _is_undecided(group: Group, observed: Observed) -> bool:

@@ -2,17 +2,33 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read the live state: everything that a reconcile depends on, once."""
+"""Read everything that a decision is based on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
+    not_permitted_keys,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
+    KIND,
+    undecided_workloads,
+    with_external_autoscalers,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
+    Cluster,
+    ReferenceKey,
+    cluster_references,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
 
 LISTED_KINDS = (
     "ConfigMap",
@@ -27,20 +43,41 @@ LISTED_KINDS = (
 )
 
 
-def observe(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey]) -> Observed:
-    """Read the cluster: one LIST per kind, one GET per object that the resource refers to."""
+def observe(api: KubernetesApi, resource: Manifest, options: Options) -> Inputs:
+    """Read the cluster, the objects that the resource refers to, and external autoscalers if there may be any."""
+    errors = spec_errors(names.KIND, resource)
+    readable = {**resource, "spec": {}} if errors else resource
+    not_permitted = not_permitted_keys(readable, options.allowed_reference_namespaces)
+    followed = (key for key in cluster_references(readable) if key not in not_permitted)
+    observed = _read(api, Cluster.from_resource(readable), followed)
+    cluster = _with_autoscalers(api, Cluster.from_resource(readable, observed.references), observed)
+    desired = desired_state(cluster, observed)
+    return Inputs(
+        resource, cluster, observed, desired, errors, options.allowed_reference_namespaces, options.keep_finalizer
+    )
+
+
+def _read(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey]) -> Observed:
+    # A name that is not a valid label value cannot be selected by; the validation reports it.
+    is_label = len(cluster.name) <= names.MAX_LABEL_CHARACTERS
+    return read_cluster(api, cluster, references) if is_label else Observed()
+
+
+def read_cluster(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey] = ()) -> Observed:
+    """Read the objects of the cluster by one LIST per kind, and the references by one GET per object."""
     selector = f"{names.CLUSTER_LABEL}={cluster.name}"
     listed = (live for kind in LISTED_KINDS for live in api.list_objects(kind, cluster.namespace, selector))
     found = {key: api.get(key.kind, key.namespace, key.name) for key in dict.fromkeys(references)}
     return Observed({key_of(live): live for live in listed}, found)
 
 
+def _with_autoscalers(api: KubernetesApi, cluster: Cluster, observed: Observed) -> Cluster:
+    undecided = undecided_workloads(cluster, observed)
+    if not undecided:
+        return cluster
+    return with_external_autoscalers(cluster, undecided, api.list_objects(KIND, cluster.namespace))
+
+
 def replica_sets(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
     """Return the ReplicaSets with the cluster's label. Only removed groups can have orphaned ones."""
     return api.list_objects("ReplicaSet", cluster.namespace, f"{names.CLUSTER_LABEL}={cluster.name}")
-
-
-def get_existing(api: KubernetesApi, namespace: str, keys: Iterable[ObjectKey]) -> list[Manifest]:
-    """Return the existing objects of these names, which may lack the label or have another owner."""
-    found = (api.get(key.kind, namespace, key.name) for key in keys)
-    return [live for live in found if live is not None]

@@ -51,6 +51,11 @@ class Step:
         return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
 
     @property
+    def is_apply(self) -> bool:
+        """True for the write of a desired object, which a dry run can validate."""
+        return self.operation != "delete" and self.patch is None
+
+    @property
     def removes_group(self) -> bool:
         """True for the deletion of an object of a group that was removed from the spec."""
         return self.operation == "delete" and self.group is None

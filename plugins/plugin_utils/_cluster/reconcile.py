@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One reconcile: observe, render, decide, act, report."""
+"""One reconcile: observe, decide, act, report."""
 
 from __future__ import annotations
 
@@ -11,43 +11,15 @@ from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import (
-    changes,
-    collisions,
-    dynamic_config,
-    immutable,
-    preconditions,
-    prune,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicate_merge_keys import keep_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
-    go_operator_conflict,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
-    deferred_removals,
-    drop_blocked,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import finalize
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
-    with_foreign_autoscalers,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import (
-    get_existing,
-    observe,
-    replica_sets,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -55,7 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
@@ -79,14 +50,14 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
 
 
 def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    errors = spec_errors(names.KIND, resource)
-    if errors:
-        return Reconciled(resource, *_observe(api, {**resource, "spec": {}}, options), Plan(findings=errors))
-    cluster, observed = _observe(api, resource, options)
+    with options.phases("observe"):
+        inputs = observe(api, resource, options)
     with options.phases("decide"):
-        plan, observed = _decide(api, resource, cluster, observed, options)
-    done = Reconciled(resource, cluster, observed, plan)
-    paused = pause_finding(cluster.annotations, cluster.spec)
+        plan, inputs = plan_for(api, inputs)
+    done = Reconciled(resource, inputs.cluster, inputs.live, plan)
+    if inputs.schema_errors:
+        return done
+    paused = pause_finding(done.cluster.annotations, done.cluster.spec)
     if paused is not None:
         done = _dynamic_config(api, done, options, read_only=True)
         return replace(done, plan=without_steps(done.plan, paused))
@@ -99,71 +70,6 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reco
 def _act(api: KubernetesApi, steps: Iterable[Step], options: Options) -> tuple[Result, ...]:
     with options.phases("act"):
         return act(api, steps, options.on_step)
-
-
-def _observe(api: KubernetesApi, resource: Manifest, options: Options) -> tuple[Cluster, Observed]:
-    cluster = Cluster.from_resource(resource)
-    if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
-        # The name is not a valid label value; the validation reports it.
-        return cluster, Observed()
-    not_permitted = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
-    followed = [key for key in cluster_references(resource) if key not in not_permitted]
-    with options.phases("observe"):
-        observed = observe(api, cluster, followed)
-        cluster = Cluster.from_resource(resource, observed.references)
-        return with_foreign_autoscalers(api, cluster, observed), observed
-
-
-def _decide(
-    api: KubernetesApi, resource: Manifest, cluster: Cluster, observed: Observed, options: Options
-) -> tuple[Plan, Observed]:
-    """Return the plan, and the live state including objects that were only found by name."""
-    contested = go_operator_conflict(cluster, observed)
-    if contested is not None:
-        return Plan(findings=(contested,)), observed
-    kept = finalizer.keep_finalizer(resource, options.keep_finalizer) if cluster.uid else ()
-    blockers = _blockers(resource, cluster, options)
-    if blockers:
-        return Plan(kept, blockers), observed
-    desired = _render(cluster, observed)
-    plan, observed = _decide_objects(api, cluster, desired, observed)
-    return Plan((*kept, *plan.steps), plan.findings, desired.warnings), observed
-
-
-def _render(cluster: Cluster, observed: Observed) -> Desired:
-    preserved = observed.preserved(cluster)
-    desired = render(cluster, preserved)
-    if not desired.deduplicated:
-        return desired
-    return keep_duplicates(desired, render(cluster, preserved, desired.deduplicated), observed)
-
-
-def _blockers(resource: Manifest, cluster: Cluster, options: Options) -> tuple[Finding, ...]:
-    not_permitted = preconditions.disallowed_references(resource, options.allowed_reference_namespaces)
-    if not_permitted:
-        return preconditions.disallowed(not_permitted, cluster.namespace)
-    return preconditions.invalid(cluster) or preconditions.not_found(cluster)
-
-
-def _decide_objects(
-    api: KubernetesApi, cluster: Cluster, desired: Desired, observed: Observed
-) -> tuple[Plan, Observed]:
-    found = get_existing(api, cluster.namespace, changes.not_listed(desired, observed))
-    findings = (
-        *collisions.name_collisions(cluster, desired, observed.with_objects(found)),
-        *shrinking_claims(cluster, observed),
-    )
-    observed = observed.with_objects(live for live in found if is_ours(live, cluster))
-    steps = drop_blocked(changes.changed_objects(cluster, desired, observed), findings)
-    findings = (*findings, *immutable.not_adoptable_pods(cluster, steps, observed))
-    steps = drop_blocked(steps, findings)
-    confirmed, rejections = dry_run(api, steps)
-    findings = (*findings, *rejections)
-    if prune.may_leave_replica_sets(cluster, desired, observed):
-        observed = observed.with_objects(replica_sets(api, cluster))
-    removals = prune.removed_objects(cluster, desired, observed)
-    steps = drop_blocked(in_order(confirmed, removals), findings)
-    return Plan(steps, (*findings, *deferred_removals(removals, findings))), observed
 
 
 def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, read_only: bool) -> Reconciled:

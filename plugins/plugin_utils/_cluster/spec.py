@@ -193,7 +193,7 @@ def cluster_references(resource: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:
     return _references(resource["metadata"]["namespace"], resource.get("spec") or {})
 
 
-def missing_references(cluster: Cluster) -> tuple[ReferenceKey, ...]:
+def missing_keys(cluster: Cluster) -> tuple[ReferenceKey, ...]:
     """Return the references to objects that do not exist."""
     desired = dict.fromkeys(_references(cluster.namespace, cluster.spec))
     return tuple(key for key in desired if cluster.references.get(key) is None)

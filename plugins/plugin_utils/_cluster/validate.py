@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     Configuration,
     common_configuration,
     node_configuration,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     ROLLOUT_ORDER,
     Cluster,
@@ -64,12 +63,19 @@ class Problem:
         return f"{self.field}: {subject}{self.message}; {self.remedy}."
 
 
-def validate(cluster: Cluster) -> tuple[Problem, ...]:
-    """Return all problems of the cluster; empty if it can be rendered and applied."""
+def validate(cluster: Cluster, desired: Desired) -> tuple[Problem, ...]:
+    """Return all problems of the cluster and its rendered objects; empty if these can be applied."""
     problems = [problem for rule in _CLUSTER_RULES for problem in rule(cluster)]
-    problems += [problem for group in cluster.groups for rule in _GROUP_RULES for problem in rule(group)]
+    problems += _collisions(desired)
+    problems += [problem for group in cluster.groups for problem in _group_problems(group, desired)]
     # A problem of the cluster level is found once per group that inherits it.
     return tuple(problem for position, problem in enumerate(problems) if problem not in problems[:position])
+
+
+def _group_problems(group: Group, desired: Desired) -> Iterator[Problem]:
+    for rule in _GROUP_RULES:
+        yield from rule(group)
+    yield from _container_names(group, desired)
 
 
 def _cluster_name(cluster: Cluster) -> Iterator[Problem]:
@@ -111,16 +117,15 @@ def _cluster_quantities(cluster: Cluster) -> Iterator[Problem]:
     yield from _quantities("spec", cluster.spec)
 
 
-def _collisions(cluster: Cluster) -> Iterator[Problem]:
-    desired = [(kind, name, key) for key, kind, name in _identities(cluster)]
-    for (kind, name), count in Counter((kind, name) for kind, name, _key in desired).items():
+def _collisions(desired: Desired) -> Iterator[Problem]:
+    found = [(kind, name, key) for key, kind, name in _identities(desired)]
+    for (kind, name), count in Counter((kind, name) for kind, name, _key in found).items():
         if count > 1:
-            keys = [key for other, same, key in desired if (other, same) == (kind, name)]
+            keys = [key for other, same, key in found if (other, same) == (kind, name)]
             yield _collision(kind, name, keys)
 
 
-def _identities(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
-    desired = render(cluster)
+def _identities(desired: Desired) -> Iterator[tuple[str, str, str]]:
     for key, objects in (("", desired.common), *desired.groups.items()):
         yield from ((key, manifest["kind"], manifest["metadata"]["name"]) for manifest in objects)
 
@@ -184,13 +189,20 @@ def _overlay_containers(group: Group) -> Iterator[Problem]:
                 yield Problem(path, None, "a container without a name cannot be merged", remedy)
 
 
-def _container_names(group: Group) -> Iterator[Problem]:
-    spec = pod_template(group, {}, "")["spec"]
+def _container_names(group: Group, desired: Desired) -> Iterator[Problem]:
+    spec = _pod_spec(group, desired)
     containers = [*spec["containers"], *spec.get("initContainers", [])]
     for name, count in Counter(container.get("name") for container in containers).items():
         if count > 1:
             message = f"is the name of {count} containers of group {group.key}"
             yield Problem(_container_path(group, name), name, message, "give each container its own name")
+
+
+def _pod_spec(group: Group, desired: Desired) -> Mapping[str, Any]:
+    workloads = (manifest for manifest in desired.groups[group.key] if manifest["kind"] == group.kind)
+    workload = desired.verbatim.get(group.key) or next(workloads)
+    spec: Mapping[str, Any] = workload["spec"]["template"]["spec"]
+    return spec
 
 
 def _container_path(group: Group, name: Any) -> str:
@@ -285,7 +297,6 @@ _CLUSTER_RULES = (
     _cluster_size,
     _cluster_labels,
     _cluster_quantities,
-    _collisions,
 )
 _GROUP_RULES = (
     _node_type,
@@ -293,7 +304,6 @@ _GROUP_RULES = (
     _node_labels,
     _overlay_labels,
     _overlay_containers,
-    _container_names,
     _service_names,
     _node_quantities,
     _node_size,

@@ -33,7 +33,8 @@ def distinct_features() -> dict[str, Manifest]:
     found: dict[str, Manifest] = {}
     for case in features.FEATURES:
         resource = without_pods(features.resource(case))
-        if resource not in found.values() and not validate(Cluster.from_resource(resource)):
+        cluster = Cluster.from_resource(resource)
+        if resource not in found.values() and not validate(cluster, render(cluster)):
             found[case.name] = resource
     return found
 

@@ -101,7 +101,7 @@ def asked() -> dict[str, set[str]]:
     spec = Asked({"image": "druid:1", "common.runtime.properties": "", "nodes": nodes, "services": [{}]})
     resource = {"metadata": {"name": "a", "namespace": "b"}, "spec": spec}
     cluster = Cluster.from_resource(resource)
-    assert validate(cluster) == ()
+    assert validate(cluster, render(cluster)) == ()
     assert (pause_finding(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
     assert (specified(cluster), secrets_of(cluster)) == (SpecifiedConfigs(), ())
     assert deletes_claims(spec)

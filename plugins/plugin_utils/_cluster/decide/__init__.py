@@ -1,4 +1,118 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decisions: pure functions of the desired and the live state, one policy per file."""
+"""Decide what a reconcile writes: a chain of policies, pure functions with one file each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
+    changed_objects,
+    unlisted_objects,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
+    go_operator_conflict,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
+    disallowed_references,
+    invalid_spec,
+    missing_references,
+    unreadable_spec,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import (
+    ownerless_replica_sets,
+    removed_objects,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+Blocker = Callable[[Inputs], tuple[Finding, ...]]
+
+# The first one with findings blocks the cluster: nothing is written.
+CLUSTER_BLOCKERS: tuple[Blocker, ...] = (
+    # A field has the wrong type.
+    unreadable_spec,
+    # Two operators would revert each other's writes.
+    go_operator_conflict,
+)
+# The first one with findings blocks the cluster: only the finalizer of the resource is written.
+SPEC_BLOCKERS: tuple[Blocker, ...] = (
+    # A reference to another namespace is not permitted.
+    disallowed_references,
+    # Kubernetes would reject the objects, or they could never work.
+    invalid_spec,
+    # Without the files of a referenced object, every pod would restart.
+    missing_references,
+)
+# What has to be read before the candidates are known.
+READS: tuple[Callable[[Inputs], Need | None], ...] = (
+    # A desired object without our label exists, or has another owner.
+    unlisted_objects,
+    # A removed group leaves ReplicaSets without an owner.
+    ownerless_replica_sets,
+)
+# Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
+POLICIES: tuple[Policy, ...] = (
+    # An object of another owner has the name of a desired one.
+    name_collisions,
+    # A PVC cannot shrink.
+    shrinking_claims,
+    # A recreated workload would not adopt its running pods.
+    orphaned_pods,
+    # The API server rejects an object in a dry run.
+    rejections,
+    # The objects of a group exceed a quota together.
+    exceeded_quotas,
+    # A group that was removed from the spec may be the old name of a blocked one.
+    deferred_removals,
+)
+
+
+def decide(inputs: Inputs) -> Plan | Need:
+    """Return the plan, or what is needed in addition to decide."""
+    blockers = _first_findings(CLUSTER_BLOCKERS, inputs)
+    if blockers:
+        return Plan(findings=blockers)
+    kept = keep_finalizer(inputs.resource, inputs.keep_finalizer) if inputs.cluster.uid else ()
+    blockers = _first_findings(SPEC_BLOCKERS, inputs)
+    if blockers:
+        return Plan(kept, blockers)
+    draft = _first_need(inputs) or _judge(_candidates(inputs))
+    if isinstance(draft, Need):
+        return draft
+    plan = draft.plan()
+    return Plan((*kept, *plan.steps), plan.findings, plan.warnings)
+
+
+def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:
+    return next((found for blocker in blockers if (found := blocker(inputs))), ())
+
+
+def _first_need(inputs: Inputs) -> Need | None:
+    return next((need for read in READS if (need := read(inputs)) is not None), None)
+
+
+def _candidates(inputs: Inputs) -> Draft:
+    """Return a step for each object that is missing, differs or is not desired any more."""
+    changed = confirmed(changed_objects(inputs.cluster, inputs.desired, inputs.live), inputs.verdicts)
+    return Draft(inputs, in_order(changed, removed_objects(inputs.cluster, inputs.desired, inputs.live)))
+
+
+def _judge(draft: Draft) -> Draft | Need:
+    for policy in POLICIES:
+        found = policy(draft)
+        if isinstance(found, Need):
+            return found
+        draft = draft.with_findings(found)
+    return draft

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Get, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -30,10 +31,11 @@ def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
     yield from ((group, manifest) for group, manifests in desired.groups.items() for manifest in manifests)
 
 
-def not_listed(desired: Desired, observed: Observed) -> list[ObjectKey]:
-    """Return the desired objects that the LISTs do not contain."""
-    keys = (key_of(manifest) for _group, manifest in desired_objects(desired))
-    return [key for key in keys if key not in observed.objects]
+def unlisted_objects(inputs: Inputs) -> Get | None:
+    """Return the need for the desired objects that the LISTs do not contain."""
+    keys = (key_of(manifest) for _group, manifest in desired_objects(inputs.desired))
+    unlisted = tuple(key for key in keys if key not in inputs.observed.objects)
+    return Get(unlisted) if unlisted and inputs.unlisted is None else None
 
 
 def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
@@ -43,7 +45,7 @@ def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
         for group in cluster.groups
         if group.autoscaled
     }
-    verbatim = {key_of(manifest): manifest for manifest in desired.verbatim}
+    verbatim = {key_of(manifest): manifest for manifest in desired.verbatim.values()}
     steps = (
         _change(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas)
         for group, manifest in desired_objects(desired)

@@ -7,25 +7,27 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     describe_owner,
     is_of_resource,
     is_ours,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-def name_collisions(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Finding, ...]:
+def name_collisions(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each desired name of an existing object that does not belong to this cluster.
 
     It is one finding if a resource has the cluster's own name.
     """
-    found = ((group, observed.objects.get(key_of(manifest))) for group, manifest in desired_objects(desired))
+    inputs, cluster = draft.inputs, draft.inputs.cluster
+    existing = {**inputs.observed.objects, **(inputs.unlisted or {})}
+    found = ((group, existing.get(key_of(manifest))) for group, manifest in desired_objects(inputs.desired))
     taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
     if any(is_of_resource(live, cluster) for _group, live in taken):
         return (Finding(reasons.NAME_CONFLICT, _kept_by_resource(cluster)),)

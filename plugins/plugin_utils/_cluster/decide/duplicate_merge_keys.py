@@ -22,9 +22,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 _TEMPLATE = ("f:spec", "f:template")
 
 
-def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> Desired:
-    """Return the desired objects, without the pod template of each group that already runs the verbatim one."""
-    kept = {key for key in desired.deduplicated if _runs(verbatim.groups[key], observed)}
+def keep_duplicates(desired: Desired, observed: Observed) -> Desired:
+    """Return the desired objects, without the pod template of each group that already runs the verbatim one.
+
+    `verbatim` of the result has only the workloads of these groups.
+    """
+    kept = {key: workload for key, workload in desired.verbatim.items() if _runs(workload, observed)}
     groups = {
         key: tuple(_without_template(manifest) for manifest in manifests) if key in kept else manifests
         for key, manifests in desired.groups.items()
@@ -32,16 +35,10 @@ def keep_duplicates(desired: Desired, verbatim: Desired, observed: Observed) -> 
     warnings = tuple(
         text for text in desired.warnings if not any(text.startswith(f"spec.nodes[{key}]:") for key in kept)
     )
-    workloads = tuple(_workload(verbatim.groups[key]) for key in sorted(kept))
-    return replace(desired, groups=groups, warnings=warnings, verbatim=workloads)
+    return replace(desired, groups=groups, warnings=warnings, verbatim=kept)
 
 
-def _workload(manifests: tuple[Manifest, ...]) -> Manifest:
-    return next(manifest for manifest in manifests if manifest["kind"] in WORKLOADS)
-
-
-def _runs(manifests: tuple[Manifest, ...], observed: Observed) -> bool:
-    desired = _workload(manifests)
+def _runs(desired: Manifest, observed: Observed) -> bool:
     live = observed.objects.get(key_of(desired))
     if live is None:
         return any(_has_duplicate_keys(pod) for pod in observed.orphans_of(desired["metadata"]["name"]))

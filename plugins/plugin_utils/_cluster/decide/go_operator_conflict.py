@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import field_ownership
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
@@ -17,17 +18,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-def go_operator_conflict(cluster: Cluster, observed: Observed) -> Finding | None:
+def go_operator_conflict(inputs: Inputs) -> tuple[Finding, ...]:
     """Return a finding if objects that we took over have the Go operator's annotation again.
 
     The takeover removed it, so only a write of the Go operator can add it. After a rollback the user confirms with an
     annotation of the resource that the Go operator is stopped.
     """
+    cluster, objects = inputs.cluster, inputs.observed.objects
     if cluster.annotations.get(names.TAKE_OVER_ANNOTATION) == "true":
-        return None
-    back = sorted(str(key_of(live)) for live in observed.objects.values() if _is_contested(live, cluster))
-    if not back:
-        return None
+        return ()
+    back = sorted(str(key_of(live)) for live in objects.values() if _is_contested(live, cluster))
+    return (_conflict(back),) if back else ()
+
+
+def _conflict(back: list[str]) -> Finding:
     more = f" and {len(back) - 1} more" if len(back) > 1 else ""
     return Finding(
         reasons.CONFLICTING_OPERATOR,

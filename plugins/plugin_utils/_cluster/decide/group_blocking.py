@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -33,23 +30,3 @@ def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
 def unchanged_message(group: str | None) -> str:
     """Return the consequence of a rejection for its group; None are the objects that all groups share."""
     return f"Nothing of group {group} is changed." if group else "Nothing is changed."
-
-
-def deferred_removals(removals: Iterable[Step], findings: Collection[Finding]) -> tuple[Finding, ...]:
-    """Return a finding for each workload of a removed group that stays because of the findings."""
-    if not findings or None in {finding.group for finding in findings}:
-        return ()
-    deferred = (step for step in removals if step.removes_group and step.key.kind in WORKLOADS)
-    return tuple(Finding(reasons.REMOVAL_DEFERRED, _message(step), _former_group(step)) for step in deferred)
-
-
-def _message(step: Step) -> str:
-    return (
-        f"{step.key}: group {_former_group(step)} was removed from the spec. Its deletion is deferred until the other "
-        "groups can be applied (it may be a rename); until then all its objects stay. Fix the other problems."
-    )
-
-
-def _former_group(step: Step) -> str:
-    labels = step.manifest["metadata"]["labels"]
-    return step.key.name.removeprefix(names.unique_name(labels[names.CLUSTER_LABEL], ""))

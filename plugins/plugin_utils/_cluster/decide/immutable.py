@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -63,9 +62,9 @@ def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest
     )
 
 
-def not_adoptable_pods(cluster: Cluster, steps: Iterable[Step], observed: Observed) -> tuple[Finding, ...]:
+def orphaned_pods(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
-    groups = {group.key: group for group in cluster.groups}
-    recreated = [step for step in steps if step.operation == "recreate" and step.key.kind in WORKLOADS and step.group]
-    found = (not_adoptable(step.group, step.manifest, observed.pods_of(groups[step.group or ""])) for step in recreated)
+    groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.live
+    recreated = (step for step in draft.applies if step.operation == "recreate" and step.key.kind in WORKLOADS)
+    found = (not_adoptable(step.group, step.manifest, live.pods_of(groups[step.group or ""])) for step in recreated)
     return tuple(finding for finding in found if finding is not None)

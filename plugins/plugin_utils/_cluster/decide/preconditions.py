@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
-    Cluster,
     ReferenceKey,
     cluster_references,
-    missing_references,
+    missing_keys,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import secret_elsewhere, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -20,15 +20,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_na
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-def disallowed_references(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
+def unreadable_spec(inputs: Inputs) -> tuple[Finding, ...]:
+    """Return the errors of the schema."""
+    return inputs.schema_errors
+
+
+def not_permitted_keys(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
     """Return the references to other namespaces that are not permitted."""
     own = resource["metadata"]["namespace"]
     return tuple(key for key in cluster_references(resource) if not is_allowed(key.namespace, own, allowed_namespaces))
 
 
-def disallowed(references: Iterable[ReferenceKey], own_namespace: str) -> tuple[Finding, ...]:
+def disallowed_references(inputs: Inputs) -> tuple[Finding, ...]:
     """Return a finding for each reference that is not permitted."""
-    return tuple(_refusal(key, own_namespace) for key in references)
+    keys = not_permitted_keys(inputs.resource, inputs.allowed_reference_namespaces)
+    return tuple(_refusal(key, inputs.cluster.namespace) for key in keys)
 
 
 def _refusal(key: ReferenceKey, own_namespace: str) -> Finding:
@@ -38,12 +44,12 @@ def _refusal(key: ReferenceKey, own_namespace: str) -> Finding:
     return not_permitted("spec.extraCommonConfig", key.kind, key.name, key.namespace)
 
 
-def invalid(cluster: Cluster) -> tuple[Finding, ...]:
+def invalid_spec(inputs: Inputs) -> tuple[Finding, ...]:
     """Return a finding for each invalid value in the spec."""
-    return tuple(Finding(reasons.INVALID_SPEC, str(problem)) for problem in validate(cluster))
+    return tuple(Finding(reasons.INVALID_SPEC, str(problem)) for problem in validate(inputs.cluster, inputs.desired))
 
 
-def not_found(cluster: Cluster) -> tuple[Finding, ...]:
+def missing_references(inputs: Inputs) -> tuple[Finding, ...]:
     """Return a finding for each missing reference: without its files every pod would restart."""
     return tuple(
         Finding(
@@ -51,5 +57,5 @@ def not_found(cluster: Cluster) -> tuple[Finding, ...]:
             f"spec.extraCommonConfig: {key.kind} {key.name} in namespace {key.namespace} does not exist. "
             "Create it, or remove the reference. Nothing is changed before that.",
         )
-        for key in missing_references(cluster)
+        for key in missing_keys(inputs.cluster)
     )

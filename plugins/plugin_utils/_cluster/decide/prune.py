@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -18,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
+REPLICA_SET = "ReplicaSet"
 PRUNED_KINDS = (
     "StatefulSet",
     "Deployment",
@@ -57,13 +59,17 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
         yield from targets.collected_claims(observed, [live])
 
 
-def may_leave_replica_sets(cluster: Cluster, desired: Desired, observed: Observed) -> bool:
-    """True when a group is removed, or pods run without their Deployment: there may be a ReplicaSet without owner.
+def ownerless_replica_sets(inputs: Inputs) -> List | None:
+    """Return the need for ReplicaSets, if there may be some without owner.
 
-    Otherwise ReplicaSets need not be listed.
+    That is when a group is removed, or pods run without their Deployment.
     """
-    is_pruned = any(step.removes_group for step in removed_objects(cluster, desired, observed))
-    return is_pruned or targets.runs_without_deployment(cluster, observed)
+    if REPLICA_SET in inputs.lists:
+        return None
+    cluster, live = inputs.cluster, inputs.live
+    is_pruned = any(step.removes_group for step in removed_objects(cluster, inputs.desired, live))
+    may_exist = is_pruned or targets.runs_without_deployment(cluster, live)
+    return List(REPLICA_SET, f"{names.CLUSTER_LABEL}={cluster.name}") if may_exist else None
 
 
 def _group_of(live: Manifest, cluster: Cluster) -> str | None:

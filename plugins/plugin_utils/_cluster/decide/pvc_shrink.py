@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
@@ -26,9 +27,10 @@ class _Size(NamedTuple):
     amount: Decimal
 
 
-def shrinking_claims(cluster: Cluster, observed: Observed) -> tuple[Finding, ...]:
+def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
-    return tuple(finding for group in cluster.groups for finding in _shrinking_claims_of(group, observed))
+    groups, live = draft.inputs.cluster.groups, draft.inputs.live
+    return tuple(finding for group in groups for finding in _shrinking_claims_of(group, live))
 
 
 def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:

@@ -11,7 +11,9 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import unchanged_message
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -21,8 +23,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values import quan
 # By the resource names of a ResourceQuota.
 Amounts = Mapping[str, Decimal]
 
+QUOTA = "ResourceQuota"
 STORAGE = "requests.storage"
 _ONE, _NOTHING = Decimal(1), Decimal(0)
+
+
+def exceeded_quotas(draft: Draft) -> tuple[Finding, ...] | List:
+    """Return a finding for each group that exceeds a quota as a whole; the quotas are needed if one can."""
+    steps, quotas = draft.applies, draft.inputs.lists.get(QUOTA)
+    if not have_sums(steps):
+        return ()
+    return List(QUOTA) if quotas is None else beyond(steps, quotas)
 
 
 def have_sums(steps: Iterable[Step]) -> bool:

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     group_of,
     is_ours,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe, replica_sets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import read_cluster, replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -97,7 +97,7 @@ class DeletionSequence:
 
     def remains(self, delete_claims: bool) -> Iterator[Manifest]:
         """Yield the remaining objects of a cluster without a resource, including terminating ones."""
-        observed = observe(self.api, self.cluster, ())
+        observed = read_cluster(self.api, self.cluster)
         yield from (live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster))
         if delete_claims:
             yield from targets.remaining_claims(self.cluster, self._claims_and_users())
@@ -238,7 +238,7 @@ def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Man
 
 
 def _observe(api: KubernetesApi, cluster: Cluster) -> Observed:
-    return observe(api, cluster, ()).with_objects(replica_sets(api, cluster))
+    return read_cluster(api, cluster).with_objects(replica_sets(api, cluster))
 
 
 def _is_collected(resource: Manifest, live: Manifest) -> bool:

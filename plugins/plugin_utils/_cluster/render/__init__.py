@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -54,15 +54,14 @@ _NOTHING: Mapping[str, Preserved] = MappingProxyType({})
 class Desired:
     """All desired objects of a cluster, per group in the order of the apply.
 
-    `deduplicated` are the keys of the groups whose pod template has duplicate merge keys; `verbatim` are whole
-    workloads that keep such a template, which the manifests of their groups omit.
+    `verbatim` are workloads by group: with the duplicate merge keys that the spec has in their pod template. `groups`
+    has the same workloads without duplicates.
     """
 
     common: tuple[Manifest, ...]
     groups: Mapping[str, tuple[Manifest, ...]]
     warnings: tuple[str, ...]
-    deduplicated: frozenset[str] = frozenset()
-    verbatim: tuple[Manifest, ...] = ()
+    verbatim: Mapping[str, Manifest] = field(default_factory=dict)
 
     @property
     def objects(self) -> tuple[Manifest, ...]:
@@ -70,28 +69,31 @@ class Desired:
         return (*self.common, *(manifest for group in self.groups.values() for manifest in group))
 
 
-def render(
-    cluster: Cluster,
-    preserved: Mapping[str, Preserved] = _NOTHING,
-    keep_duplicates: Collection[str] = frozenset(),
-) -> Desired:
+def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> Desired:
     """Return the objects of the cluster; `preserved` are values of running groups that must not change."""
     groups: dict[str, tuple[Manifest, ...]] = {}
     warnings: list[str] = []
-    deduplicated = set()
+    verbatim: dict[str, Manifest] = {}
     for group in cluster.groups:
         kept = preserved.get(group.key, Preserved())
-        template, found = _template(group, kept, group.key in keep_duplicates)
-        groups[group.key] = _group_objects(group, kept, template)
-        deduplicated.update([group.key] if found else [])
+        template = _template(group, kept)
+        thinned, found = without_duplicates(template, named_target_ports(group))
+        groups[group.key] = _group_objects(group, kept, thinned)
+        verbatim.update({group.key: _workload(group, kept, template)} if found else {})
         warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group))]
-    return Desired((common_config_map(cluster),), groups, tuple(warnings), frozenset(deduplicated))
+    return Desired((common_config_map(cluster),), groups, tuple(warnings), verbatim)
 
 
-def _template(group: Group, preserved: Preserved, keep_duplicates: bool) -> tuple[Manifest, tuple[str, ...]]:
+def _template(group: Group, preserved: Preserved) -> Manifest:
     live_hash = configuration_hash(group, preserved.configuration_hash)
-    template = pod_template(group, template_labels(group, preserved), live_hash, preserved.has_empty_affinity)
-    return (template, ()) if keep_duplicates else without_duplicates(template, named_target_ports(group))
+    return pod_template(group, template_labels(group, preserved), live_hash, preserved.has_empty_affinity)
+
+
+def _workload(group: Group, preserved: Preserved, template: Manifest) -> Manifest:
+    selected = selector(group, preserved)
+    if group.is_deployment:
+        return deployment(group, selected, template)
+    return stateful_set(group, selected, template, preserved)
 
 
 def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tuple[Manifest, ...]:
@@ -100,9 +102,7 @@ def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tu
         node_config_map(group),
         *services(group, selected),
         *persistent_volume_claims(group),
-        deployment(group, selected, template)
-        if group.is_deployment
-        else stateful_set(group, selected, template, preserved),
+        _workload(group, preserved, template),
         *ingress(group),
         *pod_disruption_budget(group, selected),
         *horizontal_pod_autoscaler(group),

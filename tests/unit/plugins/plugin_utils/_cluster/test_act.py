@@ -7,17 +7,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import DELETION_ATTEMPTS, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored, written_by
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
 
@@ -206,40 +211,49 @@ def test_makes_an_object_again_when_the_quota_knows_it_too(server: Server, api: 
     assert [asked.method for asked in server.asked] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
 
 
+def judged(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
+    """Return the steps that the API server confirms, and its rejections."""
+    verdicts = dry_run(api, steps)
+    draft = Draft(replace(inputs(druid.cluster()), verdicts=verdicts), tuple(steps))
+    findings = rejections(draft)
+    assert isinstance(findings, tuple)
+    return confirmed(draft.with_findings(findings).steps, verdicts), findings
+
+
 class TestJudge:
     @pytest.mark.parametrize("answers", [[FULL], [TAKEN, FULL]])
     def test_a_quota_does_not_count_twice(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = answers
-        [confirmed], findings = dry_run(api, [recreated()])
+        [sure], findings = judged(api, [recreated()])
         assert findings == ()
-        assert confirmed.after is not None
-        assert confirmed.after["spec"] == WORKLOAD["spec"]
+        assert sure.after is not None
+        assert sure.after["spec"] == WORKLOAD["spec"]
 
     @pytest.mark.parametrize("answers", [[FORBIDDEN], [TAKEN, FORBIDDEN], [REFUSED], [TAKEN, REFUSED]])
     def test_a_replacement_that_is_refused(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
         server.answers = list(answers)
-        steps, [finding] = dry_run(api, [recreated()])
+        steps, [finding] = judged(api, [recreated()])
         assert (steps, finding.reason) == ((), reasons.REJECTED_BY_API_SERVER)
         assert len(server.asked) == len(answers)
 
     def test_a_step_that_would_write_nothing_is_none(self, server: Server, api: KubernetesApi) -> None:
         live = stored(config_map(a="1"))
         server.answers = [Answer(body=live | {"status": {"seen": True}})]
-        steps, findings = dry_run(api, [Step("update", config_map(a="1"), None, live, live)])
+        steps, findings = judged(api, [Step("update", config_map(a="1"), None, live, live)])
         assert (steps, findings) == ((), ())
         assert server.asked[0].path.endswith("dryRun=All")
 
     def test_a_step_that_would_write_has_its_result(self, server: Server, api: KubernetesApi) -> None:
         after = stored(config_map(a="2"))
         server.answers = [Answer(body=after)]
-        [confirmed], findings = dry_run(api, [Step("update", config_map(a="2"), None, stored(config_map(a="1")))])
-        assert confirmed.after == after
+        [sure], findings = judged(api, [Step("update", config_map(a="2"), None, stored(config_map(a="1")))])
+        assert sure.after == after
         assert findings == ()
 
     def test_a_new_object_is_always_written(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [Answer(body=stored(config_map()))]
-        [confirmed], _findings = dry_run(api, [step("create", "n")])
-        assert confirmed.after == stored(config_map())
+        [sure], _findings = judged(api, [step("create", "n")])
+        assert sure.after == stored(config_map())
 
     @pytest.mark.parametrize(
         ("status", "reason"),
@@ -255,8 +269,8 @@ class TestJudge:
     )
     def test_a_refusal_is_a_finding(self, server: Server, api: KubernetesApi, status: int, reason: str) -> None:
         server.answers = [Answer(status, {"message": "no"}), OK]
-        [confirmed], [finding] = dry_run(api, [step("create", "a", "g"), step("create", "b", "h")])
-        assert confirmed.group == "h"
+        [sure], [finding] = judged(api, [step("create", "a", "g"), step("create", "b", "h")])
+        assert sure.group == "h"
         assert (finding.reason, finding.group) == (reason, "g")
         assert "ConfigMap a " in finding.message
         assert finding.message.endswith(". Nothing of group g is changed.")
@@ -267,7 +281,7 @@ class TestJudge:
         causes = [{"reason": "FieldValueNotFound", "message": words, "field": field}]
         message = f'StatefulSet.apps "a" is invalid: {field}: {words}'
         server.answers = [Answer(422, {"message": message, "details": {"causes": causes}})]
-        _steps, [finding] = dry_run(api, [step("create", "a", "g")])
+        _steps, [finding] = judged(api, [step("create", "a", "g")])
         assert finding.message.endswith(
             f"{message}. Add a volume of that name to the volumes of spec or of the group, or remove the volume mount. "
             "Nothing of group g is changed."
@@ -276,7 +290,7 @@ class TestJudge:
     def test_a_namespace_that_is_not_there_is_one_finding(self, server: Server, api: KubernetesApi) -> None:
         words, details = 'namespaces "ns" not found', {"kind": "namespaces", "name": "ns"}
         server.answers = [Answer(404, {"message": words, "details": details})]
-        steps, [finding] = dry_run(api, [step("create", "a", "g"), step("create", "b", "h")])
+        steps, [finding] = judged(api, [step("create", "a", "g"), step("create", "b", "h")])
         assert (steps, finding.reason, finding.group) == ((), reasons.APPLY_FAILED, None)
         assert finding.message == (
             f"Cannot patch ConfigMap a in namespace ns: 404 {words}. "
@@ -287,19 +301,19 @@ class TestJudge:
         live = written_by("before-first-apply", config_map(a="1"))
         comparison = compare(live, config_map(a="1"))
         server.answers = [Answer(body=live)]
-        [confirmed], _findings = dry_run(
+        [sure], _findings = judged(
             api, [Step("update", config_map(a="1"), None, live, comparison.predicted, comparison.managed_fields)]
         )
-        assert confirmed.managed_fields == comparison.managed_fields
+        assert sure.managed_fields == comparison.managed_fields
         assert [asked.method for asked in server.asked] == ["PUT"]
 
     def test_a_recreation_is_judged_under_its_name_and_another(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [TAKEN, Answer(body={**stored(WORKLOAD), "judged": True})]
-        [confirmed], _findings = dry_run(api, [recreated()])
+        [sure], _findings = judged(api, [recreated()])
         by_name, elsewhere = server.asked
         assert (by_name.method, by_name.document) == ("POST", WORKLOAD)
         assert elsewhere.path.split("?")[0].endswith("/druid-c-brokers-dry-run")
         assert all(asked.path.endswith("dryRun=All") for asked in server.asked)
-        assert confirmed.after is not None
-        assert confirmed.after["judged"]
-        assert confirmed.after["metadata"]["name"] == "druid-c-brokers"
+        assert sure.after is not None
+        assert sure.after["judged"]
+        assert sure.after["metadata"]["name"] == "druid-c-brokers"

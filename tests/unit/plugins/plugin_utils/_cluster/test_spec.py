@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     Cluster,
     ReferenceKey,
     cluster_references,
-    missing_references,
+    missing_keys,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.druid import NODE, cluster, resource
@@ -149,7 +149,7 @@ def test_names_what_a_resource_refers_to() -> None:
 def test_tells_which_references_are_missing() -> None:
     found: dict[ReferenceKey, Any] = {KEYS[0]: {"data": {}}, KEYS[1]: None, KEYS[2]: {}}
     read = Cluster.from_resource(resource(extraCommonConfig=[*REFERENCES, REFERENCES[3]]), found)
-    assert missing_references(read) == (KEYS[1], KEYS[3])
+    assert missing_keys(read) == (KEYS[1], KEYS[3])
 
 
 def test_a_cluster_without_resource_has_no_identity() -> None:

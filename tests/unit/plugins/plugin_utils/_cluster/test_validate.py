@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import Problem, validate
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.druid import NODE, cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
@@ -24,6 +25,11 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 HERE = "spec.nodes[brokers]"
 SECRET = {"kind": "Secret", "name": "s", "namespace": "other"}
 BAD_CLAIM = {"spec": {"resources": {"requests": {"storage": "10 Gi"}}}}
+
+
+def problems(cluster: Cluster) -> tuple[Problem, ...]:
+    return validate(cluster, render(cluster))
+
 
 # Name, node fields, cluster fields, then the fields and values that are complained about.
 BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] = [
@@ -141,17 +147,17 @@ SOUND: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("node", "spec", "expected"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
 def test_complains(node: dict[str, Any], spec: dict[str, Any], expected: list[tuple[str, Any]]) -> None:
-    assert [(problem.field, problem.value) for problem in validate(cluster(node, **spec))] == expected
+    assert [(problem.field, problem.value) for problem in problems(cluster(node, **spec))] == expected
 
 
 @pytest.mark.parametrize(("node", "spec"), [row[1:] for row in SOUND], ids=[row[0] for row in SOUND])
 def test_has_no_complaint(node: dict[str, Any], spec: dict[str, Any]) -> None:
-    assert validate(cluster(node, **spec)) == ()
+    assert problems(cluster(node, **spec)) == ()
 
 
 @pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
 def test_what_the_go_operator_runs_is_valid(name: str, form: str) -> None:
-    assert validate(Cluster.from_resource(recording.resource(name, form))) == ()
+    assert problems(Cluster.from_resource(recording.resource(name, form))) == ()
 
 
 ALLOWED = [case for case in FEATURES if case.name != "overlay cannot change what pods are found by"]
@@ -159,7 +165,7 @@ ALLOWED = [case for case in FEATURES if case.name != "overlay cannot change what
 
 @pytest.mark.parametrize("case", ALLOWED, ids=[case.name for case in ALLOWED])
 def test_what_is_rendered_in_the_tests_is_valid(case: Case) -> None:
-    assert validate(Cluster.from_resource(resource(case))) == ()
+    assert problems(Cluster.from_resource(resource(case))) == ()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +183,7 @@ def test_what_is_rendered_in_the_tests_is_valid(case: Case) -> None:
     ],
 )
 def test_names_of_groups(kind: str, key: str, valid: bool) -> None:
-    found = validate(cluster(nodes={key: {**NODE, "kind": kind}}))
+    found = problems(cluster(nodes={key: {**NODE, "kind": kind}}))
     assert [(problem.field, problem.value) for problem in found] == (
         [] if valid else [(f"spec.nodes[{key}]", f"druid-c-{key}")]
     )
@@ -186,13 +192,13 @@ def test_names_of_groups(kind: str, key: str, valid: bool) -> None:
 def test_the_clusters_name_has_to_be_a_label() -> None:
     described = druid.resource(nodes={})
     described["metadata"]["name"] = "c" * 64
-    [problem] = validate(Cluster.from_resource(described))
+    [problem] = problems(Cluster.from_resource(described))
     assert (problem.field, problem.value) == ("metadata.name", "c" * 64)
 
 
 def test_two_groups_cannot_want_one_service() -> None:
     nodes = {"a": {**NODE, "services": [{"metadata": {"name": "%s-b"}}]}, "a-b": {**NODE, "services": [{}]}}
-    [problem] = validate(cluster(nodes=nodes))
+    [problem] = problems(cluster(nodes=nodes))
     assert str(problem) == (
         'spec.nodes[a-b]: "druid-c-a-b" is the name of 2 objects of kind Service, defined by group a and group a-b;'
         " name one of them differently."
@@ -202,21 +208,21 @@ def test_two_groups_cannot_want_one_service() -> None:
 def test_a_groups_config_map_cannot_be_the_common_one() -> None:
     described = druid.resource(nodes={"common": NODE})
     described["metadata"]["name"] = "druid"
-    [problem] = validate(Cluster.from_resource(described))
+    [problem] = problems(Cluster.from_resource(described))
     assert problem.value == "druid-druid-common-config"
     assert "defined by the cluster itself and group common" in str(problem)
 
 
 def test_a_mistake_of_the_cluster_is_told_once() -> None:
-    found = validate(cluster(nodes={"a": NODE, "b": NODE}, services=[{"metadata": {"name": "fixed"}}]))
+    found = problems(cluster(nodes={"a": NODE, "b": NODE}, services=[{"metadata": {"name": "fixed"}}]))
     assert [problem.field for problem in found].count("spec.services[0].metadata.name") == 1
 
 
 def test_says_it_in_one_sentence() -> None:
-    [problem] = validate(cluster(image=""))
+    [problem] = problems(cluster(image=""))
     assert str(problem) == ("spec.image: no image is set here or in group brokers; set it, or image in each of them.")
 
 
 def test_a_missing_image_is_told_once_for_all_groups() -> None:
-    [problem] = validate(cluster(nodes={"a": NODE, "b": NODE, "c": {**NODE, "image": "i"}}, image=""))
+    [problem] = problems(cluster(nodes={"a": NODE, "b": NODE, "c": {**NODE, "image": "i"}}, image=""))
     assert str(problem).startswith("spec.image: no image is set here or in groups a, b; ")

@@ -7,20 +7,24 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
-    desired_objects,
-    not_listed,
+    unlisted_objects,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import invalid_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Get
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,
     Case,
@@ -64,8 +68,9 @@ def test_a_settled_cluster_gives_nothing_to_do(case: Case) -> None:
     assert desired.objects == first.objects
     assert changed_objects(cluster, desired, observed) == ()
     assert removed_objects(cluster, desired, observed) == ()
-    assert name_collisions(cluster, desired, observed) == ()
-    assert not_listed(desired, observed) == []
+    based_on = inputs(cluster, observed)
+    invalid = invalid_spec(based_on)
+    assert decide(based_on) == Plan(findings=invalid, warnings=() if invalid else desired.warnings)
 
 
 def test_makes_everything_in_the_order_of_the_rollout() -> None:
@@ -200,8 +205,8 @@ def test_finishes_a_recreation_that_was_cut_short() -> None:
 
 
 def test_looks_up_what_no_list_shows() -> None:
-    _cluster, desired = desire()
-    assert not_listed(desired, Observed()) == [key_of(manifest) for _group, manifest in desired_objects(desired)]
-    assert not_listed(desired, without(converged(desired), "StatefulSet")) == [
-        ObjectKey("StatefulSet", "druid-c-brokers")
-    ]
+    cluster, desired = desire()
+    assert unlisted_objects(inputs(cluster)) == Get(tuple(map(key_of, desired.objects)))
+    missing = inputs(cluster, without(converged(desired), "StatefulSet"))
+    assert unlisted_objects(missing) == Get((ObjectKey("StatefulSet", "druid-c-brokers"),))
+    assert unlisted_objects(replace(missing, unlisted={})) is None

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     Manifest,
     desire,
 )
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, stored
 
 
@@ -31,7 +32,7 @@ def foreign(live: Manifest) -> Manifest:
 def test_a_name_that_is_taken_is_named_and_holds_the_group(kind: str) -> None:
     cluster, desired = desire(EVERYTHING)
     taken = next(live for live in converged(desired).of_kind(kind))
-    [finding] = name_collisions(cluster, desired, Observed().with_objects([foreign(taken)]))
+    [finding] = name_collisions(draft(cluster, Observed().with_objects([foreign(taken)])))
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_CONFLICT, "brokers", True)
     assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and does not belong to this cluster")
 
@@ -41,7 +42,7 @@ def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> N
     resource = druid.resource(EVERYTHING)
     del resource["metadata"]["uid"]
     observed = converged(desired)
-    [finding] = name_collisions(Cluster.from_resource(resource), desired, observed)
+    [finding] = name_collisions(draft(Cluster.from_resource(resource), observed))
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_CONFLICT, None, True)
     assert finding.message == (
         "The objects of that name belong to the resource Druid c in namespace ns. They are not changed. To reconcile "
@@ -53,5 +54,5 @@ def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> N
 def test_the_shared_configuration_that_is_taken_holds_everything() -> None:
     cluster, desired = desire()
     taken = foreign(stored(desired.common[0]))
-    [finding] = name_collisions(cluster, desired, Observed().with_objects([taken]))
+    [finding] = name_collisions(draft(cluster, Observed().with_objects([taken])))
     assert finding.group is None

@@ -28,15 +28,12 @@ MAIN = 'k:{"name":"druid-c-brokers"}'
 
 def decided(observed: Observed) -> Desired:
     """Return what is desired of the group of brokers once it is known what runs."""
-    verbatim = render(druid.cluster(TWICE), keep_duplicates={"brokers"})
-    return keep_duplicates(render(druid.cluster(TWICE)), verbatim, observed)
+    return keep_duplicates(render(druid.cluster(TWICE)), observed)
 
 
 def running(change: Callable[[Manifest], Any], others: list[Manifest]) -> Observed:
     """Return the Go operator's workload after somebody has changed it."""
-    desired = render(druid.cluster(TWICE), keep_duplicates={"brokers"})
-    [workload] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
-    live = written_by("manager", workload)
+    live = written_by("manager", render(druid.cluster(TWICE)).verbatim["brokers"])
     change(live["spec"]["template"])
     live["metadata"]["managedFields"] += others
     return Observed().with_objects([live])
@@ -98,7 +95,7 @@ def test_additions_of_others_are_no_difference(addition: str, manager: str) -> N
     desired = decided(running(change, [entry(manager, fields, WHOSE[manager])]))
     [workload] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
     assert "template" not in workload["spec"]
-    assert [each["kind"] for each in desired.verbatim] == ["StatefulSet"]
+    assert [each["kind"] for each in desired.verbatim.values()] == ["StatefulSet"]
     assert desired.warnings == ()
 
 
@@ -118,7 +115,7 @@ def test_what_the_user_has_taken_out_is_a_difference() -> None:
         main(found)["env"].append({"name": "X", "value": "y"})
 
     fields = containers(MAIN, {"f:env": {'k:{"name":"X"}': ADDED}})
-    assert decided(running(change, [entry("manager", fields, "Update")])).verbatim == ()
+    assert decided(running(change, [entry("manager", fields, "Update")])).verbatim == {}
 
 
 def test_nobody_is_known_to_have_written_it() -> None:
@@ -126,4 +123,4 @@ def test_nobody_is_known_to_have_written_it() -> None:
     observed = running(lambda found: [port.update(protocol="TCP") for port in main(found)["ports"]], [])
     [live] = observed.objects.values()
     live["metadata"]["managedFields"] = []
-    assert [each["kind"] for each in decided(observed).verbatim] == ["StatefulSet"]
+    assert [each["kind"] for each in decided(observed).verbatim.values()] == ["StatefulSet"]

@@ -12,13 +12,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import preconditions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
-    deferred_removals,
-    drop_blocked,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
@@ -32,6 +30,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    draft,
+    inputs,
+    inputs_of,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,
     Case,
@@ -150,7 +153,7 @@ def test_a_group_that_is_gone_stays_until_all_others_can_be_written(
     findings: list[Finding], kinds: list[str], stay: list[str | None]
 ) -> None:
     assert [each.key.kind for each in drop_blocked(REMOVALS, findings)] == kinds
-    found = deferred_removals(REMOVALS, findings)
+    found = deferred_removals(draft(druid.cluster(), None, REMOVALS, findings))
     assert [(finding.reason, finding.group, finding.is_problem) for finding in found] == [
         (reasons.REMOVAL_DEFERRED, key, True) for key in stay
     ]
@@ -181,9 +184,10 @@ REFERENCES: list[tuple[list[Any], tuple[str, ...], list[str]]] = [
 def test_references_to_other_namespaces_are_refused(
     entries: list[Any], allowed: tuple[str, ...], refused: list[str]
 ) -> None:
-    found = preconditions.disallowed_references(druid.resource(extraCommonConfig=entries), allowed)
-    assert [key.name for key in found] == refused
-    told = {finding.message: finding.reason for finding in preconditions.disallowed(found, "ns")}
+    referring = druid.resource(extraCommonConfig=entries)
+    assert [key.name for key in preconditions.not_permitted_keys(referring, allowed)] == refused
+    findings = preconditions.disallowed_references(inputs_of(referring, allowed_reference_namespaces=allowed))
+    told = {finding.message: finding.reason for finding in findings}
     assert set(told.values()) <= {reasons.REF_NOT_PERMITTED}
     remedies = {
         "a": "the administrator allows them: in the modules by allowed_reference_namespaces, ",
@@ -196,7 +200,7 @@ def test_references_to_other_namespaces_are_refused(
 def test_a_missing_reference_holds_everything() -> None:
     resource = druid.resource(extraCommonConfig=[HERE, {**HERE, "name": "there"}])
     there = ReferenceKey("ConfigMap", "ns", "there")
-    [finding] = preconditions.not_found(Cluster.from_resource(resource, {there: {"data": {}}}))
+    [finding] = preconditions.missing_references(inputs(Cluster.from_resource(resource, {there: {"data": {}}})))
     assert finding.reason == reasons.REFERENCE_NOT_FOUND
     assert finding.group is None
     assert finding.message.startswith("spec.extraCommonConfig: ConfigMap a in namespace ns does not exist.")
@@ -225,7 +229,7 @@ MISSHAPEN: list[tuple[Any, str]] = [
 def test_what_cannot_be_read_is_named(spec: Any, field: str) -> None:
     resource = druid.resource()
     resource["spec"] = {**resource["spec"], **spec} if isinstance(spec, dict) and spec else spec
-    findings = spec_errors("Druid", resource)
+    findings = preconditions.unreadable_spec(inputs_of(resource))
     assert {(finding.reason, finding.group) for finding in findings} == {(reasons.INVALID_SPEC, None)}
     assert any(finding.message.startswith(f"{field}: ") for finding in findings)
 
@@ -245,8 +249,8 @@ def test_what_is_null_is_not_stated() -> None:
 
 
 def test_what_is_invalid_holds_everything() -> None:
-    assert preconditions.invalid(druid.cluster()) == ()
-    findings = preconditions.invalid(druid.cluster({"nodeType": "unheard-of"}))
+    assert preconditions.invalid_spec(inputs_of(druid.resource())) == ()
+    findings = preconditions.invalid_spec(inputs_of(druid.resource({"nodeType": "unheard-of"})))
     assert {(finding.reason, finding.group, finding.is_problem) for finding in findings} == {
         (reasons.INVALID_SPEC, None, True)
     }
@@ -290,20 +294,20 @@ def running_with(before: dict[str, Any], *found: Manifest) -> Observed:
 def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
     templates = before.get("volumeClaimTemplates", [])
     sizes = {each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"] for each in templates}
-    findings = shrinking_claims(
-        druid.cluster(after), running_with(before, *(claim(name, sizes[name]) for name in sizes))
-    )
+    observed = running_with(before, *(claim(name, sizes[name]) for name in sizes))
+    findings = shrinking_claims(draft(druid.cluster(after), observed))
     assert len(findings) == number
     for finding in findings:
         assert (finding.reason, finding.group) == (reasons.INVALID_SPEC, "brokers")
-    assert shrinking_claims(druid.cluster(after), running_with(before)) == ()
+    assert shrinking_claims(draft(druid.cluster(after), running_with(before))) == ()
 
 
 def test_claims_are_named_in_one_order() -> None:
     """In another one the status would be written anew in each pass."""
     names = [f"{letter}-data" for letter in "hgfedcba"]
     before, after = (claims(*((name, size) for name in names)) for size in ("2Gi", "1Gi"))
-    findings = shrinking_claims(druid.cluster(after), running_with(before, *(claim(name, "2Gi") for name in names)))
+    observed = running_with(before, *(claim(name, "2Gi") for name in names))
+    findings = shrinking_claims(draft(druid.cluster(after), observed))
     places = [finding.message.partition(":")[0] for finding in findings]
     assert places == [f"spec.nodes[brokers].volumeClaimTemplates[{name}]" for name in sorted(names)]
 
@@ -331,7 +335,8 @@ CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
 def test_only_claims_that_there_are_cannot_shrink(
     found: list[Manifest], template: str, wanted: str, text: str | None
 ) -> None:
-    findings = shrinking_claims(druid.cluster(claims(("d", wanted))), running_with(claims(("d", template)), *found))
+    observed = running_with(claims(("d", template)), *found)
+    findings = shrinking_claims(draft(druid.cluster(claims(("d", wanted))), observed))
     assert len(findings) == (0 if text is None else 1)
     if text is not None:
         assert text in findings[0].message
@@ -339,7 +344,7 @@ def test_only_claims_that_there_are_cannot_shrink(
 
 
 def test_what_does_not_run_cannot_shrink() -> None:
-    assert shrinking_claims(druid.cluster(claims(("d", "1Mi"))), Observed()) == ()
+    assert shrinking_claims(draft(druid.cluster(claims(("d", "1Mi"))))) == ()
 
 
 def written_again(live: Manifest) -> Manifest:
@@ -355,12 +360,10 @@ def contested(change: Any = written_again, *kinds: str) -> Observed:
 
 
 def test_the_go_operator_at_work_is_noticed() -> None:
-    finding = go_operator_conflict(druid.cluster(), contested())
-    assert finding is not None
+    [finding] = go_operator_conflict(inputs(druid.cluster(), contested()))
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.CONFLICTING_OPERATOR, None, True)
     assert "StatefulSet druid-c-brokers." in finding.message
-    finding = go_operator_conflict(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap"))
-    assert finding is not None
+    [finding] = go_operator_conflict(inputs(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap")))
     assert "ConfigMap c-druid-common-config and 2 more." in finding.message
 
 
@@ -390,13 +393,13 @@ def test_the_annotation_was_left_where_it_does_no_harm(kind: str) -> None:
     observed = converged(render(druid.cluster(node)))
     found = [written_again(live) for live in observed.of_kind(kind)]
     assert len(found) == 1
-    assert go_operator_conflict(druid.cluster(node), observed.with_objects(found)) is None
+    assert go_operator_conflict(inputs(druid.cluster(node), observed.with_objects(found))) == ()
 
 
 @pytest.mark.parametrize("change", [lambda live: live, not_ours_yet, cut_short, of_another])
 def test_nobody_else_at_work(change: Any) -> None:
-    assert go_operator_conflict(druid.cluster(), contested(change)) is None
+    assert go_operator_conflict(inputs(druid.cluster(), contested(change))) == ()
 
 
 def test_a_rollback_is_over_when_the_user_says_so() -> None:
-    assert go_operator_conflict(annotated(**{"druid.apache.org/take-over": "true"}), contested()) is None
+    assert go_operator_conflict(inputs(annotated(**{"druid.apache.org/take-over": "true"}), contested())) == ()

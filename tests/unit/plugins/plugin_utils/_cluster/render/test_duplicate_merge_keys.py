@@ -90,14 +90,12 @@ def test_a_service_decides_which_port_stays() -> None:
     assert ports == [{"name": "plain", "containerPort": 8082}]
 
 
-def test_a_group_can_keep_its_duplicates() -> None:
+def test_renders_a_workload_with_duplicates_in_both_forms() -> None:
     cluster = Cluster.from_resource(recording.resource("hand"))
-    kept = render(cluster, keep_duplicates=frozenset({"brokers"}))
-    assert ports_of(kept.groups["brokers"]) == ["plain", "druid-port"]
-    assert not [warning for warning in kept.warnings if warning.startswith("spec.nodes[brokers]")]
-    thinned = render(cluster)
-    assert ports_of(thinned.groups["brokers"]) == ["druid-port"]
-    assert [warning for warning in thinned.warnings if warning.startswith("spec.nodes[brokers]")] == [
+    desired = render(cluster)
+    assert ports_of((desired.verbatim["brokers"],)) == ["plain", "druid-port"]
+    assert ports_of(desired.groups["brokers"]) == ["druid-port"]
+    assert [warning for warning in desired.warnings if warning.startswith("spec.nodes[brokers]")] == [
         "spec.nodes[brokers]: the pod: image pull secret p is set twice; only the other entry is kept",
         "spec.nodes[brokers]: container druid-hand-brokers: variable A is set twice; only the other entry is kept",
         "spec.nodes[brokers]: container druid-hand-brokers: port plain (8082/TCP) is set twice;"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,14 +16,22 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 
-ALL_GROUPS = {name: frozenset(recording.resource(name)["spec"]["nodes"]) for name in recording.NAMES}
-
 
 def taken_over(name: str, form: str = "stored") -> Desired:
     resource = recording.resource(name, form)
     # What was applied has no identity yet; its objects have the one that it was stored with.
     resource["metadata"]["uid"] = recording.resource(name)["metadata"]["uid"]
-    return render(Cluster.from_resource(resource), recording.inherited(name), ALL_GROUPS[name])
+    desired = render(Cluster.from_resource(resource), recording.inherited(name))
+    return replace(desired, groups={key: verbatim(desired, key) for key in desired.groups})
+
+
+def verbatim(desired: Desired, key: str) -> tuple[dict[str, Any], ...]:
+    """Return the objects of the group, its workload with duplicate merge keys if the specification has them."""
+    workload = desired.verbatim.get(key)
+    return tuple(
+        workload if workload is not None and manifest["kind"] == workload["kind"] else manifest
+        for manifest in desired.groups[key]
+    )
 
 
 def without_recommended_labels(manifest: dict[str, Any]) -> dict[str, Any]:

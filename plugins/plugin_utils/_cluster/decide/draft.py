@@ -1,0 +1,47 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A plan in the making."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The candidates in the order of execution, and the findings of the policies so far."""
+
+    inputs: Inputs
+    candidates: tuple[Step, ...]
+    findings: tuple[Finding, ...] = ()
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The candidates that no finding blocks."""
+        return drop_blocked(self.candidates, self.findings)
+
+    @property
+    def applies(self) -> tuple[Step, ...]:
+        """The steps that apply a desired object; the others remove objects."""
+        return tuple(step for step in self.steps if step.is_apply)
+
+    def with_findings(self, findings: Iterable[Finding]) -> Draft:
+        """Return the same with more findings."""
+        return replace(self, findings=(*self.findings, *findings))
+
+    def plan(self) -> Plan:
+        """Return the plan."""
+        return Plan(self.steps, self.findings, self.inputs.desired.warnings)
+
+
+# Findings about the draft, or what is needed to judge it.
+Policy = Callable[[Draft], "tuple[Finding, ...] | Need"]

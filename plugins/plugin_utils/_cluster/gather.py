@@ -1,0 +1,54 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Decide, and gather what the decision needs in addition, until there is a plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import QUOTA
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Get, Inputs, List, Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+# Each need is met once: objects by name, two lists, dry runs.
+_MAX_NEEDS = 4
+
+
+def plan_for(api: KubernetesApi, inputs: Inputs) -> tuple[Plan, Inputs]:
+    """Return the plan, and the inputs with everything that it is based on."""
+    for _attempt in range(_MAX_NEEDS + 1):
+        decision = decide(inputs)
+        if isinstance(decision, Plan):
+            return decision, inputs
+        inputs = _gather(api, inputs, decision)
+    raise AssertionError("A need that was met is needed again.")
+
+
+def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
+    if isinstance(need, Get):
+        found = (api.get(key.kind, inputs.cluster.namespace, key.name) for key in need.keys)
+        return replace(inputs, unlisted={key_of(live): live for live in found if live is not None})
+    if isinstance(need, List):
+        return replace(inputs, lists={**inputs.lists, need.kind: _list(api, inputs.cluster.namespace, need)})
+    if isinstance(need, DryRun):
+        return replace(inputs, verdicts=dry_run(api, need.steps))
+    raise TypeError(need)
+
+
+def _list(api: KubernetesApi, namespace: str, need: List) -> tuple[Manifest, ...]:
+    try:
+        return tuple(api.list_objects(need.kind, namespace, need.label_selector))
+    except ApiError as error:
+        # Quotas are optional: the permission to list them can be missing, and the writes themselves report them.
+        if need.kind != QUOTA or error.status != FORBIDDEN:
+            raise
+        api.warnings.append(f"Cannot check whether each group as a whole fits into the quotas: {error}")
+        return ()

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a decision is based on, as one value, and what it can ask for in addition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The dry run of a step: the step for the latest version of its object, and the result, or the rejection."""
+
+    step: Step
+    after: Manifest | None = None
+    rejection: Finding | None = None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The resource, its cluster, the live objects with its label, the rendered objects, and what the options allow.
+
+    `schema_errors`: the spec cannot be read, and `cluster` has an empty one. The last three fields are gathered when a
+    decision asks for them: objects without the label by name (`Get`), lists by kind (`List`), and dry runs (`DryRun`).
+    """
+
+    resource: Manifest
+    cluster: Cluster
+    observed: Observed
+    desired: Desired
+    schema_errors: tuple[Finding, ...] = ()
+    allowed_reference_namespaces: tuple[str, ...] = ()
+    keep_finalizer: bool = False
+    unlisted: Mapping[ObjectKey, Manifest] | None = None
+    lists: Mapping[str, tuple[Manifest, ...]] = field(default_factory=dict)
+    verdicts: Mapping[ObjectKey, Verdict] | None = None
+
+    @cached_property
+    def live(self) -> Observed:
+        """The live objects of the cluster, including those that only a name or another LIST finds."""
+        found = (live for live in (self.unlisted or {}).values() if is_ours(live, self.cluster))
+        return self.observed.with_objects((*found, *self.lists.get("ReplicaSet", ())))
+
+
+class Need:
+    """What a decision needs in addition: decide again when it is in the inputs."""
+
+
+@dataclass(frozen=True)
+class Get(Need):
+    """Objects by name; a missing one is not in the result."""
+
+    keys: tuple[ObjectKey, ...]
+
+
+@dataclass(frozen=True)
+class List(Need):
+    """All objects of a kind in the namespace that match the label selector."""
+
+    kind: str
+    label_selector: str = ""
+
+
+@dataclass(frozen=True)
+class DryRun(Need):
+    """The verdicts of the API server on these steps."""
+
+    steps: tuple[Step, ...]
