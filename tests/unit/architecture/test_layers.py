@@ -158,9 +158,20 @@ PURE = (
     "plugins/plugin_utils/_cluster/decide",
     "plugins/plugin_utils/_cluster/delete/finalizer.py",
     "plugins/plugin_utils/_cluster/delete/targets.py",
-    "plugins/plugin_utils/_cluster/names.py",
-    "plugins/plugin_utils/_cluster/plan.py",
-    "plugins/plugin_utils/_cluster/router.py",
+    "plugins/plugin_utils/_cluster/delete/retain.py",
+    *(
+        f"plugins/plugin_utils/_cluster/{name}.py"
+        for name in (
+            "external_autoscalers",
+            "inputs",
+            "names",
+            "object_ownership",
+            "observed",
+            "plan",
+            "router",
+            "spec",
+        )
+    ),
     "plugins/plugin_utils/_cluster/validate.py",
     "plugins/plugin_utils/_values",
     *(
@@ -201,15 +212,22 @@ IMPURE = (
     f"{DRUID_API}.connection",
     f"{DRUID_API}.dynamic_config",
     f"{DRUID_API}.objects",
-    f"{COLLECTION}{KUBERNETES}_cluster.act",
-    f"{COLLECTION}{KUBERNETES}_cluster.dry_run",
-    f"{COLLECTION}{KUBERNETES}_cluster.dynamic_config",
-    f"{COLLECTION}{KUBERNETES}_cluster.reconcile",
+    *(
+        f"{COLLECTION}{KUBERNETES}_cluster.{name}"
+        for name in ("act", "delete.release", "delete.sequence", "dry_run", "dynamic_config", "gather", "observe")
+    ),
+    *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("reconcile", "write")),
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
     f"{COLLECTION}{KUBERNETES}_ingestion.observe_druid",
     f"{COLLECTION}{KUBERNETES}_ingestion.readback",
     f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
     f"{COLLECTION}{DRUID}_http.client",
+)
+
+
+# Those who write do not know those who only ask.
+ACT_KNOWS_NOTHING_OF = tuple(
+    f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("dry_run", "gather", "observe", "reconcile")
 )
 
 
@@ -284,6 +302,12 @@ def test_deciding_is_pure(file: str) -> None:
     assert impure(file, source_of(file)) == []
 
 
+@pytest.mark.parametrize("file", ["act.py", "delete/release.py", "write.py"])
+def test_acting_neither_reads_nor_decides(file: str) -> None:
+    path = f"plugins/plugin_utils/_cluster/{file}"
+    assert [name for name in imports(path, source_of(path)) if is_one_of(name, ACT_KNOWS_NOTHING_OF)] == []
+
+
 def test_http_is_only_in_its_packages() -> None:
     """No file is outside of the packages, where no rule would apply to it."""
     assert [path.name for path in (ROOT / "plugins/module_utils").glob("*.py")] == []
@@ -347,6 +371,14 @@ def test_accepts_the_right_direction(file: str, source: str) -> None:
     assert forbidden(file, source) == []
 
 
-@pytest.mark.parametrize("source", ["import time", f"from {COLLECTION}plugins.plugin_utils._cluster import act"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import time",
+        f"from {COLLECTION}plugins.plugin_utils._cluster import act",
+        f"from {COLLECTION}plugins.plugin_utils._cluster.observe import observe",
+        f"from {COLLECTION}plugins.plugin_utils._kubernetes.api import KubernetesApi",
+    ],
+)
 def test_detects_an_impure_decision(source: str) -> None:
     assert len(impure("plugins/plugin_utils/_cluster/decide/x.py", source)) == 1
