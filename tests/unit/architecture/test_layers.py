@@ -156,9 +156,7 @@ ROOMS = (
 PURE = (
     "plugins/plugin_utils/_cluster/render",
     "plugins/plugin_utils/_cluster/decide",
-    "plugins/plugin_utils/_cluster/delete/finalizer.py",
-    "plugins/plugin_utils/_cluster/delete/targets.py",
-    "plugins/plugin_utils/_cluster/delete/retain.py",
+    *(f"plugins/plugin_utils/_cluster/delete/{name}.py" for name in ("finalizer", "order", "retain", "targets")),
     *(
         f"plugins/plugin_utils/_cluster/{name}.py"
         for name in (

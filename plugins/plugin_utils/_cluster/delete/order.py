@@ -1,0 +1,205 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The order in which a cluster is deleted, pure: with its resource, or object by object if it has none.
+
+Each function yields steps, and what has to be read before the next ones: the steps that were executed in the meantime
+have changed it. PVCs are listed after the deletion of the workloads, and again when no pod runs any more, since a
+controller may create new ones until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    controller,
+    group_of,
+    is_ours,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+
+# How long to wait until the pods of a deleted workload are terminating. Seconds are plenty.
+QUIET_ATTEMPTS = 100
+QUIET_PAUSE_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class ReadClaims(Need):
+    """The PVCs of the cluster; if there are any, also all pods and workloads in the namespace, which may use them."""
+
+
+@dataclass(frozen=True)
+class ReadUsers(Need):
+    """All pods and workloads in the namespace: those of other owners may not have our labels."""
+
+
+@dataclass(frozen=True)
+class Pause(Need):
+    """Time for controllers."""
+
+    seconds: float
+
+
+# Yields steps and needs. What a need has found is sent to it, and None after a step.
+Steps = Generator[Step | Need, Observed, None]
+
+
+@dataclass
+class Deletion:
+    """The deletion of a cluster. `warnings` name what is retained; they are complete after the last step.
+
+    A plan does not wait between steps.
+    """
+
+    cluster: Cluster
+    is_plan: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def of_resource(self, resource: Manifest, observed: Observed) -> Steps:
+        """Yield the remaining steps for a terminating resource; the finalizer is last."""
+        deletes = finalizer.deletes_claims(resource.get("spec"))
+        is_orphaned = yield from self._is_orphaned(resource, observed)
+        if not is_orphaned:
+            yield from targets.orphans(self.cluster, observed)
+        if not finalizer.is_set(resource):
+            if not deletes:
+                yield from self._retain_claims(resource, observed, all_stay=True)
+                yield from self._disown_claims(resource, all_stay=True)
+            return
+        yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
+        if deletes and not is_orphaned:
+            yield from targets.workloads(self.cluster, observed)
+            yield from self._claims_to_the_last()
+        yield from self._disown_claims(resource, all_stay=is_orphaned or not deletes)
+        yield finalizer.remove_finalizer(resource)
+
+    def with_resource(self, resource: Manifest, observed: Observed) -> Steps:
+        """Yield the deletion of a resource: pods without a workload, itself, its workloads, and its PVCs."""
+        is_orphaned = yield from self._is_orphaned(resource, observed)
+        deletes = finalizer.deletes_claims(resource.get("spec"))
+        if not is_orphaned:
+            yield from targets.orphans(self.cluster, observed)
+        yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
+        if is_orphaned or not deletes:
+            yield from self._disown_claims(resource, all_stay=True)
+        yield Step("delete", resource, live=resource)
+        workloads = targets.workloads(self.cluster, observed)
+        yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.manifest))
+        if not is_orphaned and deletes:
+            yield from self._claims() if finalizer.is_set(resource) else self._claims_of_workloads(observed)
+
+    def of_variables(self, observed: Observed, delete_claims: bool) -> Steps:
+        """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
+        yield from self._retain_claims(None, observed, all_stay=not delete_claims)
+        yield from targets.workloads(self.cluster, observed)
+        yield from targets.orphans(self.cluster, observed)
+        if delete_claims:
+            yield from self._claims_to_the_last()
+        else:
+            yield from self._warn_kept("no spec says whether to delete them")
+        yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_terminating(live))
+
+    def _is_orphaned(self, resource: Manifest, observed: Observed) -> Generator[Step | Need, Observed, bool]:
+        """True when the dependents of the resource must stay, or may have to: then with a warning."""
+        if finalizer.is_orphaning(resource):
+            return True
+        ownerless = finalizer.objects_without_owner(self.cluster, observed)
+        if ownerless and finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec")):
+            more = f" and {len(ownerless) - 1} more" if len(ownerless) > 1 else ""
+            yield from self._warn_kept(
+                f"{ownerless[0]}{more} has no owner, as after a deletion with --cascade=orphan",
+                " To delete their data, delete them by hand, or reconcile before the deletion of the resource, which "
+                "restores the owner.",
+            )
+        return bool(ownerless)
+
+    def _others(self, observed: Observed) -> Iterable[Manifest]:
+        kinds = (kind for kind in PRUNED_KINDS if kind not in WORKLOADS)
+        return (live for live in observed.of_kind(*kinds) if is_ours(live, self.cluster))
+
+    def _claims_to_the_last(self) -> Steps:
+        """Yield the deletion of the PVCs, and then of those that a controller created in the meantime."""
+        yield from self._claims()
+        if not self.is_plan:
+            yield from self._wait_until_quiet()
+            yield from self._claims()
+
+    def _wait_until_quiet(self) -> Steps:
+        for _attempt in range(QUIET_ATTEMPTS):
+            users = yield ReadUsers()
+            if not targets.has_running_pods(self.cluster, users):
+                return
+            yield Pause(QUIET_PAUSE_SECONDS)
+
+    def _claims(self) -> Steps:
+        steps = yield from self._deleted_claims()
+        yield from steps
+
+    def _deleted_claims(self) -> Generator[Step | Need, Observed, tuple[Step, ...]]:
+        users = yield ReadClaims()
+        steps, kept = targets.claims(self.cluster, users)
+        self.warnings += [text for text in kept if text not in self.warnings]
+        return steps
+
+    def _disown_claims(self, resource: Manifest, all_stay: bool) -> Steps:
+        """Yield the steps that remove the owner of retained PVCs: of all, or of those that others may need."""
+        users = yield ReadClaims()
+        yield from targets.disown_claims(self.cluster, users, [resource], all_stay)
+
+    def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Steps:
+        """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets.
+
+        The PVCs are read again when the StatefulSet controller no longer adds owner references to them.
+        """
+        sets = self._deleted_stateful_sets(resource, observed)
+        if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), sets):
+            return
+        users = yield ReadClaims()
+        staying = users.of_kind(retain.CLAIM) if all_stay else targets.kept_claims(self.cluster, users)
+        claims = list(staying)
+        affected = [live for live in sets if all_stay or _has_claims(live, claims)]
+        yield from retain.retain(affected, claims)
+        users = yield ReadClaims()
+        yield from targets.disown_claims(self.cluster, users, affected, all_stay)
+
+    def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
+        """Return the StatefulSets that are deleted with the resource: those without an owner may stay."""
+        found = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
+        if resource is None:
+            return list(found)
+        return [live for live in found if _is_collected(resource, live)]
+
+    def _claims_of_workloads(self, observed: Observed) -> Iterable[Step]:
+        """Return the deletion of the PVCs that Kubernetes deletes with their StatefulSets."""
+        sets = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
+        return targets.collected_claims(observed, [live for live in sets if retain.deletes_pvcs(live)])
+
+    def _warn_kept(self, reason: str, remedy: str = "") -> Steps:
+        steps = yield from self._deleted_claims()
+        kept = ", ".join(step.key.name for step in steps)
+        if kept:
+            self.warnings.append(f"These PVCs are retained, since {reason}: {kept}.{remedy}")
+
+
+def _is_collected(resource: Manifest, live: Manifest) -> bool:
+    """True for an object that Kubernetes deletes with the resource."""
+    owner = controller(live)
+    return owner is not None and not finalizer.is_orphaning(resource)
+
+
+def _has_claims(stateful_set: Manifest, claims: Iterable[Manifest]) -> bool:
+    return any(group_of(live) == stateful_set["metadata"]["name"] for live in claims) or bool(
+        retain.owned_by(claims, [stateful_set])
+    )

@@ -1,0 +1,122 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is deleted, read and waited for, in which order, without an API."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import (
+    QUIET_ATTEMPTS,
+    Deletion,
+    Steps,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.delete.test_retain import (
+    DELETE,
+    claim,
+    stateful_set,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, stored
+
+Manifest = dict[str, Any]
+
+FINALIZER = "deletepvc.finalizers.druid.apache.org"
+READ, QUIET, PAUSE = "ReadClaims", "ReadUsers", "Pause"
+RUNNING = druid.cluster()
+NAMED = Cluster.from_resource({**druid.resource(), "spec": {}})
+
+
+def terminating(*finalizers: str, **spec: Any) -> Manifest:
+    resource = druid.resource(**spec)
+    resource["metadata"] |= {"finalizers": list(finalizers), "resourceVersion": "7"}
+    return resource
+
+
+def pod() -> Manifest:
+    """Return a pod of the group of brokers that is not terminating."""
+    [workload] = converged(render(RUNNING)).of_kind("StatefulSet")
+    template, owner = workload["spec"]["template"], {"kind": "StatefulSet", "name": "druid-c-brokers", "uid": "u"}
+    metadata = {**template["metadata"], "name": "druid-c-brokers-0", "ownerReferences": [{**owner, "controller": True}]}
+    return {"kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+
+
+def told(deletion: Steps, found: Observed) -> list[str]:
+    """Return the steps and needs in order; each need finds the same."""
+    happened: list[str] = []
+    answer: Any = None
+    while True:
+        try:
+            item = deletion.send(answer)
+        except StopIteration:
+            return happened
+        answer = None if isinstance(item, Step) else found
+        happened.append(f"{item.operation} {item.key.kind}" if isinstance(item, Step) else type(item).__name__)
+
+
+def pvc(*owners: str) -> Manifest:
+    return stored({"apiVersion": "v1", **claim("data-druid-c-brokers-0", *owners)})
+
+
+CLAIMS = Observed().with_objects([pvc()])
+GONE = ["delete PersistentVolumeClaim"]
+# (finalizers, specification, what happens to a settled cluster)
+ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
+    ((FINALIZER,), {}, ["delete StatefulSet", READ, *GONE, QUIET, READ, *GONE, READ, "patch Druid"]),
+    ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"]),
+    ((), {}, []),
+    ((), {"disablePVCDeletionFinalizer": True}, [READ]),
+    ((FINALIZER, "orphan"), {}, [READ, "patch Druid"]),
+]
+
+
+@pytest.mark.parametrize(("finalizers", "spec", "expected"), ORDERS)
+def test_a_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str]) -> None:
+    deletion = Deletion(NAMED).of_resource(terminating(*finalizers, **spec), converged(render(RUNNING)))
+    assert told(deletion, CLAIMS) == expected
+
+
+def test_a_plan_does_not_wait() -> None:
+    deletion = Deletion(NAMED, is_plan=True).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
+    assert told(deletion, CLAIMS) == ["delete StatefulSet", READ, *GONE, READ, "patch Druid"]
+
+
+def test_waits_only_so_long_for_pods_that_stay() -> None:
+    deletion = Deletion(NAMED).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
+    happened = told(deletion, Observed().with_objects([pod()]))
+    assert happened == ["delete StatefulSet", READ, *[QUIET, PAUSE] * QUIET_ATTEMPTS, READ, READ, "patch Druid"]
+
+
+def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first() -> None:
+    owned = pvc("uid-of-druid-c-brokers")
+    observed = converged(render(RUNNING)).with_objects([stateful_set(DELETE), owned])
+    deletion = Deletion(NAMED).of_variables(observed, delete_claims=False)
+    assert told(deletion, Observed().with_objects([owned])) == [
+        READ,
+        "update StatefulSet",
+        READ,
+        "update PersistentVolumeClaim",
+        "delete StatefulSet",
+        READ,
+        *["delete ConfigMap"] * 2,
+    ]
+
+
+def test_objects_without_an_owner_stay_with_their_pvcs() -> None:
+    observed = converged(render(RUNNING))
+    [live] = (deepcopy(each) for each in observed.of_kind("StatefulSet"))
+    del live["metadata"]["ownerReferences"]
+    deletion = Deletion(NAMED)
+    steps = deletion.of_resource(terminating(FINALIZER), observed.with_objects([live]))
+    assert told(steps, CLAIMS) == [READ, READ, "patch Druid"]
+    [warning] = deletion.warnings
+    assert warning.startswith("These PVCs are retained, since StatefulSet druid-c-brokers has no owner")
+    assert "data-druid-c-brokers-0" in warning
