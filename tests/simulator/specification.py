@@ -1,0 +1,111 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a user can specify of a cluster: few fields, in all combinations that controllers react to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest
+
+_VOLUME = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+NAME, NAMESPACE = "c", "ns"
+OLD_IMAGE, NEW_IMAGE = "apache/druid:36.0.0", "apache/druid:37.0.0"
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of a cluster. `autoscaler` are the limits of its HorizontalPodAutoscaler."""
+
+    replicas: int | None = 2
+    kind: str = "StatefulSet"
+    stopped: bool = False
+    when_scaled: str = "Retain"
+    when_deleted: str = "Retain"
+    autoscaler: tuple[int, int] | None = None
+    service: str = "%s"
+    management: str = "Parallel"
+    partition: int = 0
+    has_standalone_claim: bool = False
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster."""
+
+    groups: Mapping[str, Group] = field(default_factory=lambda: {"brokers": Group(), "historicals": Group()})
+    stopped: bool = False
+    keeps_pvcs: bool = False
+    image: str = OLD_IMAGE
+
+    def is_stopped(self, key: str) -> bool:
+        return self.stopped or self.groups[key].stopped
+
+    def spec(self) -> Manifest:
+        """Return the spec of the resource."""
+        return {
+            "image": self.image,
+            "common.runtime.properties": "druid.zk.service.host=zk",
+            "rollingDeploy": False,
+            "stopped": self.stopped,
+            "disablePVCDeletionFinalizer": self.keeps_pvcs,
+            "nodes": {key: _node(key, group) for key, group in self.groups.items()},
+        }
+
+
+def workload_name(key: str) -> str:
+    return names.unique_name(NAME, key)
+
+
+def resource(cluster: Cluster) -> Manifest:
+    """Return the Druid resource of the cluster."""
+    head = {"apiVersion": names.API_VERSION, "kind": names.KIND}
+    return {**head, "metadata": {"name": NAME, "namespace": NAMESPACE}, "spec": cluster.spec()}
+
+
+def _node(key: str, group: Group) -> dict[str, Any]:
+    node_type = "historical" if key.startswith("historical") else "broker"
+    common = {
+        "nodeType": node_type,
+        "druid.port": 8088,
+        "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{node_type}",
+        "runtime.properties": f"druid.service=druid/{node_type}",
+        "kind": group.kind,
+        "stopped": group.stopped,
+        "services": [{"metadata": {"name": group.service}, "spec": {"clusterIP": "None"}}],
+        "podDisruptionBudgetSpec": {"maxUnavailable": 1},
+    }
+    if group.has_standalone_claim:
+        common["persistentVolumeClaim"] = [{"metadata": {"name": f"standalone-{key}"}, "spec": _VOLUME}]
+    replicas = {} if group.replicas is None else {"replicas": group.replicas}
+    scaled = {} if group.autoscaler is None else {"hpAutoscaler": autoscaler_spec(key, group.kind, group.autoscaler)}
+    return {**common, **replicas, **scaled, **(_stateful(group) if group.kind == "StatefulSet" else {})}
+
+
+def _stateful(group: Group) -> dict[str, Any]:
+    return {
+        "podManagementPolicy": group.management,
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": group.partition}},
+        "persistentVolumeClaimRetentionPolicy": {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted},
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": _VOLUME}],
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }
+
+
+def autoscaler_spec(key: str, kind: str, limits: tuple[int, int]) -> dict[str, Any]:
+    """Return the spec of a HorizontalPodAutoscaler for the group."""
+    target = {"apiVersion": "apps/v1", "kind": kind, "name": workload_name(key)}
+    return {"minReplicas": limits[0], "maxReplicas": limits[1], "scaleTargetRef": target}
+
+
+def group_of_claim(name: str) -> tuple[str, int]:
+    """Return group and ordinal of a PVC; no group and -1 for one that no pod has to itself."""
+    if name.startswith("standalone-"):
+        return "", -1
+    group, _, ordinal = name.removeprefix(f"data-{workload_name('')}").rpartition("-")
+    return group, int(ordinal)
