@@ -1,0 +1,220 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What can happen to a cluster. A history is a list of these."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
+from ansible_collections.druidops.druid.tests.simulator.gitops_pruner import prune
+from ansible_collections.druidops.druid.tests.simulator.second_playbook import SecondPlaybook
+from ansible_collections.druidops.druid.tests.simulator.server import Request, uninterrupted
+from ansible_collections.druidops.druid.tests.simulator.specification import (
+    NAME,
+    NAMESPACE,
+    Cluster,
+    autoscaler_spec,
+    workload_name,
+)
+from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Fault, Subject
+
+
+class Action(Protocol):
+    """One event of a history."""
+
+    def act(self, subject: Subject) -> None: ...
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The user changes a field of a group, or of the cluster."""
+
+    field: str
+    value: Any
+    group: str = ""
+
+    def act(self, subject: Subject) -> None:
+        cluster = subject.cluster
+        if cluster is None or (self.group and self.group not in cluster.groups):
+            return
+        if not self.group:
+            subject.specify(replace(cluster, **{self.field: self.value}))
+            return
+        changed = replace(cluster.groups[self.group], **{self.field: self.value})
+        subject.specify(replace(cluster, groups={**cluster.groups, self.group: changed}))
+
+
+@dataclass(frozen=True)
+class Rename:
+    """The user renames a group; to nothing: removes it."""
+
+    group: str
+    name: str = ""
+
+    def act(self, subject: Subject) -> None:
+        cluster = subject.cluster
+        if cluster is None or self.group not in cluster.groups or self.name in cluster.groups:
+            return
+        groups = {(self.name if key == self.group else key): group for key, group in cluster.groups.items()}
+        groups.pop("", None)
+        if groups:
+            subject.specify(replace(cluster, groups=groups))
+
+
+@dataclass(frozen=True)
+class Create:
+    """The user creates the resource, if there is none."""
+
+    cluster: Cluster = Cluster()  # noqa: RUF009
+
+    def act(self, subject: Subject) -> None:
+        if subject.live is None:
+            subject.specify(self.cluster)
+
+
+@dataclass(frozen=True)
+class Delete:
+    """The user deletes the resource."""
+
+    propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
+
+    def act(self, subject: Subject) -> None:
+        subject.delete(self.propagation)
+
+
+@dataclass(frozen=True)
+class ForeignAutoscaler:
+    """A user creates an autoscaler for a group, or deletes it (no limits)."""
+
+    group: str
+    limits: tuple[int, int] | None
+
+    def act(self, subject: Subject) -> None:
+        store, name = subject.world.store, f"foreign-{self.group}"
+        live = store.get("HorizontalPodAutoscaler", NAMESPACE, name)
+        if live is not None:
+            store.delete(live)
+        subject.documented.foreign.pop(self.group, None)
+        if self.limits is None or subject.cluster is None or self.group not in subject.cluster.groups:
+            return
+        spec = autoscaler_spec(self.group, subject.cluster.groups[self.group].kind, self.limits)
+        metadata = {"name": name, "namespace": NAMESPACE}
+        head = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
+        store.create({**head, "metadata": metadata, "spec": spec})
+        subject.documented.foreign[self.group] = self.limits[0]
+        subject.documented.specify(subject.cluster)
+
+
+@dataclass(frozen=True)
+class Load:
+    """An autoscaled group needs this number of pods."""
+
+    group: str
+    pods: int
+
+    def act(self, subject: Subject) -> None:
+        subject.world.load[workload_name(self.group)] = self.pods
+
+
+@dataclass(frozen=True)
+class Controllers:
+    """The controllers look at everything this number of times."""
+
+    times: int = 1
+
+    def act(self, subject: Subject) -> None:
+        for _time in range(self.times):
+            subject.world.react()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A reconcile, in which a request may fail; or before which another action happens in between."""
+
+    by: By = "operator"
+    fault: tuple[int, Fault] | None = None
+
+    def act(self, subject: Subject) -> None:
+        subject.run(self.by, self.fault)
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """A reconcile, and another action before one of its requests."""
+
+    request: int
+    action: Action
+    by: By = "operator"
+
+    def act(self, subject: Subject) -> None:
+        remaining, server = iter(range(self.request)), subject.world.server
+
+        def interrupt(_request: Request, when: Literal["before", "after"]) -> None:
+            if when == "before" and next(remaining, None) is None:
+                server.interrupt = uninterrupted
+                self.action.act(subject)
+
+        server.interrupt = interrupt
+        subject.run(self.by)
+
+
+@dataclass(frozen=True)
+class Submit:
+    """A second playbook sets the spec to an older one."""
+
+    age: int
+
+    def act(self, subject: Subject) -> None:
+        found = subject.versions[-1 - self.age :]
+        if found and subject.cluster is not None:
+            subject.specify(found[0].cluster)
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """A slow playbook reconciles an older version of the resource."""
+
+    age: int = 1
+
+    def act(self, subject: Subject) -> None:
+        live, found = subject.live, subject.versions[-1 - self.age :]
+        if live is None or not found or found[0].stored["metadata"]["uid"] != live["metadata"]["uid"]:
+            return
+        with suppress(KubernetesError):
+            SecondPlaybook(found[0].stored).reconcile(subject.world)
+
+
+@dataclass(frozen=True)
+class Converge:
+    """Reconcile until nothing changes any more; the observer carries it out."""
+
+    def act(self, subject: Subject) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Prune:
+    """A GitOps tool, whose repository has the resource, deletes what it does not find there."""
+
+    def act(self, subject: Subject) -> None:
+        # Open: between --cascade=orphan and the finalizer's run, it deletes what shows that the PVCs must stay.
+        if subject.live is not None and is_terminating(subject.live):
+            return
+        prune(subject.world.store, NAME, frozenset({(names.KIND, NAME)}))
+
+
+@dataclass(frozen=True)
+class Break:
+    """The pods of an image are never ready; without image all are ready again."""
+
+    image: str = ""
+
+    def act(self, subject: Subject) -> None:
+        subject.world.broken_images = {self.image} - {""}

@@ -1,0 +1,84 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Random histories: a cluster, and what happens to it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
+from ansible_collections.druidops.druid.tests.unit.simulator import actions
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action
+from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Fault
+from hypothesis import strategies as st
+
+GROUPS = ("brokers", "historicals", "historicals-hot")
+_POLICY = st.sampled_from(("Retain", "Delete"))
+_LIMITS = st.one_of(st.none(), st.sampled_from(((1, 3), (2, 4), (3, 5))))
+# The third group only appears by renaming.
+_AT_FIRST = GROUPS[:2]
+# A reconcile that writes everything sends about 60 requests.
+_REQUEST = st.integers(0, 60)
+
+GROUP_FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "replicas": st.integers(0, 3),
+    "kind": st.sampled_from(("StatefulSet", "Deployment")),
+    "stopped": st.booleans(),
+    "when_scaled": _POLICY,
+    "when_deleted": _POLICY,
+    "autoscaler": _LIMITS,
+    "management": st.sampled_from(("Parallel", "OrderedReady")),
+    "partition": st.integers(0, 2),
+    "has_standalone_claim": st.booleans(),
+}
+CLUSTER_FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "stopped": st.booleans(),
+    "keeps_pvcs": st.booleans(),
+    "image": st.sampled_from((OLD_IMAGE, NEW_IMAGE)),
+}
+
+CLUSTERS: st.SearchStrategy[Cluster] = st.builds(
+    Cluster,
+    groups=st.fixed_dictionaries({key: st.builds(Group, **GROUP_FIELDS) for key in _AT_FIRST}),
+    **CLUSTER_FIELDS,
+)
+
+
+def _edits(fields: dict[str, st.SearchStrategy[Any]], groups: tuple[str, ...]) -> list[st.SearchStrategy[Action]]:
+    return [st.builds(actions.Edit, st.just(name), values, st.sampled_from(groups)) for name, values in fields.items()]
+
+
+def _edit(without: frozenset[str]) -> st.SearchStrategy[Action]:
+    cluster = {name: values for name, values in CLUSTER_FIELDS.items() if name not in without}
+    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
+    return st.one_of([rename, *_edits(GROUP_FIELDS, GROUPS), *_edits(cluster, ("",))])
+
+
+_ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
+    st.builds(actions.ForeignAutoscaler, st.sampled_from(GROUPS), _LIMITS),
+    st.builds(actions.Load, st.sampled_from(GROUPS), st.integers(1, 5)),
+    st.builds(actions.Delete, st.sampled_from(("Background", "Foreground", "Orphan"))),
+    st.builds(actions.Create),
+    st.builds(actions.Prune),
+    st.builds(actions.Break, st.sampled_from(("", OLD_IMAGE, NEW_IMAGE))),
+    st.builds(actions.Controllers, st.integers(1, 20)),
+)
+
+
+def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> st.SearchStrategy[Action]:
+    return st.one_of(
+        st.builds(actions.Run, by),
+        st.builds(actions.Run, by, st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
+        st.builds(actions.Meanwhile, _REQUEST, st.one_of(edit, _ENVIRONMENT, st.builds(actions.Run, by)), by),
+        st.builds(actions.Submit, st.integers(1, 4)),
+        st.just(actions.Converge()),
+    )
+
+
+def histories(by: By, without: frozenset[str] = frozenset()) -> st.SearchStrategy[list[Action]]:
+    """Return histories of a cluster, without edits of these fields. The operator's cluster may also have a playbook."""
+    edit = _edit(without)
+    runs: st.SearchStrategy[By] = st.sampled_from(("operator", "playbook") if by == "operator" else ("playbook",))
+    return st.lists(st.one_of(edit, _reconciles(runs, edit), _ENVIRONMENT), max_size=12)

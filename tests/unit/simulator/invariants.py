@@ -1,0 +1,166 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What no history may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Converge
+from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
+
+CLAIM = "PersistentVolumeClaim"
+# Reconciles until nothing changes any more; more than any history needs.
+_MAX_RECONCILES = 15
+
+
+@dataclass
+class Observer:
+    """Plays a history, and asserts after each action what must hold. `by` reconciles until the cluster converges."""
+
+    by: By = "operator"
+    subject: Subject = field(default_factory=Subject)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def play(self, history: Sequence[Action]) -> None:
+        """Play the history, let the cluster converge, and delete it."""
+        for action in history:
+            self.act(action)
+        self.converge()
+
+    def act(self, action: Action) -> None:
+        """Carry out an action."""
+        if isinstance(action, Converge):
+            self.converge()
+            return
+        claims, status = self.claims(), self._status()
+        action.act(self.subject)
+        self._no_claim_is_lost(claims, str(action))
+        self._status_is_not_older(status)
+
+    def converge(self) -> None:
+        """Remove what blocks the cluster, reconcile until nothing changes, and assert that all is as specified."""
+        world = self.subject.world
+        world.broken_images, world.server.admit = set(), type(world.server).admit
+        for _time in range(_MAX_RECONCILES):
+            claims = self.claims()
+            version = world.store.version
+            report = self.subject.run(self.by)
+            world.settle()
+            self._no_claim_is_lost(claims, "a reconcile")
+            if world.store.version == version:
+                break
+        else:
+            raise AssertionError(f"still changing: {_describe(report)}")
+        if self.subject.cluster is None:
+            assert self.subject.live is None, "the resource is never deleted"
+            self.sizes = {}
+        else:
+            self._plan_is_empty()
+            self._all_pods_are_addressable()
+            self._groups_have_their_sizes()
+        self.subject.documented.forget(self.subject.cluster)
+
+    def delete(self) -> None:
+        """Delete the resource: nothing stays but the PVCs that must."""
+        cluster = self.subject.cluster
+        claims = self.claims().keys()
+        self.subject.delete("Background")
+        self.converge()
+        left = {(each["kind"], each["metadata"]["name"]) for each in self.subject.world.store.objects.values()}
+        left = {key for key in left if key[0] not in ("Event", "ControllerRevision") and "foreign" not in key[1]}
+        kept = {(CLAIM, name) for name in claims} if cluster is not None and cluster.keeps_pvcs else set()
+        assert left == kept or cluster is None, f"left: {sorted(left - kept)}, lost: {sorted(kept - left)}"
+
+    def claims(self) -> dict[str, str]:
+        """Return name and uid of each PVC that is not being deleted."""
+        found = self.subject.world.store.of_kind(CLAIM)
+        return {each["metadata"]["name"]: each["metadata"]["uid"] for each in found if not is_terminating(each)}
+
+    def _status(self) -> Manifest:
+        live = self.subject.live
+        return {"uid": live and live["metadata"]["uid"], **((live or {}).get("status") or {})}
+
+    def _no_claim_is_lost(self, before: dict[str, str], cause: str) -> None:
+        lost = [name for name, uid in before.items() if self.claims().get(name) != uid]
+        unasked = [name for name in lost if not self.subject.documented.asked_for(name)]
+        assert not unasked, f"{cause} deletes {unasked}"
+
+    def _status_is_not_older(self, before: Manifest) -> None:
+        after = self._status()
+        if before["uid"] == after["uid"]:
+            assert after.get("observedGeneration", 0) >= before.get("observedGeneration", 0), "the status is older"
+
+    def _plan_is_empty(self) -> None:
+        """A converged cluster has nothing to do, and no problem, for playbook and operator in turns."""
+        turns: tuple[By, ...] = ("playbook", "operator", "playbook", "operator")
+        for by in turns if self.by == "operator" else turns[:1]:
+            for check_mode in (True, False):
+                report = self.subject.run(by, check_mode=check_mode)
+                assert report is not None
+                assert not report.changed, f"{by}: {_describe(report)}"
+                assert not report.problems, f"{by}: {_describe(report)}"
+                assert report.is_final, f"{by}: {report.status}"
+
+    def _all_pods_are_addressable(self) -> None:
+        store = self.subject.world.store
+        for pod in store.of_kind("Pod"):
+            subdomain = pod["spec"].get("subdomain")
+            if subdomain and not is_terminating(pod):
+                service = store.get("Service", NAMESPACE, subdomain)
+                found = service is not None and matches({"matchLabels": service["spec"]["selector"]}, pod)
+                assert found, f"{pod['metadata']['name']} has no address in {subdomain}"
+
+    def _groups_have_their_sizes(self) -> None:
+        cluster = self.subject.cluster
+        assert cluster is not None
+        sizes = {key: _size(self.subject, key) for key in cluster.groups}
+        for key, group in cluster.groups.items():
+            limits = group.autoscaler or self._foreign_limits(key, group.kind)
+            if cluster.is_stopped(key):
+                assert sizes[key] == 0, f"{key} is stopped, and has {sizes[key]} pods"
+                continue
+            if limits is not None:
+                assert limits[0] <= sizes[key] <= limits[1] or sizes[key] == group.replicas == 0, f"{key}: {sizes[key]}"
+            elif group.replicas is not None:
+                assert sizes[key] == group.replicas, f"{key}: {sizes[key]}, not {group.replicas}"
+            elif self.sizes.get(key):
+                assert sizes[key] == self.sizes[key], f"{key}: {sizes[key]}, before {self.sizes[key]}"
+            self.sizes[key] = sizes[key]
+
+    def _foreign_limits(self, key: str, kind: str) -> tuple[int, int] | None:
+        live = self.subject.world.store.get("HorizontalPodAutoscaler", NAMESPACE, f"foreign-{key}")
+        if live is None or live["spec"]["scaleTargetRef"]["kind"] != kind:
+            return None
+        return live["spec"]["minReplicas"], live["spec"]["maxReplicas"]
+
+
+def _size(subject: Subject, key: str) -> int:
+    """Return the number of replicas of the group's only workload."""
+    found = [subject.world.store.get(kind, NAMESPACE, workload_name(key)) for kind in WORKLOADS]
+    [live] = [each for each in found if each is not None]
+    return int(live["spec"]["replicas"])
+
+
+def _describe(report: Report[Plan] | None) -> str:
+    return "no report" if report is None else "; ".join(_texts(report))
+
+
+def _texts(report: Report[Plan]) -> Iterator[str]:
+    yield from lines(report.plan)
+    yield from report.warnings
+
+
+def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:
+    """Return the PVCs that the plan names as deleted."""
+    named = {step.key.name for step in report.plan.steps if step.key.kind == CLAIM and step.operation == "delete"}
+    return named | {name for name in claims for text in lines(report.plan) if name in text.split()}

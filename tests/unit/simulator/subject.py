@@ -1,0 +1,123 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The program under test in a simulated world: its runs, and the user who specifies the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.tests.simulator import managed_fields
+from ansible_collections.druidops.druid.tests.simulator.server import Refused, Request, uninterrupted
+from ansible_collections.druidops.druid.tests.simulator.specification import NAME, NAMESPACE, Cluster, resource
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest
+from ansible_collections.druidops.druid.tests.simulator.world import World
+from ansible_collections.druidops.druid.tests.unit.simulator.documented import DocumentedDeletions
+
+By = Literal["playbook", "operator"]
+# What can happen to a request. A kill ends the run; "lost" requests get no response.
+Fault = Literal["killed before", "killed after", "lost before", "lost after", "500", "409"]
+
+
+class Killed(BaseException):
+    """The process of the run was killed."""
+
+
+class Version(NamedTuple):
+    """What the user specified, and the resource that was stored."""
+
+    cluster: Cluster
+    stored: Manifest
+
+
+@dataclass
+class Subject:
+    """A cluster, its user, and its operator. `cluster` is what the user wants now, None: deleted."""
+
+    world: World = field(default_factory=World)
+    cluster: Cluster | None = None
+    documented: DocumentedDeletions = field(default_factory=DocumentedDeletions)
+    # Every version of the resource that a second playbook may have read.
+    versions: list[Version] = field(default_factory=list)
+
+    @property
+    def live(self) -> Manifest | None:
+        return self.world.store.get(names.KIND, NAMESPACE, NAME)
+
+    def specify(self, cluster: Cluster) -> None:
+        """Create or change the resource; a terminating one cannot be changed in a way that matters."""
+        live = self.live
+        if live is not None and is_terminating(live):
+            return
+        self.cluster = cluster
+        self.documented.specify(cluster)
+        if live is None:
+            stored = self.world.store.create(resource(cluster))
+        else:
+            stored = self.world.store.update({**live, "spec": cluster.spec()})
+        self.versions.append(Version(cluster, stored))
+
+    def delete(self, propagation: str) -> None:
+        """Delete the resource."""
+        live = self.live
+        if live is None or is_terminating(live) or self.cluster is None:
+            return
+        self.documented.delete(self.cluster, propagation)
+        self.cluster = None
+        self.world.store.delete(live, propagation)
+
+    def run(
+        self, by: By = "operator", fault: tuple[int, Fault] | None = None, check_mode: bool = False
+    ) -> Report[Plan] | None:
+        """Reconcile as a playbook or the operator does; None if there is nothing to reconcile, or the run failed."""
+        if by == "operator" and not check_mode:
+            self._set_finalizer()
+        live = self.live
+        if live is None:
+            return None
+        if fault is not None:
+            self._inject(*fault)
+        try:
+            options = Options(check_mode=check_mode, keep_finalizer=by == "operator")
+            return reconcile(self.world.api(), live, options, self.world.clock.now())
+        except (Killed, KubernetesError):
+            return None
+        finally:
+            self.world.server.interrupt = uninterrupted
+
+    def _set_finalizer(self) -> None:
+        """Set the finalizer, as ansible-operator does before a run."""
+        live = self.live
+        if live is None or is_terminating(live) or names.FINALIZER in (live["metadata"].get("finalizers") or ()):
+            return
+        finalizers = [*(live["metadata"].get("finalizers") or ()), names.FINALIZER]
+        after = {**live, "metadata": {**live["metadata"], "finalizers": finalizers}}
+        self.world.store.update(managed_fields.updated(live, after, "ansible-operator"))
+
+    def _inject(self, number: int, fault: Fault) -> None:
+        remaining = iter(range(number))
+
+        def interrupt(_request: Request, when: Literal["before", "after"]) -> None:
+            if when == ("after" if fault.endswith("after") else "before") and next(remaining, None) is None:
+                self.world.server.interrupt = uninterrupted
+                _fail(fault)
+
+        self.world.server.interrupt = interrupt
+
+
+def _fail(fault: Fault) -> None:
+    if fault.startswith("killed"):
+        raise Killed
+    if fault.startswith("lost"):
+        raise urllib3.exceptions.ProtocolError("the connection was lost")
+    raise Refused(int(fault), "a failure of the server")

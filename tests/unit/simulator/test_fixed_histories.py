@@ -1,0 +1,69 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fixed histories, one per way in which data, pods or addresses were lost once."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Action,
+    Converge,
+    Create,
+    Delete,
+    Edit,
+    ForeignAutoscaler,
+    Meanwhile,
+    Prune,
+    Rename,
+    Run,
+)
+from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
+from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
+
+DELETES = Cluster({"brokers": Group(when_scaled="Delete", when_deleted="Delete"), "historicals": Group()})
+AUTOSCALED = Cluster({"brokers": Group(replicas=1, when_scaled="Delete", autoscaler=(3, 5))})
+STANDALONE = Cluster({"brokers": Group(has_standalone_claim=True)})
+
+HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
+    "a stopped group retains its PVCs": (DELETES, [Edit("stopped", True), Converge(), Edit("stopped", False)]),
+    "a stopped autoscaled group": (AUTOSCALED, [Edit("stopped", True), Converge(), Edit("stopped", False)]),
+    "stopped in the middle of a resumption": (
+        DELETES,
+        [Edit("stopped", True), Converge(), Edit("stopped", False), Run(), Edit("stopped", True)],
+    ),
+    "the flag overrides whenDeleted": (DELETES, [Edit("keeps_pvcs", True), Converge()]),
+    "the flag, and the resource goes at once": (DELETES, [Edit("keeps_pvcs", True), Converge(), Delete()]),
+    "playbook and operator in turns with the flag": (
+        DELETES,
+        [Edit("keeps_pvcs", True), Run("operator"), Run("playbook"), Run("operator"), Run("playbook")],
+    ),
+    "a GitOps tool prunes": (STANDALONE, [Prune(), Converge(), Delete("Orphan"), Converge(), Prune()]),
+    "a renamed group that retains its PVCs": (Cluster(), [Rename("brokers", "brokers-hot"), Converge()]),
+    "another kind": (DELETES, [Edit("kind", "Deployment", "brokers"), Converge()]),
+    "deleted by --cascade=orphan, and created again": (DELETES, [Delete("Orphan"), Converge(), Create(DELETES)]),
+    "stopped between two requests of a reconcile": (
+        Cluster(),
+        [
+            Edit("when_scaled", "Delete", "brokers"),
+            *(Meanwhile(n, Edit("stopped", n % 2 == 0)) for n in range(8, 40, 4)),
+        ],
+    ),
+    "a foreign autoscaler goes": (
+        DELETES,
+        [ForeignAutoscaler("brokers", (3, 5)), Converge(), ForeignAutoscaler("brokers", None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("by", ["operator", "playbook"])
+@pytest.mark.parametrize("history", HISTORIES)
+def test_history(history: str, by: By) -> None:
+    cluster, actions = HISTORIES[history]
+    observer = Observer(by)
+    observer.act(Create(cluster))
+    observer.converge()
+    observer.play(actions)
+    observer.delete()

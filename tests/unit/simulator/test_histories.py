@@ -1,0 +1,35 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Random histories of a cluster, none of which may lose data, pods or addresses, or get stuck."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create
+from ansible_collections.druidops.druid.tests.unit.simulator.histories import CLUSTERS, histories
+from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
+from hypothesis import given, settings
+
+# A history takes a quarter of a second.
+EXAMPLES = settings(max_examples=20 if settings.default.derandomize else settings.default.max_examples)
+
+
+@EXAMPLES
+@given(CLUSTERS, histories("operator"))
+def test_no_history_of_the_operator_breaks_a_cluster(cluster: Cluster, history: list[Action]) -> None:
+    _play(Observer("operator"), cluster, history)
+
+
+@EXAMPLES
+@given(CLUSTERS, histories("playbook", without=frozenset({"keeps_pvcs"})))
+def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: list[Action]) -> None:
+    _play(Observer("playbook"), cluster, history)
+
+
+def _play(observer: Observer, cluster: Cluster, history: list[Action]) -> None:
+    observer.act(Create(cluster))
+    observer.converge()
+    observer.play(history)
+    observer.delete()

@@ -1,0 +1,32 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A plan names each PVC that will be deleted because of it, by any controller."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Delete, Edit, Rename
+from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer, planned_deletions
+
+DELETES = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
+
+
+@pytest.mark.parametrize(
+    "action",
+    [Rename("brokers"), Rename("brokers", "brokers-hot"), Delete(), Edit("keeps_pvcs", True), Edit("stopped", True)],
+    ids=str,
+)
+def test_plan_names_the_pvcs_that_go(action: Action) -> None:
+    observer = Observer("playbook")
+    observer.act(Create(DELETES))
+    observer.converge()
+    before = observer.claims()
+    observer.act(action)
+    planned = observer.subject.run("playbook", check_mode=True)
+    assert planned is not None
+    observer.converge()
+    gone = before.keys() - observer.claims().keys()
+    assert planned_deletions(planned, before) == gone
