@@ -44,4 +44,4 @@ class Draft:
 
 
 # Findings about the draft, or what is needed to judge it.
-Policy = Callable[[Draft], "tuple[Finding, ...] | Need"]
+Policy = Callable[[Draft], tuple[Finding, ...] | Need]
