@@ -161,7 +161,7 @@ gates: lint sanity-2.19 import-check install-check ## Run the checks of `make te
 lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
 	@$(GATE) 'ruff check' $(TOOLS)/bin/ruff check --quiet
 	@$(GATE) 'ruff format' $(TOOLS)/bin/ruff format --quiet --check --diff
-	@$(GATE) 'mypy: plugins, test bed' $(MYPY) --package $(subst /,.,$(COLLECTION)).plugins --package testbed
+	@$(GATE) 'mypy: plugins, test bed' $(MYPY) --package $(subst /,.,$(COLLECTION)).plugins --package testbed --package simulator
 	@$(GATE) 'mypy: tools, image' $(MYPY) $$(git ls-files --cached --others --exclude-standard 'tools/*.py' 'build/*.py')
 
 .PHONY: lint-ansible

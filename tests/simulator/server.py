@@ -126,7 +126,7 @@ class Server:
         return live
 
     def _matching(self, request: Request) -> list[Manifest]:
-        label, _, value = request.query.get("labelSelector", "").partition("=")
+        label, _equals, value = request.query.get("labelSelector", "").partition("=")
         found = self.store.of_kind(request.kind)
         if label:
             found = [live for live in found if (live["metadata"].get("labels") or {}).get(label) == value]

@@ -107,5 +107,5 @@ def group_of_claim(name: str) -> tuple[str, int]:
     """Return group and ordinal of a PVC; no group and -1 for one that no pod has to itself."""
     if name.startswith("standalone-"):
         return "", -1
-    group, _, ordinal = name.removeprefix(f"data-{workload_name('')}").rpartition("-")
+    group, _hyphen, ordinal = name.removeprefix(f"data-{workload_name('')}").rpartition("-")
     return group, int(ordinal)
