@@ -20,11 +20,11 @@ import yaml
 
 from .definition import as_yaml, definition
 from .embedded import Embedded
-from .openapi import CACHED, load
+from .openapi import CACHED, OpenApiError, load
 from .openapi import Schemas as OpenApi
 from .reference import reference
 from .structure import structure
-from .table import Schemas, Table, without
+from .table import Schemas, Table, TableError, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]
@@ -40,7 +40,11 @@ _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"
 def main() -> int:
     """Write the files, or with --check report which of them differ. Return the exit status."""
     arguments = _parser().parse_args()
-    texts = generated(load(arguments.openapi))
+    try:
+        texts = generated(load(arguments.openapi))
+    except (OpenApiError, TableError) as error:
+        print(error, file=sys.stderr)
+        return 1
     if arguments.check:
         return _check(texts, arguments.root)
     for name, text in texts.items():

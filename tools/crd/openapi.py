@@ -34,7 +34,9 @@ class Schemas(dict[str, Any]):
         return super().__getitem__(name)
 
     def __missing__(self, name: str) -> Any:
-        raise OpenApiError(f"no schema {name}: for a type that no field had so far, run `make openapi`")
+        raise OpenApiError(
+            f"no schema {name}: check the name of the type; for one that no field had so far, run `make openapi`"
+        )
 
     @property
     def used(self) -> str:

@@ -23,7 +23,13 @@ _SCALARS: Mapping[str, Schema] = {
     "object": free_form(),
     "int-or-string": int_or_string(),
 }
+_REQUIRED = frozenset({"name", "type", "description"})
+_KEYWORDS = _REQUIRED | {"required", "default", "bounds", "within", "optional", "overlay", "rules", "added"}
 _ANY = "*"
+
+
+class TableError(ValueError):
+    """A line of a table is invalid."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,9 @@ class Table:
         return self.content[key]
 
     def fields(self, name: str) -> list[Field]:
-        """The fields of one of the types of this table, in its order."""
+        """The fields of one of the types of this table, in its order. TableError if a line is invalid."""
+        for line in self.content["types"][name]:
+            _check(name, line)
         return [
             Field(line["name"], line["type"], line["description"], line.get("required", False), line)
             for line in self.content["types"][name]
@@ -66,6 +74,14 @@ class Table:
 
     def __contains__(self, name: str) -> bool:
         return name in self.content["types"]
+
+
+def _check(kind: str, line: Mapping[str, Any]) -> None:
+    place = f"field {line.get('name')!r} of type {kind}"
+    if missing := sorted(_REQUIRED - line.keys()):
+        raise TableError(f"{place}: missing {', '.join(missing)}")
+    if unknown := sorted(line.keys() - _KEYWORDS):
+        raise TableError(f"{place}: unknown keyword {', '.join(unknown)}")
 
 
 class Schemas:

@@ -152,9 +152,11 @@ def test_check_reports_differing_files(
     assert not (tmp_path / "config/crd/druids.yaml").exists()
 
 
-def test_directory_without_documents_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(OpenApiError, match="no OpenAPI document"):
-        run(monkeypatch, "--openapi", str(tmp_path), "--check")
+def test_directory_without_documents_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "--openapi", str(tmp_path), "--check") == 1
+    assert capsys.readouterr().err == f"no OpenAPI document (*.json) in {tmp_path}\n"
 
 
 def test_unknown_type_names_the_remedy() -> None:

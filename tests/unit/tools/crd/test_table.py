@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tools.crd.embedded import Embedded, Schema, free_form
-from ansible_collections.druidops.druid.tools.crd.table import Schemas, Table, without
+from ansible_collections.druidops.druid.tools.crd.table import Schemas, Table, TableError, without
 
 PROBE = {
     "io.k8s.api.core.v1.Probe": {
@@ -58,6 +58,18 @@ INNER_SCHEMA = {
 )
 def test_types(kind: str, expected: Schema) -> None:
     assert schema(type=kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"name": "a", "type": "string"}, r"^field 'a' of type Outer: missing description$"),
+        ({**INNER, "requird": True}, r"^field 'name' of type Outer: unknown keyword requird$"),
+    ],
+)
+def test_invalid_line_is_named(line: dict[str, Any], message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        Table({"types": {"Outer": [line]}}).fields("Outer")
 
 
 def test_bounds_default_and_rules_are_added() -> None:
