@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""DruidClient, the only code that sends HTTP requests to Druid: selects the server and retries."""
+"""DruidClient, the only code that sends HTTP requests to Druid: selects the server, finds Routers, and retries."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http import address
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import parse_error_text
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     TRANSIENT_STATUSES,
     InvalidResponse,
@@ -25,7 +27,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.redirect impo
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, Request, encode_body
 from ansible_collections.druidops.druid.plugins.module_utils._http.response import ResponseParser
 from ansible_collections.druidops.druid.plugins.module_utils._http.retry import RetryBudget
-from ansible_collections.druidops.druid.plugins.module_utils._http.router_proxy import Routers
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import MISSING, Response, Transport
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
 
@@ -189,3 +190,36 @@ def _combined(failures: list[Unreachable | ServerError]) -> Unreachable | Server
         sent=any(each.sent for each in unanswered),
         is_transient=any(each.is_transient for each in unanswered),
     )
+
+
+class Routers:
+    """Detects which servers are Routers with the management proxy enabled. Each is probed at most once."""
+
+    def __init__(self, redirects: Redirects, parser: ResponseParser) -> None:
+        self._redirects = redirects
+        self._parser = parser
+        self._are_routers: dict[str, bool] = {}
+
+    def prefix(self, server: str, path: str) -> str:
+        """Return ``/proxy/coordinator`` for a path of the Coordinator on a Router, otherwise an empty string."""
+        return "/proxy/coordinator" if path.startswith("/druid-ext/") and self._is_router(server) else ""
+
+    def _is_router(self, server: str) -> bool:
+        """A Router answers ``/proxy/enabled`` with 200 and ``{"enabled": true}`` since Druid 29, before with 400."""
+        if server not in self._are_routers:
+            probe = Request("GET", "/proxy/enabled")
+            response = self._redirects.follow(probe, f"{server}/proxy/enabled")
+            enabled = response.status == 200 and _is_enabled(response.body)
+            refused = response.status == 400 and "Unsupported proxy destination" in parse_error_text(response.body).text
+            if response.status in TRANSIENT_STATUSES or response.status in (401, 403):
+                raise self._parser.error(server, probe, response)
+            self._are_routers[server] = enabled or refused
+        return self._are_routers[server]
+
+
+def _is_enabled(body: bytes) -> bool:
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(document, Mapping) and document.get("enabled") is True

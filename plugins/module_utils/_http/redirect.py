@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urljoin
 
-from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_hints
+from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Redirected
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, Request
@@ -53,7 +53,7 @@ class Redirects:
             raise _redirected(response, "invalid redirect", "Check the option url and the proxy") from None
         message = f"a redirect to {address.redacted(url).partition('?')[0]}"
         if response.status not in METHOD_PRESERVING:
-            raise _redirected(response, message, error_hints.of_redirect(target))
+            raise _redirected(response, message, error_message.hint_of_redirect(target))
         if response.url.startswith("https:") and not url.startswith("https:"):
             hint = "Redirects from https to http are not followed. Set url to the correct server"
             raise _redirected(response, message, hint)
@@ -77,7 +77,7 @@ class Redirects:
                 self._trusted.add(target)
                 self._leaders[service] = target
                 return
-        raise _redirected(response, message, error_hints.of_redirect(target))
+        raise _redirected(response, message, error_message.hint_of_redirect(target))
 
 
 def _redirected(response: Response, message: str, hint: str) -> Redirected:

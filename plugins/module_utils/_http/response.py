@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_hints
+from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
-from ansible_collections.druidops.druid.plugins.module_utils._http.error_text import ErrorText, parse_error_text
+from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import ErrorText, parse_error_text
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ERROR_BY_STATUS,
     ApiError,
@@ -60,7 +60,7 @@ class ResponseParser:
         details = (response.status, error_text.text, response.method, address.redacted(response.url))
         service = request.service
         if response.status == 404 and service and not error_text.is_from_druid and not self._serves(server, service):
-            return UnknownPath(*details, error_hints.of_unknown_path(SERVICES[service]))
+            return UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
         return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response.status))
 
     def server_error(self, request: Request, response: Response) -> ServerError:
@@ -74,9 +74,9 @@ class ResponseParser:
 
     def _hint(self, request: Request, status: int) -> str:
         if status == 401:
-            return error_hints.of_unauthorized(self._connection)
+            return error_message.hint_of_unauthorized(self._connection)
         if status == 403:
-            return error_hints.of_forbidden(self._connection, request.method, request.path)
+            return error_message.hint_of_forbidden(self._connection, request.method, request.path)
         return ""
 
     def _serves(self, server: str, service: str) -> bool:

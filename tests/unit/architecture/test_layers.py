@@ -36,18 +36,16 @@ VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nesting", "parse
 # What a secret is, and where it is in a text.
 SECRETS = (f"{DRUID}_secrets.secret", f"{DRUID}_secrets.text_scan")
 # The steps of a request and its response are ordered: each imports only those before it.
-TRANSPORT = tuple(
-    f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "transport_errors")
-)
-REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_hints", "errors", "request", "transport"))
+TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors"))
+REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_message", "errors", "request", "transport"))
 RESPONSE = (
     *REDIRECT,
-    *(f"{DRUID}_http.{part}" for part in ("connection", "error_text", "redirect", "retry")),
+    *(f"{DRUID}_http.{part}" for part in ("connection", "redirect", "retry")),
     f"{DRUID}_secrets.spec_masking",
 )
 CLIENT = (
-    *(f"{DRUID}_http.{part}" for part in ("address", "connection", "errors", "redirect", "request", "response")),
-    *(f"{DRUID}_http.{part}" for part in ("retry", "router_proxy", "transport")),
+    *(f"{DRUID}_http.{part}" for part in ("address", "connection", "error_message", "errors", "redirect", "request")),
+    *(f"{DRUID}_http.{part}" for part in ("response", "retry", "transport")),
     ERRORS,
 )
 # Users of the client import it and its errors, not its parts.
@@ -88,22 +86,15 @@ ROOMS = (
     Room("plugins/module_utils/_spec", VALUES, PURE_PYTHON),
     # The client: values and decisions, which send nothing, and the one part that sends.
     Room("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
-    Room("plugins/module_utils/_http/error_text.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_http/address.py", (*SECRETS, ERRORS), PURE_PYTHON),
     Room("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
-    Room("plugins/module_utils/_http/error_hints.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
+    Room("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
     Room("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
     Room("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),
-    Room(
-        "plugins/module_utils/_http/transport_errors.py",
-        (f"{DRUID}_http.connection", f"{DRUID}_http.errors"),
-        ("ansible", "kubernetes"),
-    ),
     Room("plugins/module_utils/_http/transport.py", TRANSPORT, ("ansible", "kubernetes")),
     Room("plugins/module_utils/_http/redirect.py", REDIRECT, PURE_PYTHON),
     Room("plugins/module_utils/_http/response.py", RESPONSE, PURE_PYTHON),
-    Room("plugins/module_utils/_http/router_proxy.py", (*RESPONSE, f"{DRUID}_http.response"), PURE_PYTHON),
     Room("plugins/module_utils/_http/client.py", CLIENT, PURE_PYTHON),
     Room("plugins/module_utils/_http", (), PURE_PYTHON),
     # A small class per Druid resource.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The message in a response."""
+"""The message in a response, and the remedies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._http.error_text import (
+from ansible_collections.druidops.druid.plugins.module_utils._http import error_message
+from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import (
     MAX_TEXT_LENGTH,
     NO_TEXT,
     ErrorText,
@@ -133,3 +135,43 @@ def test_reads_anything_in_one_short_line(body: bytes) -> None:
     words = parse_error_text(body).text
     assert len(words) <= MAX_TEXT_LENGTH
     assert "\n" not in words
+
+
+NOBODY = Connection(("http://druid",))
+ADMIN = Connection(("http://druid",), username="admin", password="hunter2")
+BEARER = Connection(("http://druid",), token="hunter2")
+
+
+@pytest.mark.parametrize(
+    ("connection", "hint"),
+    [
+        (NOBODY, "Set the options username and password (DRUID_USERNAME, DRUID_PASSWORD), or token (DRUID_TOKEN)"),
+        (ADMIN, "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)"),
+        (BEARER, "Druid does not accept the token. Check the option token (DRUID_TOKEN) and whether it has expired"),
+    ],
+)
+def test_names_the_authentication_options(connection: Connection, hint: str) -> None:
+    assert error_message.hint_of_unauthorized(connection) == hint
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "right"),
+    [
+        ("GET", "/druid/indexer/v1/supervisor", "READ on DATASOURCE of that supervisor, or WRITE before Druid 38"),
+        ("GET", "/druid/indexer/v1/supervisor/a", "READ on DATASOURCE of that supervisor"),
+        ("POST", "/druid/indexer/v1/supervisor", "WRITE on DATASOURCE of that supervisor"),
+        ("POST", "/druid/indexer/v1/task", "WRITE on DATASOURCE of that task"),
+        ("POST", "/druid/indexer/v1/worker", "WRITE on CONFIG CONFIG"),
+        ("POST", "/druid/coordinator/v1/config", "WRITE on CONFIG CONFIG"),
+        ("GET", "/druid/coordinator/v1/lookups/config", "READ on CONFIG CONFIG"),
+        ("POST", "/druid/coordinator/v1/rules/a", "WRITE on DATASOURCE of that name"),
+        ("DELETE", "/druid-ext/basic-security/authorization/db/a/users/b", "WRITE on CONFIG security"),
+        ("GET", "/status", "READ on STATE STATE"),
+    ],
+)
+def test_names_the_missing_permission(method: str, path: str, right: str) -> None:
+    assert error_message.hint_of_forbidden(ADMIN, method, path) == f"The user admin needs the permission {right}"
+
+
+def test_no_hint_for_other_errors() -> None:
+    assert error_message.hint_of_forbidden(BEARER, "GET", "/statuses") == "The user lacks a permission"
