@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.text_scan import is_secret_name
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK, is_secret_name
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
 
 PORTS = {"http": 80, "https": 443}

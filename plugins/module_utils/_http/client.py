@@ -95,7 +95,7 @@ class DruidClient:
         """Return the JSON document of the response, None if it is empty. ``body``: a JSON value, or raw bytes.
 
         Only an ``idempotent`` request is retried: sending it twice must have the same effect as sending it once.
-        ``audit``: headers for Druid's audit history (see ``_resources.audit``).
+        ``audit``: headers for Druid's audit history (see ``_resources.document``).
         """
         document = None if isinstance(body, bytes) else body
         query = address.query(params)

@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge_one_of_many
-from ansible_collections.druidops.druid.plugins.module_utils._operations.report import Report
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit, audit
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge_one_of_many
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import (
     BY_OVERLORD,
     OVERLORDS,
     Compaction,
     all_compaction,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import specified_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput

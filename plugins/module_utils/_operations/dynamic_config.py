@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
-from ansible_collections.druidops.druid.plugins.module_utils._operations.report import Report
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit, audit
-from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction_config import CompactionConfig
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge
+from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import CompactionConfig
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (

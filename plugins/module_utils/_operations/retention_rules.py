@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
-from ansible_collections.druidops.druid.plugins.module_utils._operations.report import Report
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import audit
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import (
     RetentionRules,
     all_rules,

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge_one_of_many
-from ansible_collections.druidops.druid.plugins.module_utils._operations.report import Report
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge_one_of_many
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     SUPERVISORS,
     Supervisor,
     all_specs,
+    reset,
+    reset_offsets,
     supervisor_path,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset, reset_offsets
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     status_of,
     status_or_error,
@@ -34,9 +34,11 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.identity impo
     supervisor_id,
     with_id,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
+    DesiredSupervisor,
+    canonical,
+    stream_of,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_mapping
 

@@ -22,8 +22,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure, progress
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job, native_job, query_job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
+    Job,
+    failure,
+    native_job,
+    progress,
+    query_job,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     DruidError,
     InvalidInput,

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-The automatic compaction of one datasource.
+Automatic compaction: that of one datasource, and the configuration of the cluster.
 
-Since Druid 33 the API is ``/druid/indexer/v1/compaction/config/datasources`` of the Overlord, which also supports
-compaction supervisors; before that it is ``/druid/coordinator/v1/config/compaction`` of the Coordinator.
+Since Druid 33 the API is ``/druid/indexer/v1/compaction/config`` of the Overlord, which also supports compaction
+supervisors; before that it is ``/druid/coordinator/v1/config/compaction`` of the Coordinator. There, only the task
+slots of the cluster are configurable.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
     canonical_compaction,
@@ -25,7 +26,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction im
     specified_compaction,
     unknown_compaction,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COMPACTION
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 # The first release whose Overlord serves the API. Since then the Coordinator's API is deprecated.
 BY_OVERLORD = (33,)
@@ -110,3 +112,32 @@ class Compaction(Document):
         if self._client.supports(*BY_OVERLORD):
             return path(*OVERLORDS, "config", "datasources", self._datasource)
         return path(*COORDINATORS, self._datasource)
+
+
+# The fields that exist before Druid 33, and their query parameters.
+_SLOTS = {
+    "compactionTaskSlotRatio": "ratio",
+    "maxCompactionTaskSlots": "max",
+    "useAutoScaleSlots": "useAutoScaleSlots",
+}
+
+
+class CompactionConfig(DynamicConfig):
+    """The configuration of the cluster, and the desired fields that are merged into it."""
+
+    def __init__(self, client: DruidClient, desired: Mapping[str, Any], audit: Audit | None = None) -> None:
+        super().__init__(client, COMPACTION, desired, audit)
+
+    def _fetch(self) -> dict[str, Any]:
+        if self._client.supports(*BY_OVERLORD):
+            return super()._fetch()
+        found = self._client.get(path(*COORDINATORS))
+        return {name: value for name, value in found.items() if name in _SLOTS}
+
+    def _send(self, before: Any, after: Any) -> None:
+        if self._client.supports(*BY_OVERLORD):
+            # POST replaces the whole configuration
+            self._client.post(COMPACTION.path, after, idempotent=True, audit=self._audit)
+            return
+        slots = {_SLOTS[name]: after[name] for name in self._body(before, after)}
+        self._client.post(path(*COORDINATORS, "taskslots"), params=slots, idempotent=True, audit=self._audit)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A resource that Druid stores as one document. It is read, written, and read back after an error."""
+"""A resource that Druid stores as one document: read, written with an audit history, and read back after an error."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from typing import Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     differing_fields,
     dropped_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    DruidError,
+    InvalidInput,
+    UncertainState,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 
 class Document(ABC):
@@ -153,3 +156,16 @@ def _state(now: Any, after: Any) -> str:
     if now is None:
         return "does not exist"
     return "still exists" if after is None else "not in the desired state"
+
+
+_HEADERS = {"author": "X-Druid-Author", "comment": "X-Druid-Comment"}
+Audit = dict[str, str]
+
+
+def audit(author: str | None = None, comment: str | None = None) -> Audit:
+    """Return the headers. InvalidInput for values that an HTTP header cannot contain."""
+    specified = {name: text for name, text in (("author", author), ("comment", comment)) if text}
+    for name, text in specified.items():
+        if not (text.isascii() and text.isprintable()):
+            raise InvalidInput(name, text, "it is sent as an HTTP header; use printable ASCII characters on one line")
+    return {_HEADERS[name]: text.strip() for name, text in specified.items()}

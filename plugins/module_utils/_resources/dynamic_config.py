@@ -11,8 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
     Kind,
     canonical_config,
@@ -21,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 
 class DynamicConfig(Document):

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._resources.audit import Audit
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
-from ansible_collections.druidops.druid.plugins.module_utils._spec.list_replace import unknown_in
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import unknown_in
 from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 RULES = path("druid", "coordinator", "v1", "rules")
 

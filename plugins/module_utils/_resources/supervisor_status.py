@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
-from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import stream_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 
 # JMESPath over the status: the conditions to wait for, for a running and for a suspended stream supervisor.

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     ServerError,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 
 _NATIVE = path("druid", "indexer", "v1", "task")
 _SQL = path("druid", "v2", "sql", "task")

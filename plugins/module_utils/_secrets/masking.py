@@ -15,8 +15,14 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK, Confidential, Quoting, Secret
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.text_scan import is_secret_name, secrets_in
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import (
+    MASK,
+    Confidential,
+    Quoting,
+    Secret,
+    is_secret_name,
+    secrets_in,
+)
 
 CHANGED = "******** (changed)"
 MIN_SECRET_LENGTH = 4

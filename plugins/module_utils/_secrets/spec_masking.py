@@ -5,7 +5,7 @@
 """
 Masks secrets in specifications: those that are detected by name, and those at known locations.
 
-The locations are a table. Pure.
+The locations are a table. Queries are searched as well: their literals, by Calcite's grammar. Pure.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential, Quoting, Secret
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.sql_literals import Literal, literals, unquoted
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.text_scan import is_secret_name
-from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import MAX_LEVELS, upper_levels
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import (
+    Confidential,
+    Quoting,
+    Secret,
+    is_secret_name,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, Path, upper_levels
 
 
 def masked(value: Any) -> Any:
@@ -218,3 +220,37 @@ def _values(document: Any) -> Iterator[Any]:
     elif isinstance(document, Mapping | list):
         for child in document.values() if isinstance(document, Mapping) else document:
             yield from _values(child)
+
+
+# Comments and quoted identifiers first: a quote inside of them does not start a literal.
+_LITERAL = re.compile(
+    r"--[^\n]*"
+    r"|/\*(?:[^*]|\*(?!/))*(?:\*/)?"
+    r'|"(?:[^"]|"")*"'
+    r"|(?:(?<!\w)(?P<argument>\w{1,100})\s{0,100}=>\s{0,100})?'(?P<raw>(?:[^']|'')*)'"
+)
+
+
+class Literal(NamedTuple):
+    """A literal as written, its start after the quote, and the argument's name, if any (``password => '...'``)."""
+
+    start: int
+    argument: str
+    raw: str
+
+    @property
+    def text(self) -> str:
+        """The value of the literal."""
+        return unquoted(self.raw)
+
+
+def literals(statement: str) -> Iterator[Literal]:
+    """Yield the literals of a statement, in linear time. The result is arbitrary for invalid SQL."""
+    for match in _LITERAL.finditer(statement) if "'" in statement else ():
+        if match["raw"] is not None:
+            yield Literal(match.start("raw"), match["argument"] or "", match["raw"])
+
+
+def unquoted(raw: str) -> str:
+    """Return the value of a literal without its quotes."""
+    return raw.replace("''", "'")

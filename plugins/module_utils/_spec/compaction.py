@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.data_schema import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.canonical import (
     canonical_dimensions,
     canonical_filters,
+    canonical_granularity,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import drop_null_fields, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
@@ -19,9 +20,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     unknown_fields,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats import canonical_granularity
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, changed_at
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at
 
 # How Druid normalizes fields.
 FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (

@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.list_replace import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
+    drop_null_fields,
+    merge,
     replace_list,
     without_unknown_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import drop_null_fields, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     Complete,
     unknown_fields,
     without_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, changed_at, value_at
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
 
 _AT_TOP: Complete = {(): frozenset()}
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import stream_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, value_at
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at
 
 # in tasks without a data schema (compact, kill ...), in ingestion specs, in autocompact
 AT_TOP: Path = ("dataSource",)

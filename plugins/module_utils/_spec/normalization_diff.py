@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, differ_in_type
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import Path, value_at, without
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at, without
 
 
 def dropped_fields(specified: Any, returned: Any, path: str = "") -> Iterator[str]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.list_replace import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.canonical import canonical_interval
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
     replace_list,
     without_unknown_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats import canonical_interval
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import changed_at
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_boolean, parse_whole_number
-from ansible_collections.druidops.druid.plugins.module_utils._values.paths import changed_at
 
 # The rules for datasources without a matching rule of their own.
 DEFAULT = "_default"

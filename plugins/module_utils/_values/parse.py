@@ -2,17 +2,26 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Parses mappings, numbers and booleans in strings: JSON, or YAML if PyYAML is installed."""
+"""Parses mappings, numbers and booleans in strings: JSON, or YAML if PyYAML is installed. Pure.
+
+YAML has the types of JSON, as kubectl (sigs.k8s.io/yaml, go-yaml v2) reads it. PyYAML alone reads 12:30:45 as 45045,
+and timestamps as dates. kubectl reads these as strings, and y and n as booleans.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._values import yaml_loader
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
 
 
 def parse_mapping(value: Any, option: str) -> dict[str, Any]:
@@ -29,12 +38,12 @@ def _parse(text: str, option: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as not_json:
-        if not yaml_loader.is_available():
+        if not has_yaml():
             remedy = f"is not JSON ({not_json}), and YAML requires PyYAML on the host that runs the module"
             raise InvalidInput(option, HIDDEN, remedy) from None
     try:
-        return yaml_loader.load(text)
-    except yaml_loader.InvalidYaml as error:
+        return load_yaml(text)
+    except InvalidYaml as error:
         raise InvalidInput(option, HIDDEN, f"is neither JSON nor YAML: {error}") from None
 
 
@@ -51,3 +60,126 @@ def parse_whole_number(value: Any) -> Any:
 def parse_boolean(value: Any) -> Any:
     """Return the boolean in a string, and any other value unchanged."""
     return _BOOLEANS.get(value.lower(), value) if isinstance(value, str) else value
+
+
+_TAG = "tag:yaml.org,2002:"
+_NUMBER = f"{_TAG}float"
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NON_FINITE = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
+_BOOLEAN = re.compile(r"(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$")
+_TRUE = frozenset({"y", "yes", "true", "on"})
+# The 64-bit integers, signed and unsigned. go-yaml reads larger numbers as floats.
+_INTEGERS = range(-(2**63), 2**64)
+
+
+class InvalidYaml(ValueError):
+    """The text is not valid YAML, or has several documents. The message has problem and position, but not the text."""
+
+
+def has_yaml() -> bool:
+    """True if PyYAML is installed."""
+    return yaml is not None
+
+
+def load_yaml(text: str) -> Any:
+    """Return the only document in the text, None if there is none. Otherwise InvalidYaml."""
+    loader = _Loader(text)
+    try:
+        documents = []
+        while loader.check_data():
+            documents.append(loader.get_data())
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InvalidYaml(_yaml_problem(error)) from None
+    finally:
+        loader.dispose()
+    documents = [document for document in documents if document is not None]
+    if len(documents) > 1:
+        raise InvalidYaml(f"it contains {len(documents)} documents, but only one is allowed; remove the others")
+    return documents[0] if documents else None
+
+
+def yaml_number(text: str) -> int | float | str:
+    """Return the number that the text represents in YAML 1.1 as go-yaml v2 reads it, or the text."""
+    plain = text.replace("_", "")
+    if plain.lower() in _NON_FINITE:
+        return _NON_FINITE[plain.lower()]
+    if _INTEGER.fullmatch(plain) and (found := _yaml_integer(plain)) in _INTEGERS:
+        return found
+    if not _FLOAT.fullmatch(plain) or math.isinf(value := float(plain)):
+        return text
+    return int(value) if value.is_integer() else value
+
+
+def _yaml_integer(plain: str) -> int:
+    sign, digits = (-1 if plain.startswith("-") else 1), plain.lstrip("+-").lower()
+    bases = {"0x": 16, "0o": 8, "0b": 2}
+    base = bases.get(digits[:2], 8 if digits.startswith("0") else 10)
+    return sign * int(digits[2:] if digits[:2] in bases else digits, base)
+
+
+def _yaml_problem(error: Exception) -> str:
+    """Return the problem and its position without the text, which may contain a password."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    mark = getattr(error, "problem_mark", None)
+    where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    return f"{getattr(error, 'problem', None) or 'not readable'}{where}"
+
+
+if yaml is not None:
+
+    class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        """Rejects duplicate keys in mappings. Keys are strings, as in JSON."""
+
+        def flatten_mapping(self, node: Any) -> None:
+            """Check the keys before merge keys are resolved."""
+            checked = self.__dict__.setdefault("checked", set())
+            if node not in checked:
+                checked.add(node)
+                self._reject_duplicate_keys(node)
+            super().flatten_mapping(node)
+
+        def _reject_duplicate_keys(self, node: Any) -> None:
+            seen = set()
+            for key, _value in node.value:
+                name = "<<" if key.tag == f"{_TAG}merge" else self._name(key)
+                if name in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"duplicate key {name}", key.start_mark)
+                seen.add(name)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
+            """Return the mapping. Its own values override those that are merged in."""
+            self.flatten_mapping(node)
+            return {self._name(key): self.construct_object(value, deep=deep) for key, value in node.value}
+
+        def _name(self, key: Any) -> str:
+            value = self.construct_object(key, deep=True)
+            if isinstance(value, bool):
+                return "true" if value else "false"
+            if not isinstance(value, str | int | float):
+                problem = "a key must be a string"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            return str(value)
+
+    def _boolean(loader: Any, node: Any) -> bool:
+        return str(loader.construct_scalar(node)).lower() in _TRUE
+
+    def _number(loader: Any, node: Any) -> int | float | str:
+        return yaml_number(str(loader.construct_scalar(node)))
+
+    def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+        kept = {
+            first: [(tag, pattern) for tag, pattern in found if tag in (f"{_TAG}null", f"{_TAG}merge")]
+            for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+        for first in "yYnNtTfFoO":
+            kept[first] = [(f"{_TAG}bool", _BOOLEAN), *kept.get(first, [])]
+        for first in "+-.0123456789":
+            kept[first] = [(_NUMBER, re.compile(r"[-+.0-9]")), *kept.get(first, [])]
+        return kept
+
+    _Loader.yaml_implicit_resolvers = _resolvers()
+    _Loader.add_constructor(f"{_TAG}bool", _boolean)
+    _Loader.add_constructor(_NUMBER, _number)
+    _Loader.add_constructor(f"{_TAG}int", _number)

@@ -13,8 +13,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
+    reset_before_resuming,
+    terminate,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task_submission import Job, native_job, query_job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job, native_job, query_job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest

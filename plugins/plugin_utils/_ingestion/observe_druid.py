@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task_report import failure
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     COMPACTION,
     RETENTION_RULES,

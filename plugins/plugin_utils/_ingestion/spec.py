@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import server_url
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import TOO_DEEP, is_too_deep
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 

@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import supervisor_id, with_id
-from ansible_collections.druidops.druid.plugins.module_utils._spec.stream import stream_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical, with_parts_inside
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
+    DesiredSupervisor,
+    canonical,
+    stream_of,
+    with_parts_inside,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
-from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import upper_levels
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
 
 # A copy of the whole object as a string.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import MAX_LEVELS, TOO_DEEP
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, TOO_DEEP
 
 Schema = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ansible_collections.druidops.druid.plugins.module_utils._values import yaml_loader
+from ansible_collections.druidops.druid.plugins.module_utils._values import parse
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
@@ -47,8 +47,8 @@ def _parse(text: str, path: Path) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return yaml_loader.load(text)
-    except yaml_loader.InvalidYaml as error:
+        return parse.load_yaml(text)
+    except parse.InvalidYaml as error:
         raise InvalidResource(f"resource: {path} is neither JSON nor YAML: {error}.") from error
 
 

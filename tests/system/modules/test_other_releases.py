@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, Supervisor
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io

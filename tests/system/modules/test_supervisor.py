@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._operations import supervisor as ensure_supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import DesiredSupervisor
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import DesiredSupervisor, canonical
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     InvalidInput,
     PartialFailure,

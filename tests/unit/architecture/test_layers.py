@@ -32,9 +32,9 @@ HTTP = ("kubernetes", "requests", "urllib3")
 PURE_PYTHON = ("ansible", *HTTP)
 # At the bottom: errors, and how text and structure are read.
 ERRORS = f"{DRUID}_values.errors"
-VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nesting", "parse", "paths", "yaml_loader"))
+VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "parse"))
 # What a secret is, and where it is in a text.
-SECRETS = (f"{DRUID}_secrets.secret", f"{DRUID}_secrets.text_scan")
+SECRET = f"{DRUID}_secrets.secret"
 # The steps of a request and its response are ordered: each imports only those before it.
 TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors"))
 REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_message", "errors", "request", "transport"))
@@ -53,7 +53,7 @@ CLIENT_ITSELF = (f"{DRUID}_http.client", f"{DRUID}_http.errors", ERRORS)
 # Not specific to Druid's API, and needed on both sides.
 SHARED = (
     *(f"{DRUID}_secrets.{part}" for part in ("masking", "secret")),
-    *(f"{DRUID}_values.{part}" for part in ("clock", "nesting", "yaml_loader")),
+    *(f"{DRUID}_values.{part}" for part in ("clock", "nested_json", "parse")),
 )
 
 # How a resource reaches Druid; no kind is known there.
@@ -71,23 +71,19 @@ ROOMS = (
     # Text and structure: pure, and at the bottom.
     Room("plugins/module_utils/_values/errors.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_values/nesting.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_values/parse.py", (ERRORS, f"{DRUID}_values.yaml_loader"), PURE_PYTHON),
-    Room("plugins/module_utils/_values/paths.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_values/yaml_loader.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/nested_json.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/parse.py", (ERRORS,), PURE_PYTHON),
     Room("plugins/module_utils/_values", (), PURE_PYTHON),
     # Secrets: in any text, in any structure, and in specifications.
     Room("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_secrets/text_scan.py", SECRETS[:1], PURE_PYTHON),
-    Room("plugins/module_utils/_secrets/masking.py", SECRETS, PURE_PYTHON),
-    Room("plugins/module_utils/_secrets/sql_literals.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_secrets", (f"{DRUID}_values.nesting", f"{DRUID}_values.paths"), PURE_PYTHON),
+    Room("plugins/module_utils/_secrets/masking.py", (SECRET,), PURE_PYTHON),
+    Room("plugins/module_utils/_secrets", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
     # What specifications mean: pure.
     Room("plugins/module_utils/_spec", VALUES, PURE_PYTHON),
     # The client: values and decisions, which send nothing, and the one part that sends.
     Room("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
     Room("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_http/address.py", (*SECRETS, ERRORS), PURE_PYTHON),
+    Room("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
     Room("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
     Room("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
     Room("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
@@ -101,7 +97,7 @@ ROOMS = (
     Room("plugins/module_utils/_resources/wait.py", (f"{DRUID}_values.clock", ERRORS), PURE_PYTHON),
     Room(
         "plugins/module_utils/_resources",
-        (f"{DRUID}_spec", f"{DRUID}_values.paths", *CLIENT_ITSELF),
+        (f"{DRUID}_spec", f"{DRUID}_values.nested_json", *CLIENT_ITSELF),
         PURE_PYTHON,
     ),
     # What a module does with its options. Two files know Ansible: what the options are, and how a module ends.
@@ -111,7 +107,11 @@ ROOMS = (
         (*CLIENT_ITSELF, f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.parse"),
         HTTP,
     ),
-    Room("plugins/module_utils/_operations/converge.py", (f"{DRUID}_resources", f"{DRUID}_spec", ERRORS), PURE_PYTHON),
+    Room(
+        "plugins/module_utils/_operations/converge.py",
+        (f"{DRUID}_resources", f"{DRUID}_spec", f"{DRUID}_secrets.spec_masking", ERRORS),
+        PURE_PYTHON,
+    ),
     Room(
         "plugins/module_utils/_operations",
         (
@@ -329,7 +329,7 @@ def test_http_is_only_in_its_packages() -> None:
         ("plugins/module_utils/_secrets/x.py", f"from {COLLECTION}plugins.module_utils._spec import supervisor"),
         ("plugins/module_utils/_spec/x.py", f"from {COLLECTION}plugins.module_utils._http.address import path"),
         ("plugins/module_utils/_spec/x.py", f"from {COLLECTION}plugins.module_utils._secrets import masking"),
-        ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._operations import report"),
+        ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._operations import converge"),
         ("plugins/module_utils/_resources/x.py", f"from {COLLECTION}plugins.module_utils._http import transport"),
         ("plugins/module_utils/_operations/x.py", f"from {COLLECTION}plugins.module_utils._http import transport"),
         ("plugins/module_utils/_operations/x.py", "from ansible.module_utils.basic import AnsibleModule"),

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate, wait_until_started
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_offsets import reset_before_resuming
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
+    reset_before_resuming,
+    terminate,
+    wait_until_started,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NotConnected
 
 STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"

@@ -18,8 +18,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction im
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor_change import merged_spec
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical, merged_spec
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied

@@ -2,17 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Intervals, durations and granularities in every notation that Druid takes, and in its own."""
+"""Every notation that Druid takes, and its own: intervals, durations, granularities, dimensions, exclusions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._spec.time_formats import (
+from ansible_collections.druidops.druid.plugins.module_utils._spec.canonical import (
+    canonical_dimensions,
     canonical_duration,
     canonical_granularity,
     canonical_interval,
+    specified_exclusions,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +103,37 @@ GRANULARITIES = [
 def test_canonical_granularity(granularity: Any, canonical: Any) -> None:
     assert canonical_granularity(granularity) == canonical
     assert canonical_granularity(canonical) == canonical
+
+
+def test_a_name_is_a_dimension_of_type_string() -> None:
+    assert canonical_dimensions(
+        ["page", {"name": "user"}, {"type": "long", "name": "added", "multiValueHandling": "array"}]
+    ) == [
+        {"type": "string", "name": "page"},
+        {"type": "string", "name": "user"},
+        {"type": "long", "name": "added", "multiValueHandling": "ARRAY"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "specified"),
+    [
+        ({}, None),
+        ({"dimensionsSpec": {"dimensions": []}}, None),
+        ({"dimensionsSpec": {"dimensionExclusions": []}}, []),
+        ({"dimensionsSpec": {"dimensionExclusions": ["b", "a"]}}, ["a", "b"]),
+        (
+            {
+                "timestampSpec": {"column": "ts"},
+                "dimensionsSpec": {"dimensionExclusions": ["ts", "__time", "sum", "added", "x", "y", "mine"]},
+                "metricsSpec": [
+                    {"type": "longSum", "name": "sum", "fieldName": "added"},
+                    {"type": "cardinality", "name": "users", "fieldNames": ["x", "y"]},
+                ],
+            },
+            ["mine"],
+        ),
+    ],
+)
+def test_specified_exclusions(schema: dict[str, Any], specified: list[str] | None) -> None:
+    assert specified_exclusions(schema) == specified

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._values.nesting import (
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import (
     MAX_LEVELS,
     is_too_deep,
     upper_levels,
