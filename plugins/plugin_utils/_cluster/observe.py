@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import spec_errors
 
 LISTED_KINDS = (
     "ConfigMap",

@@ -23,10 +23,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:

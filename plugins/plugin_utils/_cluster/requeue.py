@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import (
-    MIN_SECONDS,
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    MIN_BACKOFF_SECONDS,
     backoff_since,
 )
 
@@ -24,7 +24,7 @@ def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime, has_ch
     the cluster was not ready before says nothing about the result.
     """
     if has_changed:
-        return MIN_SECONDS
+        return MIN_BACKOFF_SECONDS
     by_type = {each["type"]: each for each in conditions}
     if is_settled(by_type.values()) or by_type["Paused"]["status"] == "True":
         return None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 # The digests by name of the object.
 Normalized = Mapping[str, str]

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.identity impo
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job, native_job, query_job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SQL, Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 RUNNING, SUCCESS, FAILED = "RUNNING", "SUCCESS", "FAILED"
 _DIGITS = 16

@@ -32,8 +32,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding, pending_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    pause_finding,
+    pending_changes,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

@@ -23,10 +23,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 
 
 def delete_without_resource(

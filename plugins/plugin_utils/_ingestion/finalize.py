@@ -41,8 +41,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import other_owner
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import namespace
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
+    KubernetesApi,
+    is_namespace_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -172,7 +174,7 @@ def _terminating_parent(api: KubernetesApi, done: Reconciled) -> str | None:
     cluster = done.observed.cluster
     if cluster is not None and is_terminating(cluster):
         return "cluster"
-    return "namespace" if namespace.is_namespace_terminating(api, done.ingestion.namespace) else None
+    return "namespace" if is_namespace_terminating(api, done.ingestion.namespace) else None
 
 
 def _with_remedy(plan: Plan) -> Plan:

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
 # In the ConfigMap, which belongs to one spec.

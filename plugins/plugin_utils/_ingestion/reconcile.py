@@ -35,10 +35,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:

@@ -22,12 +22,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
+    backoff_since,
     condition,
     timestamp,
     with_transition_times,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import backoff_since
 
 # The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    FORBIDDEN,
+    UNPROCESSABLE,
     ApiError,
     KubernetesError,
     Unreachable,
@@ -288,3 +290,19 @@ def _warnings(headers: Any) -> list[str]:
     values = headers.getlist("Warning") if hasattr(headers, "getlist") else []
     texts = [re.match(r'\d{3} \S+ "(.*)"$', value) for value in values]
     return [text.group(1).replace('\\"', '"') for text in texts if text]
+
+
+# A quota, a missing permission, a policy: the server checks for a terminating namespace before any of them.
+_REFUSALS = (FORBIDDEN, UNPROCESSABLE)
+
+
+def is_namespace_terminating(api: KubernetesApi, namespace: str) -> bool:
+    """Return whether the namespace is terminating, by a dry run of a create."""
+    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "generateName": "druidops-"}}
+    try:
+        api.create(probe, dry_run=True)
+    except ApiError as error:
+        if error.status not in _REFUSALS:
+            raise
+        return error.is_namespace_terminating
+    return False

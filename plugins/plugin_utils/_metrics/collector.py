@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     KubernetesApi,
     Transport,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.timers import PhaseTimer
 
 # connection.connect reports a missing library, and nothing is sent without it.
 with suppress(ImportError):
@@ -62,6 +62,24 @@ def server_request(method: str, url: str, body: bytes | None) -> str:
 
 
 CACHE_TIMEOUT_SECONDS = 0.3
+
+
+@dataclass
+class PhaseTimer:
+    """Seconds by phase, summed over several reconciles; ``last`` is the phase entered last."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    seconds: dict[str, float] = field(default_factory=dict)
+    last: str = "observe"
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        """Measure the duration of the context, also if it fails."""
+        self.last, began = phase, self.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + self.monotonic() - began
 
 
 @dataclass

@@ -24,7 +24,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.log_line import log_line
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import (
     ARGUMENTS,
@@ -32,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
     Request,
     to_request,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import log_line
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 
 display = Display()

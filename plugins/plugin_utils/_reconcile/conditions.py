@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Conditions (metav1.Condition), for all of our kinds."""
+"""Conditions (metav1.Condition) of all our kinds, and the backoff since their transition. Pure.
+
+The next reconcile is soon after a change or a failure, and later while the state lasts.
+"""
 
 from __future__ import annotations
 
@@ -63,3 +66,26 @@ def observe_failure(
     failed = [condition(kind, kind == "Degraded", reasons.OBSERVE_FAILED, message) for kind in _OF_OBSERVATION]
     others = [each for each in before if each["type"] not in _OF_OBSERVATION]
     return [*with_transition_times(failed, before, generation, now), *others]
+
+
+MIN_BACKOFF_SECONDS = 5
+MAX_BACKOFF_SECONDS = 300
+# The backoff when the conditions could not be read, so that the age is unknown.
+UNKNOWN_AGE_SECONDS = 30
+# The backoff is this part of the age.
+SHARE_OF_AGE = 10
+
+
+def backoff_since(text: str, now: datetime) -> int:
+    """Return the seconds to wait, given the transition time of a condition."""
+    age = max(0, int((now - _moment(text, now)).total_seconds()))
+    return min(max(MIN_BACKOFF_SECONDS, age // SHARE_OF_AGE), MAX_BACKOFF_SECONDS)
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    """Return the transition time of a condition; now, if it is not a valid timestamp."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return now
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -14,15 +14,15 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Delete, Reconcile
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import (
+    Outcome,
     Progress,
     repeat_until,
     without_repeats,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Options = TypeVar("_Options", bound=Options)

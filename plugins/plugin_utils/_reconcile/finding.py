@@ -2,11 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A problem that blocks a resource, or information for its user."""
+"""A problem that blocks a resource, or information for its user; and the findings that all kinds have. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
 @dataclass(frozen=True)
@@ -20,3 +27,32 @@ class Finding:
     message: str
     group: str | None = None
     is_problem: bool = True
+
+
+_REMEDY = "The value was stored under another version of the CRD. Change the field."
+
+
+def spec_errors(kind: str, resource: Manifest) -> tuple[Finding, ...]:
+    """Return a finding for each field of the wrong type: it was stored under an older schema."""
+    problems = schema.schema_errors(schema.spec_of(kind), resource.get("spec"))
+    return tuple(Finding(reasons.INVALID_SPEC, f"{problem}. {_REMEDY}") for problem in problems)
+
+
+# The Go operator's.
+IGNORED_ANNOTATION = "druid.apache.org/ignored"
+
+
+def pause_finding(annotations: Mapping[str, str], spec: Mapping[str, Any]) -> Finding | None:
+    """Return the finding of a paused resource, by annotation or spec.paused; None if it is not paused."""
+    if annotations.get(IGNORED_ANNOTATION) == "true":
+        message = f"Paused by the annotation {IGNORED_ANNOTATION}. Remove it to apply changes."
+        return Finding(reasons.IGNORED, message, is_problem=False)
+    if spec.get("paused"):
+        message = "Paused by spec.paused. Remove it to apply changes."
+        return Finding(reasons.PAUSED, message, is_problem=False)
+    return None
+
+
+def pending_changes(titles: Sequence[str]) -> str:
+    """Return the number of pending changes, with their titles."""
+    return f"{len(titles)} pending change{'' if len(titles) == 1 else 's'}: {join_limited(titles)}."

@@ -15,13 +15,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])

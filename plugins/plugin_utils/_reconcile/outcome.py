@@ -2,16 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The outcome of a task: one reconcile, or several with wait."""
+"""The outcome of a task: one reconcile, or with wait, repeated ones until the outcome is final."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
@@ -40,3 +43,42 @@ class Outcome(Generic[_Plan]):
         plan = report.plan.following(self.plan)
         warnings = tuple(dict.fromkeys((*self.warnings, *report.warnings)))
         return replace(self, plan=plan, changed=self.changed or report.changed, report=report, warnings=warnings)
+
+
+# Receives a line of progress.
+Progress = Callable[[str], None]
+
+_Outcome = TypeVar("_Outcome", bound=Outcome[Any])
+
+
+def repeat_until(
+    is_final: Callable[[_Outcome], bool],
+    attempt: Callable[[_Outcome], _Outcome],
+    outcome: _Outcome,
+    request: Request[Any],
+    progress: Callable[[_Outcome], None],
+    clock: Clock,
+) -> _Outcome:
+    """Return the outcome of the first attempt; with `wait`, of the first final one, or of the last one in time."""
+    outcome = attempt(outcome)
+    if not request.waits:
+        return outcome
+    ticks = clock.ticks(request.wait_timeout, request.wait_sleep)
+    progress(outcome)
+    while not is_final(outcome) and next(ticks, False):
+        outcome = attempt(outcome)
+        progress(outcome)
+    return outcome if is_final(outcome) else replace(outcome, timed_out=True)
+
+
+def without_repeats(progress: Progress) -> Progress:
+    """Return a progress function that skips a line equal to the one before, and empty ones."""
+    said: str | None = None
+
+    def say(line: str) -> None:
+        nonlocal said
+        if line and line != said:
+            said = line
+            progress(line)
+
+    return say

@@ -2,31 +2,60 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Report a reconcile: one patch of the status if it differs, events, and a report for the caller."""
+"""The report on a reconcile: one patch of the status if it differs, events, and a value for the caller."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded, is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    degraded,
+    is_ready,
+    observe_failure,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import reporting_errors, write_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options
 
-_Plan = TypeVar("_Plan", bound=Plan[Any])
 _Done = TypeVar("_Done")
+_Options = TypeVar("_Options", bound=Options)
+_Plan = TypeVar("_Plan", bound=Plan[Any])
 
 # Returns a text without secrets.
 Masked = Callable[[str], str]
 Conditions = Iterable[Mapping[str, Any]]
+
+
+def reconcile_and_report(
+    kind: Reporting[_Done, _Plan],
+    reconcile: Callable[[KubernetesApi, Manifest, _Options], _Done],
+    api: KubernetesApi,
+    resource: Manifest,
+    options: _Options,
+    now: datetime,
+) -> Report[_Plan]:
+    """Reconcile a resource: from the API, or (without a uid) built from a spec.
+
+    KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
+    """
+    try:
+        done = reconcile(api, resource, options)
+    except KubernetesError as error:
+        if not options.check_mode:
+            report_observe_failure(api, resource, error, now)
+        raise
+    with options.phases("report"):
+        return report(kind, api, done, options.check_mode, now)
 
 
 @dataclass(frozen=True)
@@ -180,3 +209,36 @@ def _is_new_generation(completed: Completed[Any]) -> bool:
     reported = completed.previous.get("observedGeneration")
     generation = completed.resource["metadata"].get("generation")
     return not completed.previous if reported is None else bool(reported != generation)
+
+
+def report_observe_failure(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
+    """Report in the conditions that a read failed; the rest of the status stays unchanged."""
+    previous = resource.get("status") or {}
+    metadata = resource["metadata"]
+    document = {**previous, "conditions": observe_failure(str(error), previous, metadata.get("generation"), now)}
+    if "uid" in metadata and document != previous:
+        with suppress(KubernetesError):
+            write_status(api, resource, {**document, "reason": reasons.OBSERVE_FAILED})
+
+
+def write_status(api: KubernetesApi, resource: Manifest, document: Mapping[str, Any]) -> None:
+    """Write the whole status, with the uid and the generation as preconditions.
+
+    If the generation has changed, nothing is written: the reconcile of the later generation writes its own status.
+    """
+    metadata = resource["metadata"]
+    operations = [
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "test", "path": "/metadata/generation", "value": metadata["generation"]},
+        {"op": "add", "path": "/status", "value": document},
+    ]
+    try:
+        api.patch_status(resource["kind"], metadata["namespace"], metadata["name"], operations)
+    except ApiError as error:
+        if not error.is_failed_patch_test:
+            raise
+
+
+def reporting_errors(error: KubernetesError) -> tuple[str, ...]:
+    """Return the error of a write of status or events; nothing if the resource was deleted."""
+    return () if isinstance(error, ApiError) and error.is_missing_object else (str(error),)

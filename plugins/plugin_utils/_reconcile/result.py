@@ -2,20 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The result of a reconcile task. It never has the bodies of objects, except in the masked diff."""
+"""The result of a reconcile task for Ansible, and its line of JSON in the operator's log.
+
+All texts are masked. Neither has the bodies of objects, except in the masked diff.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import UNKNOWN_AGE_SECONDS, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import UNKNOWN_AGE_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Options = TypeVar("_Options", bound=Options)
@@ -72,3 +77,41 @@ def _timeout_message(outcome: Outcome[Any]) -> str:
     conditions: Iterable[Mapping[str, Any]] = outcome.report.status["conditions"] if outcome.report else ()
     ready = next((each for each in conditions if each["type"] == "Ready"), None)
     return f"not ready ({ready['reason']}: {ready['message']})" if ready else "timed out waiting for the deletion"
+
+
+MAX_STEPS = 20
+MAX_CHARACTERS = 1000
+
+
+def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: datetime) -> str:
+    """Return the line for a task's result: the resource, the writes, the duration, the Ready condition."""
+    problem = returned.get("msg")
+    conditions = {each["type"]: each for each in returned.get("conditions") or ()}
+    ready: Mapping[str, Any] = conditions.get("Ready", {})
+    entry = {
+        "time": timestamp(now),
+        "level": "error" if problem else "info",
+        "kind": kind,
+        "namespace": returned.get("namespace"),
+        "name": returned.get("name"),
+        "generation": returned.get("generation"),
+        "seconds": round(seconds, 3),
+        "changed": returned["changed"],
+        "done": _first(returned.get("plan") or ()),
+        "warnings": _first([_limited(text) for text in returned.get("warnings") or ()]) or None,
+        "ready": ready.get("status"),
+        "reason": ready.get("reason"),
+        "message": _limited(problem or ready.get("message") or "") or None,
+        "requeue_after": returned.get("requeue_after"),
+        "metrics": _limited(returned.get("metrics") or "") or None,
+    }
+    return json.dumps({name: value for name, value in entry.items() if value is not None})
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    more = len(texts) - MAX_STEPS
+    return [*texts[:MAX_STEPS], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _limited(text: str) -> str:
+    return f"{text[:MAX_CHARACTERS]}..." if len(text) > MAX_CHARACTERS else text

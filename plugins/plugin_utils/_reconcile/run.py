@@ -13,15 +13,15 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request, read_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec, submit
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import (
+    Outcome,
     Progress,
     repeat_until,
     without_repeats,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request, read_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec, submit
 
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])

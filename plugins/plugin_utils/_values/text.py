@@ -2,11 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lists of texts as one line of limited length."""
+"""Long values as short texts: the first elements of a list, and digests of documents."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
+from typing import Any
 
 MAX_SHOWN = 5
 
@@ -16,3 +19,9 @@ def join_limited(texts: Iterable[str], separator: str = ", ") -> str:
     found = [*texts]
     shown = separator.join(found[:MAX_SHOWN])
     return shown if len(found) <= MAX_SHOWN else f"{shown}{separator}and {len(found) - MAX_SHOWN} more"
+
+
+def digest(specified: Any) -> str:
+    """Return the SHA-256 of a JSON document, independent of the order of its fields."""
+    text = json.dumps(specified, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.namespace import is_namespace_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import is_namespace_terminating
 from ansible_collections.druidops.druid.tests.system.support import admission
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import MIN_SECONDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MIN_BACKOFF_SECONDS
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -49,7 +49,7 @@ def test_failing_clusters_do_not_delay_the_others(
         counts[name] = len(runs)
         # The longest waiting resource is next: none is reconciled twice before all valid ones are reconciled once.
         assert sum(run.begin < max(good) for run in runs) <= 1, name
-        assert min(pauses([last_before, *runs]), default=MIN_SECONDS) >= MIN_SECONDS, name
+        assert min(pauses([last_before, *runs]), default=MIN_BACKOFF_SECONDS) >= MIN_BACKOFF_SECONDS, name
         assert reason in {each["reason"] for each in live.get("Druid", name)["status"]["conditions"]}
         assert condition(live.get("Druid", name), "Ready")["status"] == "False"
     record_property("told", f"runs of hopeless clusters while {len(GOOD)} good ones became ready: {counts}")
@@ -58,7 +58,7 @@ def test_failing_clusters_do_not_delay_the_others(
 def is_only_looked_at_again(started: DruidOperator, name: str) -> bool:
     """True if only its own problem has caused the last run of the operator for it."""
     found = pauses(started.program.runs_of(name))
-    return bool(found) and found[-1] >= MIN_SECONDS
+    return bool(found) and found[-1] >= MIN_BACKOFF_SECONDS
 
 
 def pauses(runs: list[Run]) -> list[float]:

@@ -15,9 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 

@@ -172,10 +172,7 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"
-        for name in (
-            *("conditions", "cross_namespace", "finding", "log_line", "paused", "plan", "reasons", "requeue_backoff"),
-            "spec_errors",
-        )
+        for name in ("conditions", "cross_namespace", "finding", "plan", "reasons", "result")
     ),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"
@@ -312,12 +309,12 @@ def test_http_is_only_in_its_packages() -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import act"),
         ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
-        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import wait"),
+        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
         ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
         ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _druid_api"),
         ("plugins/plugin_utils/_reconcile/x.py", "from ansible.plugins.action import ActionBase"),
-        ("plugins/plugin_utils/_metrics/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import wait"),
-        ("plugins/plugin_utils/_kubernetes/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import wait"),
+        ("plugins/plugin_utils/_metrics/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
+        ("plugins/plugin_utils/_kubernetes/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
         ("plugins/plugin_utils/_values/x.py", f"from {COLLECTION}plugins.plugin_utils._kubernetes import api"),
         ("plugins/plugin_utils/_kubernetes/compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid_api"),
         ("plugins/plugin_utils/_kubernetes/compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),

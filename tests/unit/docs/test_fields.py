@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 
 ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.

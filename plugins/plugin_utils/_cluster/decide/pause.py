@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pending_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pending_changes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

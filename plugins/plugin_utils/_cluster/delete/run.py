@@ -36,11 +36,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete i
     with_finalizers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.wait import Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")

@@ -17,8 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, spec_errors
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
     is_normalized,
     with_normalized,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.digest import digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 
 COORDINATOR = "/druid/coordinator/v1/config"

@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     ingestion,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the requests to Kubernetes count as."""
+"""What the requests to Kubernetes count as, and the time of phases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter, PhaseTimer
 
 OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 
@@ -86,3 +86,24 @@ def test_the_census_is_not_counted_and_does_not_wait() -> None:
     [sent] = connection.transport.arguments  # type: ignore[attr-defined]
     assert sent["timeout"].total < 1
     assert sent["retries"].total == 0
+
+
+def test_adds_up_and_remembers_the_last() -> None:
+    ticks = iter([1.0, 3.0, 10.0, 10.5, 20.0, 24.0])
+    phases = PhaseTimer(lambda: next(ticks))
+    with phases("observe"):
+        pass
+    with phases("act"):
+        pass
+    with phases("observe"):
+        pass
+    assert phases.seconds == {"observe": 6.0, "act": 0.5}
+    assert phases.last == "observe"
+
+
+def test_takes_the_time_of_what_fails() -> None:
+    ticks = iter([1.0, 3.0])
+    phases = PhaseTimer(lambda: next(ticks))
+    with pytest.raises(ValueError, match="x"), phases("decide"):
+        raise ValueError("x")
+    assert (phases.seconds, phases.last) == ({"decide": 2.0}, "decide")

@@ -69,7 +69,7 @@ def test_what_was_compiled_is_kept(root: Path, action: str) -> None:
 
 def test_what_has_changed_is_compiled_again(root: Path) -> None:
     compiled(root, "cluster")
-    changed = root / "ansible_collections/druidops/druid/plugins/plugin_utils/_reconcile/wait.py"
+    changed = root / "ansible_collections/druidops/druid/plugins/plugin_utils/_reconcile/outcome.py"
     changed.write_text(changed.read_text() + "\nCHANGED = True\n")
 
     assert str(changed) in compiled(root, "cluster")[0]

@@ -26,9 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import union
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.paused import pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.spec_errors import spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    pause_finding,
+    spec_errors,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
     draft,

@@ -15,8 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import resource_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind, Output
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reconcile import reconcile_and_report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Counts, Telemetry

@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    MIN_BACKOFF_SECONDS,
     condition,
     is_ready,
     with_transition_times,
@@ -24,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
     Reporting,
     StatusChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.requeue_backoff import MIN_SECONDS
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.act import Done
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import (
     FINALIZER,
@@ -62,7 +62,7 @@ def _events(_done: Done, completed: Completed[Plan], change: StatusChange) -> It
 
 
 def _requeue_after(conditions: Iterable[Mapping[str, Any]], _now: datetime, has_changed: bool) -> int | None:
-    return MIN_SECONDS if has_changed or not is_ready(conditions) else None
+    return MIN_BACKOFF_SECONDS if has_changed or not is_ready(conditions) else None
 
 
 REPORTING = Reporting(

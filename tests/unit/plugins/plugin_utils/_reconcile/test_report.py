@@ -13,7 +13,7 @@ import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.status import write_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
 
 RESOURCE: dict[str, Any] = {

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.log_line import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import (
     MAX_CHARACTERS,
     MAX_STEPS,
     log_line,
