@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import described_supervisors
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
     Finding,

@@ -2,15 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finalization of a terminating resource: terminate its supervisor or task, without waiting indefinitely."""
+"""Finalization of a terminating resource: terminate its supervisor or task, without waiting indefinitely.
+
+A terminated supervisor stops only the tasks that it has already contacted. A task that has just started is not stopped
+(observed with Druid 33). A suspended supervisor finds it later; a terminated one cannot.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
+from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import wait_until_started
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
@@ -21,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, orphaned_tasks
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
@@ -40,7 +47,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import other_owner
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,
     is_namespace_terminating,
@@ -88,11 +95,11 @@ def _terminate(api: KubernetesApi, planned: Reconciled, record: LastApplied, opt
     try:
         with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
             _wait_until_started(api, client, own, options)
-            contacted = {each: orphaned_tasks.fetch_contacted(client, each) for each in own}
+            contacted = {each: fetch_contacted(client, each) for each in own}
             plan = Plan((*_terminations(client, record, own), *_REMOVE_FINALIZER), (_DELETING,), retained)
             done = _carried_out(api, client, replace(planned, plan=plan), options)
             if done.is_gone:
-                left = chain.from_iterable(orphaned_tasks.warnings(client, *each) for each in contacted.items())
+                left = chain.from_iterable(orphan_warnings(client, *each) for each in contacted.items())
                 done = replace(done, plan=replace(done.plan, warnings=(*retained, *left)))
     except ConnectionUnavailable as error:
         if _is_permanent(error.finding, found):
@@ -234,3 +241,42 @@ def _elsewhere(record: LastApplied) -> Finding:
         f"spec: the ingestion runs in another Druid ({record.druid}). Specify that one, or set deletionPolicy Retain "
         "to leave it running.",
     )
+
+
+_TASKS = path("druid", "indexer", "v1", "tasks")
+
+
+def fetch_contacted(client: DruidClient, supervisor: str) -> frozenset[str] | None:
+    """Return the ids of the tasks that a termination stops; None if the supervisor has no status or does not exist."""
+    try:
+        payload = supervisor_status.status_of(client, supervisor).get("payload")
+    except ApiError:
+        return None
+    return None if payload is None else contacted(payload)
+
+
+def orphan_warnings(client: DruidClient, supervisor: str, reached: Collection[str] | None) -> tuple[str, ...]:
+    """Return warnings about tasks that may still run after the termination; `reached` are the contacted tasks."""
+    if reached is None:
+        return ()
+    try:
+        running = client.get(_TASKS, params={"state": "running"}) or ()
+    except DruidError as error:
+        return (f"Cannot check whether tasks of supervisor {supervisor} still run: {error}",)
+    return tuple(
+        f"Task {task} had just started when its supervisor {supervisor} was terminated, and may still run. Check it, "
+        "and shut it down in Druid."
+        for task in not_contacted(running, supervisor, reached)
+    )
+
+
+def contacted(payload: Mapping[str, Any]) -> frozenset[str]:
+    """Return the ids of the tasks that the supervisor has contacted: it reports their start time."""
+    reading = [task for task in payload.get("activeTasks") or () if task.get("startTime")]
+    return frozenset(task["id"] for task in (*reading, *(payload.get("publishingTasks") or ())))
+
+
+def not_contacted(running: Iterable[Mapping[str, Any]], supervisor: str, reached: Collection[str]) -> tuple[str, ...]:
+    """Return the ids of the supervisor's tasks that it has not contacted; their group is ``index_kafka_<id>``."""
+    own = [task["id"] for task in running if task.get("groupId") == f"{task.get('type')}_{supervisor}"]
+    return tuple(task for task in own if task not in reached)

@@ -39,7 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import older_owner, specify_ids
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
 
 
 def observe_druid(client: DruidClient, ingestion: Ingestion, found: Observed) -> Inputs:

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     secrets_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act, read_back
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
@@ -28,7 +28,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe_druid import observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.readback import read_back
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

@@ -6,13 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import events, names, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
@@ -21,8 +26,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Finalizer,
     Plan,
+    Reset,
+    SaveLastApplied,
+    Step,
     Submit,
+    Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -83,11 +93,11 @@ def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied
 
 
 def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
-    yield from events.of_steps(completed.plan.steps)
+    yield from events_of_steps(completed.plan.steps)
     if change.has_new_problems:
-        yield from events.of_problems(completed.plan)
-    if completed.is_gone or events.are_news(completed.plan.steps, change.before, change.after):
-        yield from events.of_warnings(change.warnings, is_gone=completed.is_gone)
+        yield from events_of_problems(completed.plan)
+    if completed.is_gone or are_warnings_new(completed.plan.steps, change.before, change.after):
+        yield from events_of_warnings(change.warnings, is_gone=completed.is_gone)
 
 
 def diff(steps: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -111,3 +121,40 @@ REPORTING = Reporting(
     is_settled=status.is_settled,
     requeue_after=lambda conditions, now, _has_changed: status.requeue_after(tuple(conditions), now),
 )
+
+
+_CHANGE_REASONS: Mapping[str, str] = {
+    SUPERVISOR: reasons.SUPERVISOR_UPDATED,
+    COMPACTION: reasons.DATASOURCE_CONFIG_UPDATED,
+    RETENTION_RULES: reasons.DATASOURCE_CONFIG_UPDATED,
+}
+_TERMINATION_REASONS: Mapping[str, str] = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TASK_SHUT_DOWN}
+_OTHER_REASONS: Mapping[type[Step], str] = {Reset: reasons.OFFSETS_RESET, Submit: reasons.TASK_SUBMITTED}
+
+
+def events_of_steps(steps: Iterable[Step]) -> list[EventText]:
+    """Return one event per change in Druid, without the record and the finalizer."""
+    done = (step for step in steps if not isinstance(step, Finalizer | SaveLastApplied))
+    return [EventText("Normal", _event_reason(step), f"Done: {step.title}.") for step in done]
+
+
+def _event_reason(step: Step) -> str:
+    if isinstance(step, DruidChange):
+        return _CHANGE_REASONS[step.kind]
+    return _TERMINATION_REASONS[step.kind] if isinstance(step, Terminate) else _OTHER_REASONS[type(step)]
+
+
+def events_of_problems(plan: Plan) -> list[EventText]:
+    """Return a warning for each problem."""
+    return [EventText("Warning", each.reason, each.message) for each in plan.problems]
+
+
+def events_of_warnings(warnings: Iterable[str], *, is_gone: bool) -> list[EventText]:
+    """Return the warnings for the user; of a deleted resource those about what may still run."""
+    reason = reasons.TASKS_ORPHANED if is_gone else reasons.SPEC_WARNING
+    return [EventText("Warning", reason, text) for text in warnings]
+
+
+def are_warnings_new(steps: Iterable[Step], previous: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """True when the warnings are new: the spec changed, or a step was executed."""
+    return any(steps) or previous.get("observedGeneration") != document.get("observedGeneration")

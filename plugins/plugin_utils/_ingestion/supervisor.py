@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The supervisor that an ingestion specifies. Pure."""
+"""The supervisor that an ingestion specifies, and which of several ingestions owns it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import supervisor_id, with_id
@@ -16,8 +16,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     stream_of,
     with_parts_inside,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    SUPERVISORS,
+    Ingestion,
+    canonical_url,
+)
 
 
 def specifies_id(ingestion: Ingestion) -> bool:
@@ -62,3 +67,65 @@ def _last(record: LastApplied, ingestion: Ingestion) -> Any:
 
 def _typed(ingestion: Ingestion) -> dict[str, Any]:
     return {**ingestion.document, "type": SUPERVISORS[ingestion.type]}
+
+
+def older_owner(
+    ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str, *, has_own_ids: bool
+) -> str | None:
+    """Return the name of an older resource that specifies the supervisor, None if there is none."""
+    owners = _owners(ingestion, siblings, supervisor, has_own_ids)
+    return next((each.name for each in sorted(owners, key=_age) if _age(each) < _age(ingestion)), None)
+
+
+def other_owner(ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str) -> str | None:
+    """Return the name of another resource, not terminating itself, that specifies the supervisor."""
+    owners = _owners(ingestion, siblings, supervisor, has_own_ids=True)
+    return next((each.name for each in sorted(owners, key=_age)), None)
+
+
+def described_supervisors(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> frozenset[str]:
+    """Return the supervisors that other resources specify."""
+    found = (_supervisor(each, has_own_ids=True) for each in _beside(ingestion, siblings))
+    return frozenset(each for each in found if each is not None)
+
+
+def specify_ids(siblings: Iterable[Ingestion]) -> bool:
+    """True when one of them sets the id of its supervisor, which only some versions of Druid support."""
+    return any(map(_specifies_id, siblings))
+
+
+def _specifies_id(ingestion: Ingestion) -> bool:
+    try:
+        return specifies_id(ingestion)
+    except (InvalidInput, ValueError):
+        return False
+
+
+def _owners(ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str, has_own_ids: bool) -> list[Ingestion]:
+    return [each for each in _beside(ingestion, siblings) if _supervisor(each, has_own_ids) == supervisor]
+
+
+def _beside(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> list[Ingestion]:
+    """Return the other resources for the same Druid that are not terminating."""
+    own = _target(ingestion)
+    return [each for each in siblings if not each.is_terminating and _target(each) == own]
+
+
+def _target(ingestion: Ingestion) -> tuple[str | None, Any]:
+    """Return the specified Druid; an invalid value is a target of its own."""
+    endpoint = ingestion.spec.get("endpoint")
+    return ingestion.cluster, canonical_url(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
+
+
+def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
+    if not ingestion.is_supervisor:
+        return None
+    try:
+        return identity(ingestion, has_own_ids=has_own_ids)
+    except (InvalidInput, ValueError):
+        return None
+
+
+def _age(ingestion: Ingestion) -> tuple[str, str]:
+    # an ingestion without a resource has no age: it counts as the youngest
+    return ingestion.created or "9999", ingestion.uid or ""

@@ -182,7 +182,7 @@ PURE = (
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
             *("batch", "decide", "inputs", "last_applied", "names", "plan", "spec", "status"),
-            *("supervisor", "supervisor_owner", "validate"),
+            *("supervisor", "validate"),
         )
     ),
 )
@@ -205,7 +205,6 @@ IMPURE = (
     *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("reconcile", "write")),
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
     f"{COLLECTION}{KUBERNETES}_ingestion.observe_druid",
-    f"{COLLECTION}{KUBERNETES}_ingestion.readback",
     f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
     f"{COLLECTION}{DRUID}_http.client",
 )

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor_owner import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     described_supervisors,
     specify_ids,
 )

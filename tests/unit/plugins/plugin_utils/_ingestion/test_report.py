@@ -9,8 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.events import are_news, of_steps, of_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Step, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import (
+    are_warnings_new,
+    events_of_steps,
+    events_of_warnings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     rules_change,
@@ -30,7 +34,7 @@ NEW: dict[str, Any] = {"observedGeneration": 3}
     ],
 )
 def test_when_there_is_something_new(steps: tuple[Step, ...], previous: dict[str, Any], is_news: bool) -> None:
-    assert are_news(steps, previous, NEW) is is_news
+    assert are_warnings_new(steps, previous, NEW) is is_news
 
 
 STEPS = [
@@ -44,9 +48,9 @@ STEPS = [
 
 @pytest.mark.parametrize(("step", "reason", "message"), STEPS)
 def test_each_step_has_its_reason(step: Step, reason: str, message: str) -> None:
-    assert of_steps([step]) == [EventText("Normal", reason, message)]
+    assert events_of_steps([step]) == [EventText("Normal", reason, message)]
 
 
 @pytest.mark.parametrize(("is_gone", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
 def test_what_is_told(is_gone: bool, reason: str) -> None:
-    assert of_warnings(["it"], is_gone=is_gone) == [EventText("Warning", reason, "it")]
+    assert events_of_warnings(["it"], is_gone=is_gone) == [EventText("Warning", reason, "it")]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.orphaned_tasks import contacted, not_contacted
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import contacted, not_contacted
 
 
 def test_a_task_is_spoken_to_once_it_has_said_since_when_it_reads() -> None:
