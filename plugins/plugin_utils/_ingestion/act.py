@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_normalized,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe_druid import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import (
     fetch_datasource,
     fetch_state,
 )

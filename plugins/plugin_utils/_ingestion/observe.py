@@ -2,18 +2,49 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects in Kubernetes that an ingestion depends on."""
+"""Read what an ingestion depends on: first from Kubernetes, which has the connection, then from Druid.
+
+Only reads are sent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, is_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
+    DruidState,
+    Inputs,
+    SupervisorState,
+    TaskState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    IN_RECORD,
+    LastApplied,
+    read_last_applied,
+    read_normalized,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -31,7 +62,7 @@ class Observed:
 
 
 def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
-    """Read all of them; `secrets` are those with permission."""
+    """Read the objects in Kubernetes; `secrets` are those with permission."""
     namespace = ingestion.namespace
     cluster = api.get(cluster_names.KIND, namespace, ingestion.cluster) if ingestion.cluster else None
     return Observed(
@@ -73,3 +104,101 @@ def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
         with suppress(TooDeep):
             found.append(api.get(names.KIND, namespace, name))
     return [each for each in found if each is not None]
+
+
+def observe_druid(client: DruidClient, ingestion: Ingestion, found: Observed) -> Inputs:
+    """Return the inputs of the decision. DruidError if Druid does not respond, or if the spec is invalid."""
+    record, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
+    druid_state = fetch_state(client, ingestion, record, known)
+    inputs = Inputs(ingestion, record, druid_state, is_recorded=found.record is not None, siblings=found.siblings)
+    owner = _older_owner(client, inputs)
+    if owner is not None:
+        return replace(inputs, older_owner=owner)
+    return replace(inputs, datasource=fetch_datasource(client, ingestion, record, known))
+
+
+def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
+    """Read the supervisor or the task. `known` are digests of what Druid normalized."""
+    if ingestion.is_supervisor:
+        return _fetch_supervisor(client, ingestion, record, known)
+    return _fetch_task(client, ingestion, record)
+
+
+def fetch_datasource(
+    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
+) -> tuple[DruidChange, ...]:
+    """Read the specified compaction and retention rules, and those to remove: the previously specified ones."""
+    return tuple(
+        _fetch(client, kind, datasource, f"{kind} of {datasource}", desired, known)
+        for kind, datasource, desired in (*_compaction(ingestion, record), *_rules(ingestion, record))
+    )
+
+
+def _older_owner(client: DruidClient, inputs: Inputs) -> str | None:
+    if not isinstance(inputs.druid_state, SupervisorState):
+        return None
+    has_own_ids = _has_own_ids(client, inputs.ingestion, inputs.siblings)
+    return older_owner(inputs.ingestion, inputs.siblings, inputs.druid_state.id, has_own_ids=has_own_ids)
+
+
+def _has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Ingestion] = ()) -> bool:
+    """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
+    matters = supervisor.specifies_id(ingestion) or specify_ids(siblings)
+    return matters and client.supports(*OWN_IDS)
+
+
+def _fetch(client: DruidClient, kind: str, name: str, what: str, desired: Any, known: Normalized) -> DruidChange:
+    return fetch_change(client, kind, name, what, desired, lambda change: is_normalized(change, known, IN_RECORD))
+
+
+def _fetch_supervisor(
+    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
+) -> SupervisorState:
+    """Read the supervisor and its status."""
+    desired = supervisor.desired_supervisor(ingestion, record, has_own_ids=_has_own_ids(client, ingestion))
+    change = _fetch(client, SUPERVISOR, desired.id, f"{SUPERVISOR} {desired.id}", desired, known)
+    payload = supervisor_status.status_of(client, desired.id).get("payload") if change.before is not None else None
+    return SupervisorState(change, payload or {})
+
+
+def _fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> TaskState:
+    """Read the status of the current attempt."""
+    job = batch.job(ingestion)
+    known = batch.current(ingestion, record)
+    if known is not None and known.status == batch.SUCCESS:
+        return TaskState(job, Attempt(known, "none"))
+    status = status_of(client, known.id if known else job.task_id(1))
+    attempt = batch.attempt(ingestion, job, known, status)
+    if attempt.action == "taken":
+        return TaskState(job, attempt)
+    state = TaskState(job, attempt, status)
+    why = failure(status, report_of(client, state.id)) if status and state.has_failed else ""
+    return replace(state, failure=why)
+
+
+# (kind, datasource, desired)
+_DatasourceConfig = tuple[str, str, Mapping[str, Any] | list[Any] | None]
+
+
+def _compaction(ingestion: Ingestion, record: LastApplied) -> Iterator[_DatasourceConfig]:
+    now, before = datasource_of(ingestion.document), _former(record)
+    specified, last = ingestion.compaction, record.specified.get("compaction")
+    if specified is not None and now:
+        desired = supervisor.with_removed_fields(last, specified) if now == before else specified
+        yield COMPACTION, now, {**desired, "dataSource": now}
+    if last is not None and before and not (specified is not None and now == before):
+        yield COMPACTION, before, None
+
+
+def _rules(ingestion: Ingestion, record: LastApplied) -> Iterator[_DatasourceConfig]:
+    now, before = datasource_of(ingestion.document), _former(record)
+    if ingestion.rules and now:
+        yield RETENTION_RULES, now, ingestion.rules
+    if record.specified.get("rules") and before and not (ingestion.rules and now == before):
+        # without its own rules, the default rules apply
+        yield RETENTION_RULES, before, []
+
+
+def _former(record: LastApplied) -> str | None:
+    """Return the datasource of the last applied spec."""
+    return datasource_of(record.specified.get("spec") or {})

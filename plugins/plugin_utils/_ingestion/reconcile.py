@@ -24,8 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe_druid import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING

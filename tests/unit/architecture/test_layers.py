@@ -204,7 +204,7 @@ IMPURE = (
     ),
     *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("reconcile", "write")),
     f"{COLLECTION}{KUBERNETES}_ingestion.act",
-    f"{COLLECTION}{KUBERNETES}_ingestion.observe_druid",
+    f"{COLLECTION}{KUBERNETES}_ingestion.observe",
     f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
     f"{COLLECTION}{DRUID}_http.client",
 )

@@ -21,8 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe_druid import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Reset, Submit, Terminate
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
