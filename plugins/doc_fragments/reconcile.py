@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Options of the actions that reconcile. The argument spec is plugin_utils/_reconcile/action_options.py: OPTIONS."""
+"""Options of the actions that reconcile. The argument spec is plugin_utils/_reconcile/request.py: ARGUMENTS."""
 
 from __future__ import annotations
 
