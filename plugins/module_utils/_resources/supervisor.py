@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
     DesiredSupervisor,
     canonical,
@@ -138,6 +139,12 @@ class Supervisor(Document):
 
     def _merged(self, before: Any) -> dict[str, Any] | None:
         return merged_spec(before, self._target)
+
+    def _is_desired(self, now: Any, after: Any) -> bool:
+        """Compare with what was sent: a supervisor that was created concurrently may read another stream."""
+        if now is None or after is None:
+            return now is after
+        return are_same(merge(now, after), now)
 
     def _send(self, before: Any, after: Any) -> None:
         if after is None:
