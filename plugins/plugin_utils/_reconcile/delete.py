@@ -39,10 +39,12 @@ def resource_deletion(
     ) -> Outcome[_Plan]:
         """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
         resource = api.get(kind, request.namespace, request.name)
-        outcome = Outcome(plan(resource), changed=resource is not None)
+        to_delete = None if resource is None or is_terminating(resource) else resource
+        outcome = Outcome(plan(to_delete), changed=to_delete is not None)
         if resource is None or request.options.check_mode:
             return outcome
-        api.delete(kind, request.namespace, request.name, resource["metadata"]["uid"])
+        if to_delete is not None:
+            api.delete(kind, request.namespace, request.name, to_delete["metadata"]["uid"])
         return until_gone(reconcile, api, request, resource, outcome, progress, clock)
 
     return delete_resource

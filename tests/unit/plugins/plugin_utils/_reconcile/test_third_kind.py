@@ -176,3 +176,12 @@ def test_deletion_in_check_mode(task: Task) -> None:
     result = task.result(task.run(state="absent", wait=True, check_mode=True))
     assert (result["plan"], task.api.writes) == (["delete Note n"], [])
     assert replace(task.request, absent=False).waits is False
+
+
+def test_a_deletion_is_reported_as_a_change_once(task: Task) -> None:
+    task.run(resource=note("Hello.", "example.com/other"), wait=True)
+    task.run(state="absent")
+    for check_mode in (True, False):
+        result = task.result(task.run(state="absent", check_mode=check_mode))
+        assert (result["changed"], result["plan"], "DELETE Note" in task.api.writes) == (False, [], False)
+    assert [each["metadata"]["finalizers"] for each in task.api.of_kind("Note")] == [["example.com/other"]]

@@ -1,0 +1,157 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a deletion terminates, in which order, and when it ends although Druid cannot be reached."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
+    Deletion,
+    Need,
+    decide_deletion,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
+
+SUPERVISOR = ingestion()
+TASK = ingestion("native-batch", BATCH)
+PAGES, BATCH_RECORD = LastApplied({}, "pages"), LastApplied({}, "t1", SubmittedTask("t1"))
+REFUSAL = Finding(reasons.INVALID_SPEC, "Not allowed.")
+UNREACHABLE = Finding(reasons.DRUID_UNREACHABLE, "No response.")
+REMOVED, RECORD_REMOVED = "remove the finalizer", "remove ConfigMap with the applied spec"
+REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
+
+
+class Case(NamedTuple):
+    """A deletion, the titles of the steps, the problems, and the warnings."""
+
+    name: str
+    deletion: Deletion
+    steps: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def supervisor(record: LastApplied | None = PAGES, **more: Any) -> Deletion:
+    return Deletion(more.pop("described", SUPERVISOR), record=record, **more)
+
+
+def task(**more: Any) -> Deletion:
+    return Deletion(TASK, record=BATCH_RECORD, **more)
+
+
+CASES = [
+    Case("without our finalizer", Deletion(ingestion(metadata={"finalizers": ["other"]}))),
+    Case(
+        "retained",
+        supervisor(None, described=ingestion(deletionPolicy="Retain")),
+        (REMOVED,),
+        warnings=("deletionPolicy Retain: the supervisor of DruidIngestion i is left running.",),
+    ),
+    Case(
+        "retained, without a resource",
+        supervisor(None, described=ingestion(deletionPolicy="Retain"), has_resource=False),
+        (RECORD_REMOVED,),
+    ),
+    Case("nothing was applied", supervisor(LastApplied()), (REMOVED,)),
+    Case("nothing was applied, without a resource", supervisor(LastApplied(), has_resource=False), (RECORD_REMOVED,)),
+    Case("a supervisor", supervisor(is_task_running=False), ("terminate supervisor pages", REMOVED)),
+    Case(
+        "two supervisors, the current one last",
+        supervisor(LastApplied({}, "pages", former=("old",)), is_task_running=False),
+        ("terminate supervisor old", "terminate supervisor pages", REMOVED),
+    ),
+    Case(
+        "a supervisor of a resource that exists",
+        supervisor(siblings=(ingestion(name="other"),)),
+        (REMOVED,),
+        warnings=("DruidIngestion other also specifies supervisor pages: it is not terminated.",),
+    ),
+    Case(
+        "without a resource",
+        supervisor(has_resource=False, is_task_running=False),
+        ("terminate supervisor pages", RECORD_REMOVED),
+    ),
+    Case("a running task", task(is_task_running=True), ("shut down task t1", REMOVED)),
+    Case("a completed task", task(is_task_running=False), (REMOVED,)),
+    Case(
+        "in another Druid",
+        supervisor(LastApplied({}, "pages", druid="druidCluster d")),
+        (REMOVED,),
+        warnings=(
+            "The supervisor of DruidIngestion i runs in another Druid (druidCluster d) than the spec names, and is "
+            "left running.",
+        ),
+    ),
+    Case(
+        "in another Druid, without a resource",
+        supervisor(LastApplied({}, "pages", druid="druidCluster d"), has_resource=False),
+        problems=(
+            "spec: the ingestion runs in another Druid (druidCluster d). Specify that one, or set deletionPolicy "
+            "Retain to leave it running.",
+        ),
+    ),
+    Case("Druid does not respond", supervisor(problem=UNREACHABLE, parent=""), problems=(f"No response. {REMEDY}",)),
+    Case(
+        "Druid does not respond, without a resource",
+        supervisor(problem=UNREACHABLE, has_resource=False),
+        problems=(f"No response. {REMEDY}",),
+    ),
+    Case(
+        "the namespace is also being deleted",
+        supervisor(problem=UNREACHABLE, parent="namespace"),
+        (REMOVED,),
+        warnings=("No response. The namespace is also being deleted: pages was not terminated and may still run.",),
+    ),
+    Case(
+        "Druid is deleted",
+        supervisor(problem=UNREACHABLE, is_lasting=True),
+        (REMOVED,),
+        warnings=("No response. So the supervisor of DruidIngestion i was not terminated: pages may still run.",),
+    ),
+    Case("the Secret is not allowed", supervisor(refusal=REFUSAL, parent=""), problems=(f"Not allowed. {REMEDY}",)),
+    Case(
+        "the Secret is not allowed, without a resource",
+        supervisor(refusal=REFUSAL, has_resource=False),
+        problems=("Not allowed.",),
+    ),
+]
+
+NEEDS = [
+    (supervisor(None), Need.RECORD),
+    (supervisor(None, has_resource=False), Need.RECORD),
+    (supervisor(), Need.DRUID),
+    (task(), Need.DRUID),
+    (supervisor(problem=UNREACHABLE), Need.PARENTS),
+    (supervisor(refusal=REFUSAL), Need.PARENTS),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_plan(case: Case) -> None:
+    plan = decide_deletion(pickle.loads(pickle.dumps(case.deletion)))
+    assert not isinstance(plan, Need)
+    assert tuple(step.title for step in plan.steps) == case.steps
+    assert tuple(each.message for each in plan.problems) == case.problems
+    assert plan.warnings == case.warnings
+    is_reported = any(each.reason == reasons.DELETING for each in plan.findings)
+    assert is_reported == case.deletion.has_resource
+
+
+@pytest.mark.parametrize(("deletion", "need"), NEEDS)
+def test_need(deletion: Deletion, need: Need) -> None:
+    assert decide_deletion(deletion) is need
+
+
+def test_nothing_is_terminated_without_druid() -> None:
+    for case in CASES:
+        plan = decide_deletion(case.deletion)
+        if case.deletion.is_task_running is None and not isinstance(plan, Need):
+            assert not any("terminate" in step.title or "shut down" in step.title for step in plan.steps), case.name
