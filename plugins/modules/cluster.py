@@ -15,7 +15,7 @@ author:
   - druidops contributors (@druidops)
 description:
   - Reconciles a Druid cluster once. Observes the current state, computes the desired state, and writes the differences
-    with server-side apply, each group all-or-nothing.
+    with server-side apply. The ConfigMap, Services, PVCs and workload of a group are written all-or-nothing.
   - The cluster is defined by an existing C(Druid) resource (O(name), O(namespace)), by a resource that is created or
     updated first (O(resource)), or by variables without any CRD (O(spec)).
   - Also manages the dynamic configurations of Druid in the specification (C(dynamicConfig)), once the pods are ready.

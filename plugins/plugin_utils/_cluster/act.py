@@ -71,6 +71,8 @@ def _depends(step: Step, failed: Step) -> bool:
     """Shared objects come before the groups, objects of a group in their order, and the finalizer last."""
     if step.operation == "patch":
         return True
+    if failed.is_leaf:
+        return False
     if step.operation == "delete" and step.key.kind == "PersistentVolumeClaim":
         # PVCs are deleted last, and only if their workload was deleted.
         return failed.key.kind in WORKLOADS

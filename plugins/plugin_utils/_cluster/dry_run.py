@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import unchanged_message
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import rejection
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
@@ -108,8 +108,8 @@ def _finding(step: Step, error: ApiError) -> Finding:
     no_verdict = error.status >= 500 or error.status in _NO_VERDICT or error.is_conflict
     reason = reasons.APPLY_FAILED if no_verdict else reasons.REJECTED_BY_API_SERVER
     message = explain(step, error)
-    sentences = (message if message.endswith(".") else f"{message}.", *_remedies(error), unchanged_message(step.group))
-    return Finding(reason, " ".join(sentences), step.group)
+    sentences = (message if message.endswith(".") else f"{message}.", *_remedies(error))
+    return rejection(step, reason, " ".join(sentences))
 
 
 def _remedies(error: ApiError) -> Iterator[str]:

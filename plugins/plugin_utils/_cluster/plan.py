@@ -17,6 +17,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import p
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
+LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
+
 Operation = Literal["create", "update", "recreate", "delete", "patch"]
 
 
@@ -54,6 +56,15 @@ class Step:
     def is_apply(self) -> bool:
         """True for the write of a desired object, which a dry run can validate."""
         return self.operation != "delete" and self.patch is None
+
+    @property
+    def is_leaf(self) -> bool:
+        """True if no other step depends on this one.
+
+        The replicas of a group depend on the removal of its autoscaler: until then it would revert them.
+        """
+        kind = self.key.kind
+        return kind in LEAVES and not (kind == "HorizontalPodAutoscaler" and self.operation == "delete")
 
     @property
     def removes_group(self) -> bool:

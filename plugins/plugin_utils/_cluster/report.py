@@ -75,7 +75,12 @@ def _masker(done: Reconciled) -> Masked:
 
 
 def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
-    return tuple(Finding(reasons.APPLY_FAILED, result.error, result.step.group) for result in results if result.error)
+    return tuple(_failure(result.step, result.error) for result in results if result.error)
+
+
+def _failure(step: Step, error: str) -> Finding:
+    leaf = str(step.key) if step.group is not None and step.is_leaf else None
+    return Finding(reasons.APPLY_FAILED, error, step.group, object=leaf)
 
 
 def _is_gone(results: Iterable[Result]) -> bool:

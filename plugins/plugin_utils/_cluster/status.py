@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -81,7 +82,7 @@ def _changing_groups(
     cluster: Cluster, observed: Observed, states: Sequence[GroupState], findings: Sequence[Finding]
 ) -> list[str]:
     """Return the groups whose pods are being changed; in a blocked group only an earlier reconcile can be the cause."""
-    blocked = {finding.group for finding in findings if finding.is_problem}
+    blocked = blocked_groups(finding for finding in findings if finding.is_problem)
     as_they_are = group_states(cluster, observed, as_it_is=True)
     current = (
         present if blocked & {None, state.key} else state for state, present in zip(states, as_they_are, strict=True)

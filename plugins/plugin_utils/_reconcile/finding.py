@@ -20,13 +20,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 class Finding:
     """A reason (constant), a message, and the group that it blocks.
 
-    `group` None: the whole resource is blocked. `is_problem` False: the user requested this state.
+    `group` None: the whole resource is blocked. `object` is the only object that the finding blocks, as kind and name;
+    None: the whole group. `is_problem` False: the user requested this state.
     """
 
     reason: str
     message: str
     group: str | None = None
     is_problem: bool = True
+    object: str | None = None
 
 
 _REMEDY = "The value was stored under another version of the CRD. Change the field."

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_ours,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -31,7 +32,12 @@ def name_collisions(draft: Draft) -> tuple[Finding, ...]:
     taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
     if any(is_of_resource(live, cluster) for _group, live in taken):
         return (Finding(reasons.NAME_CONFLICT, _kept_by_resource(cluster)),)
-    return tuple(Finding(reasons.NAME_CONFLICT, _collision(live), group) for group, live in taken)
+    return tuple(_finding(group, live) for group, live in taken)
+
+
+def _finding(group: str | None, live: Manifest) -> Finding:
+    leaf = str(key_of(live)) if live["kind"] in LEAVES else None
+    return Finding(reasons.NAME_CONFLICT, _collision(live), group, object=leaf)
 
 
 def _kept_by_resource(cluster: Cluster) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -16,7 +17,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 def deferred_removals(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each workload of a removed group that stays because of the findings."""
-    if not draft.findings or None in {finding.group for finding in draft.findings}:
+    blocked = blocked_groups(draft.findings)
+    if not blocked or None in blocked:
         return ()
     deferred = (step for step in draft.candidates if step.removes_group and step.key.kind in WORKLOADS)
     return tuple(Finding(reasons.REMOVAL_DEFERRED, _message(step), _former_group(step)) for step in deferred)

@@ -1,7 +1,10 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All-or-nothing writes per group: a finding blocks the group, and any finding defers the removal of groups."""
+"""All-or-nothing writes per group: a finding blocks the group, and defers the removal of groups.
+
+An Ingress, PodDisruptionBudget or HorizontalPodAutoscaler is applied by itself: nothing depends on it.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,31 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-def drop_blocked(steps: Iterable[Step], findings: Iterable[Finding]) -> tuple[Step, ...]:
+def drop_blocked(steps: Iterable[Step], findings: Collection[Finding]) -> tuple[Step, ...]:
     """Return the steps that are not blocked.
 
-    A finding blocks its group, or all groups if it has none. Any finding also blocks the removal of groups: a removed
-    group may be a blocked one under its old name.
+    A finding blocks its object, or else its group, or else all groups. A finding about a group also blocks the removal
+    of groups: a removed group may be a blocked one under its old name.
     """
-    blocked = {finding.group for finding in findings}
+    blocked = blocked_groups(findings)
     if None in blocked:
         return ()
-    return tuple(step for step in steps if not _is_blocked(step, blocked))
+    objects = {finding.object for finding in findings}
+    return tuple(step for step in steps if not _is_blocked(step, blocked) and str(step.key) not in objects)
+
+
+def blocked_groups(findings: Iterable[Finding]) -> frozenset[str | None]:
+    """Return the keys of the groups that the findings block, None for all of them."""
+    return frozenset(finding.group for finding in findings if finding.object is None)
 
 
 def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
     return bool(blocked) if step.removes_group or step.prepares_removal else step.group in blocked
 
 
-def unchanged_message(group: str | None) -> str:
-    """Return the consequence of a rejection for its group; None are the objects that all groups share."""
-    return f"Nothing of group {group} is changed." if group else "Nothing is changed."
+def rejection(step: Step, reason: str, message: str) -> Finding:
+    """Return the finding that blocks a step and what depends on it; the message ends with the consequence."""
+    if step.group is not None and step.is_leaf:
+        return Finding(reason, f"{message} It blocks no other object.", step.group, object=str(step.key))
+    unchanged = f"Nothing of group {step.group} is changed." if step.group else "Nothing is changed."
+    return Finding(reason, f"{message} {unchanged}", step.group)

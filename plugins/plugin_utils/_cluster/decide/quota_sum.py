@@ -12,7 +12,10 @@ from itertools import groupby
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import unchanged_message
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
+    blocked_groups,
+    rejection,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
@@ -42,7 +45,7 @@ def have_sums(steps: Iterable[Step]) -> bool:
 
 
 def beyond(steps: Iterable[Step], quotas: Iterable[Manifest]) -> tuple[Finding, ...]:
-    """Return a finding for each group that exceeds a quota, given the writes before it.
+    """Return a finding for each group, or object that is applied by itself, that exceeds a quota after the others.
 
     `steps` are in the order of execution, `quotas` the ResourceQuotas of the namespace. A blocked group uses nothing.
     """
@@ -50,24 +53,27 @@ def beyond(steps: Iterable[Step], quotas: Iterable[Manifest]) -> tuple[Finding, 
     limits = [quota for quota in quotas if not {"scopes", "scopeSelector"} & quota["spec"].keys()]
     before: tuple[Step, ...] = ()
     findings: list[Finding] = []
-    for group, own in groupby(steps, key=lambda step: step.group):
-        members = tuple(own)
-        refusal = next(_refusals(before, members, limits), None)
-        if refusal is None:
+    for (group, _leaf), own in groupby(steps, key=lambda step: (step.group, step.key if step.is_leaf else None)):
+        members = () if group in blocked_groups(findings) else tuple(own)
+        refused = next(_refusals(before, members, limits), None)
+        if refused is None:
             before += members
             continue
-        findings.append(Finding(reasons.REJECTED_BY_API_SERVER, f"{refusal} {unchanged_message(group)}", group))
+        step, message = refused
+        findings.append(rejection(step, reasons.REJECTED_BY_API_SERVER, message))
     return tuple(findings)
 
 
-def _refusals(before: Sequence[Step], members: Sequence[Step], quotas: Sequence[Manifest]) -> Iterator[str]:
-    """Yield, for each member that exceeds a quota, the message of the API server."""
+def _refusals(
+    before: Sequence[Step], members: Sequence[Step], quotas: Sequence[Manifest]
+) -> Iterator[tuple[Step, str]]:
+    """Yield each member that exceeds a quota, with the message of the API server."""
     taken = _sum(_change(step) for step in before)
     for step in members:
         for quota in quotas:
             missing = [name for name in _needs(step) if not _has_room(quota, name, taken, step)]
             if missing:
-                yield _message(step, quota, missing, taken)
+                yield step, _message(step, quota, missing, taken)
         taken = _sum((taken, _change(step)))
 
 

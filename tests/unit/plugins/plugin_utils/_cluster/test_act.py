@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -56,6 +57,11 @@ def step(operation: Operation, name: str, group: str | None = None) -> Step:
     return Step(operation, live or config_map(name), group, live, patch=[] if operation == "patch" else None)
 
 
+def leaf(kind: str, operation: Operation = "create") -> Step:
+    manifest = druid.rendered("StatefulSet") | {"kind": kind, "apiVersion": KINDS[kind].api_version}
+    return Step(operation, stored(manifest), "g", stored(manifest) if operation == "delete" else None)
+
+
 def removal(manifest: Manifest) -> Step:
     live = stored(manifest)
     return Step("delete", live, None, live)
@@ -75,6 +81,12 @@ DEPENDING: list[tuple[str, list[Step], str, str]] = [
     ("a removed group after one that stays", [step("delete", "a"), step("delete", "b")], "F+", "!!"),
     ("a deletion of another group", [step("create", "a", "g"), step("delete", "b", "h")], "F+", "!!"),
     ("an autoscaler before its group", [step("delete", "a", "g"), step("create", "b", "g")], "F-", "!."),
+    ("an Ingress before its group's last", [leaf("Ingress"), step("create", "b", "g")], "F+", "!!"),
+    ("a budget before a removed group", [leaf("PodDisruptionBudget"), step("delete", "b")], "F+", "!!"),
+    ("an autoscaler that is applied", [leaf("HorizontalPodAutoscaler"), step("create", "b", "g")], "F+", "!!"),
+    ("a removed autoscaler", [leaf("HorizontalPodAutoscaler", "delete"), step("create", "b", "g")], "F-", "!."),
+    ("an Ingress after its group", [step("create", "b", "g"), leaf("Ingress")], "F-", "!."),
+    ("a finalizer after an Ingress", [leaf("Ingress"), step("patch", "b")], "F-", "!."),
     ("a finalizer after a failure", [step("delete", "a"), step("patch", "b")], "F-", "!."),
     ("a finalizer after a group's failure", [step("create", "a", "g"), step("patch", "b")], "F-", "!."),
     ("claims after a workload", [removal(WORKLOAD), removal(claim()), step("patch", "b")], "F--", "!.."),

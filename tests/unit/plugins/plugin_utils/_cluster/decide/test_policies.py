@@ -16,12 +16,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.def
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
+    drop_blocked,
+    rejection,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import union
@@ -126,6 +129,29 @@ HELD: list[tuple[list[Finding], list[str | None]]] = [
     ([Finding("R", "m")], []),
     ([Finding("R", "m", "a"), Finding("R", "m")], []),
 ]
+
+
+def leaf(kind: str, group: str = "a") -> Step:
+    return Step("create", {"kind": kind, "metadata": {"name": "n"}}, group)
+
+
+@pytest.mark.parametrize("kind", LEAVES)
+def test_an_object_on_which_nothing_depends_is_blocked_alone(kind: str) -> None:
+    refused = leaf(kind)
+    finding = rejection(refused, "R", "No.")
+    assert (finding.message, finding.group) == ("No. It blocks no other object.", "a")
+    assert drop_blocked((*STEPS, refused, *REMOVALS), [finding]) == (*STEPS, *REMOVALS)
+    assert deferred_removals(draft(druid.cluster(), None, REMOVALS, [finding])) == ()
+    # A blocked group blocks the object, too.
+    assert drop_blocked((*STEPS, refused), [Finding("R", "m", "a")]) == (STEPS[0], STEPS[2])
+
+
+def test_the_removal_of_an_autoscaler_is_no_leaf() -> None:
+    """The autoscaler would revert the replicas that the group gets."""
+    live = {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "n"}}
+    assert not Step("delete", live, "a", live).is_leaf
+    assert rejection(STEPS[1], "R", "No.") == Finding("R", "No. Nothing of group a is changed.", "a")
+    assert rejection(STEPS[0], "R", "No.") == Finding("R", "No. Nothing is changed.")
 
 
 @pytest.mark.parametrize(("findings", "groups"), HELD)

@@ -92,6 +92,16 @@ def test_beyond(steps: list[Step], hard: dict[str, str], used: dict[str, str], w
         assert finding.message.endswith(" Nothing of group g is changed.")
 
 
+def test_a_leaf_is_refused_alone() -> None:
+    """It uses nothing then, and in a blocked group neither."""
+    first, second = (step(other("Ingress"), group) for group in "ab")
+    [finding] = beyond([step(service()), first, second], [quota({"count/ingresses.networking.k8s.io": "1"})])
+    assert (finding.group, finding.object) == ("b", "Ingress Ingress")
+    blocked = [step(service(), "a"), step(service(), "a"), first, second]
+    [finding] = beyond(blocked, [quota({"services": "1", "count/ingresses.networking.k8s.io": "1"})])
+    assert (finding.group, finding.object) == ("a", None)
+
+
 def test_the_first_groups_get_what_is_left() -> None:
     steps = [step(service(), group) for group in ("a", "a", "b", "b", "c")]
     findings = beyond(steps, [quota({"services": "3"})])

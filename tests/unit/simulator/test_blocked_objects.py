@@ -1,0 +1,39 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An object on which nothing depends blocks only itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, NEW_IMAGE, Cluster, Group
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Edit, Run
+from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
+
+
+@pytest.mark.parametrize("kind", ["PodDisruptionBudget", "HorizontalPodAutoscaler"])
+def test_a_refused_object_blocks_nothing_else(kind: str) -> None:
+    observer = Observer("playbook")
+    observer.act(Create(Cluster({"brokers": Group(autoscaler=(1, 3))})))
+    observer.converge()
+    world = observer.subject.world
+
+    def refuse(live: dict[str, Any]) -> str | None:
+        return "no" if live["kind"] == kind else None
+
+    world.server.admit = refuse
+    missing = world.store.get(kind, NAMESPACE, "druid-c-brokers")
+    assert missing is not None
+    world.store.delete(missing)
+    observer.act(Edit("image", NEW_IMAGE))
+    observer.act(Run("playbook"))
+    live = world.store.get("StatefulSet", NAMESPACE, "druid-c-brokers")
+    assert live is not None
+    assert live["spec"]["template"]["spec"]["containers"][0]["image"] == NEW_IMAGE
+    report = observer.subject.run("playbook")
+    assert report is not None
+    assert [finding.object for finding in report.problems] == [f"{kind} druid-c-brokers"]
+    observer.converge()
