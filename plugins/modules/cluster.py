@@ -179,7 +179,8 @@ changed:
 plan:
   description:
     - The changes that were made, or would be in check mode, one per line.
-    - Then the restarts in their order, the changes in Druid, and the blocked changes.
+    - Then the restarts in their order, what else happens because of the changes, the changes in Druid, and the blocked
+      changes. What deletes a PVC ends in C((destructive\)).
   type: list
   elements: str
   returned: always
@@ -188,7 +189,8 @@ plan:
 diff:
   description:
     - The object before and after each change in RV(plan) as YAML, predicted in check mode. Secrets are masked.
-    - The restarts in their order are in C(prepared), before the changes in Druid.
+    - A change that deletes a PVC, or makes Kubernetes delete it, has C(destructive=true).
+    - The restarts in their order, and what else happens, are in C(prepared), before the changes in Druid.
   type: list
   elements: dict
   returned: when the options are valid
@@ -205,6 +207,10 @@ diff:
         data:
           runtime.properties: druid.service=new
         kind: ConfigMap
+destructive:
+  description: Whether a PVC was deleted, or would be in check mode, by a change or because of it.
+  type: bool
+  returned: when the options are valid
 generation:
   description: The generation of the resource that was reconciled.
   type: int

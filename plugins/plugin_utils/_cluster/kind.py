@@ -56,6 +56,6 @@ DRUID = Kind(
     submitted=_submitted,
     delete_resource=delete_resource,
     delete_without_resource=delete_without_resource,
-    output=Output(plan_output.lines, plan_output.diff, _details, _hint),
+    output=Output(plan_output.lines, plan_output.diff, _details, _hint, plan_output.flags),
     telemetry=TELEMETRY,
 )

@@ -23,6 +23,14 @@ Operation = Literal["create", "update", "recreate", "delete", "patch"]
 
 
 @dataclass(frozen=True)
+class Effect:
+    """What a controller does because of a step, as a line of the plan; `is_destructive`: it deletes a PVC."""
+
+    text: str
+    is_destructive: bool = False
+
+
+@dataclass(frozen=True)
 class Step:
     """One write. `group` is the key of its group, None for shared objects.
 
@@ -30,7 +38,8 @@ class Step:
     `managed_fields` the field ownership that must be set before, `patch` a JSON patch instead of an apply.
     `initial` is the manifest of the creation, if it has more fields than the applied one: initial replicas of an
     autoscaled workload, or fields of other managers in a recreated object. `releases` are the uids of the owners that
-    the step separates from their PVCs, so that the PVCs are retained when one of the owners is deleted.
+    the step separates from their PVCs, so that the PVCs are retained when one of the owners is deleted. `effects` is
+    what controllers do because of it; a decision has them only in its result.
     """
 
     operation: Operation
@@ -42,6 +51,7 @@ class Step:
     patch: list[dict[str, Any]] | None = None
     initial: Manifest | None = None
     releases: frozenset[str] = frozenset()
+    effects: tuple[Effect, ...] = ()
 
     @property
     def key(self) -> ObjectKey:
@@ -51,6 +61,12 @@ class Step:
     def has_duplicate_keys(self) -> bool:
         """True when an object is created with duplicate keys in its pod template: the server rejects an apply."""
         return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
+
+    @property
+    def is_destructive(self) -> bool:
+        """True when a PVC is deleted, by the step or because of it."""
+        is_deletion = self.operation == "delete" and self.key.kind == "PersistentVolumeClaim"
+        return is_deletion or any(effect.is_destructive for effect in self.effects)
 
     @property
     def is_apply(self) -> bool:
@@ -101,6 +117,11 @@ class Plan(plan.Plan[Step]):
     @property
     def changes(self) -> bool:
         return bool(self.steps or self.in_druid)
+
+    @property
+    def is_destructive(self) -> bool:
+        """True when a step deletes a PVC, or causes its deletion."""
+        return any(step.is_destructive for step in self.steps)
 
     @property
     def restarting_steps(self) -> tuple[Step, ...]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan as text: one diff per object, one line per step, and the restarts."""
+"""A plan as text: one diff per object, one line per step, the restarts, and the effects."""
 
 from __future__ import annotations
 
@@ -18,16 +18,27 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
+DESTRUCTIVE = " (destructive)"
 _VERBS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
 _REMARKS = {"patch": " (finalizer)", "recreate": " (immutable field; pods keep running)"}
 
 
 def lines(plan: Plan) -> list[str]:
-    """Return the plan as lines: each step, the restarts in order, the changes in Druid, the problems."""
-    steps = [f"{_VERBS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}" for step in plan.steps]
+    """Return the plan as lines: each step, the restarts in order, the effects, the changes in Druid, the problems."""
+    steps = [f"{_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.steps]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
-    return [*steps, *restart_lines(plan.steps), *in_druid, *findings]
+    return [*steps, *restart_lines(plan.steps), *effect_lines(plan.steps), *in_druid, *findings]
+
+
+def _line(step: Step) -> str:
+    return f"{_VERBS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}"
+
+
+def effect_lines(steps: Iterable[Step]) -> list[str]:
+    """Return a line for each effect of the steps."""
+    effects = (effect for step in steps for effect in step.effects)
+    return [f"{effect.text}{DESTRUCTIVE if effect.is_destructive else ''}" for effect in effects]
 
 
 def restart_lines(steps: Iterable[Step]) -> list[str]:
@@ -64,14 +75,19 @@ def _strategy(step: Step) -> Mapping[str, Any]:
     return (step.after or {})["spec"].get("updateStrategy") or {}
 
 
-def diff(plan: Plan) -> list[dict[str, str]]:
-    """Return the diff for Ansible's callbacks: per object, then the restarts, then per change in Druid."""
-    replaced = restart_lines(plan.steps)
+def flags(plan: Plan) -> dict[str, bool]:
+    """Return the fields of the result that a pipeline can stop on."""
+    return {"destructive": plan.is_destructive}
+
+
+def diff(plan: Plan) -> list[dict[str, Any]]:
+    """Return the diff for Ansible's callbacks: per object, then restarts and effects, then per change in Druid."""
+    replaced = [*restart_lines(plan.steps), *effect_lines(plan.steps)]
     prepared = [{"prepared": "\n".join(replaced) + "\n"}] if replaced else []
     return [*map(_entry, plan.steps), *prepared, *map(_entry_in_druid, plan.in_druid)]
 
 
-def _entry(step: Step) -> dict[str, str]:
+def _entry(step: Step) -> dict[str, Any]:
     before, after = masked_pair(_essence(step.live), _essence(_after(step)))
     where = f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}"
     return {
@@ -79,6 +95,7 @@ def _entry(step: Step) -> dict[str, str]:
         "after_header": f"{where}{'' if _after(step) else ' (absent)'}",
         "before": _yaml(before),
         "after": _yaml(after),
+        **({"destructive": True} if step.is_destructive else {}),
     }
 
 

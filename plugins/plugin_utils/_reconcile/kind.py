@@ -34,9 +34,14 @@ def no_hint(_outcome: Outcome[Any], _request: Request[Any]) -> str:
     return ""
 
 
+def no_flags(_plan: Any) -> Mapping[str, Any]:
+    """Return no fields."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Output(Generic[_Plan]):
-    """The result for Ansible: the plan as lines, its diff, and fields of the status.
+    """The result for Ansible: the plan as lines, its diff, fields of the status, and fields of the plan (`flags`).
 
     `hint` returns what to do about a task that timed out, or an empty text.
     """
@@ -45,6 +50,7 @@ class Output(Generic[_Plan]):
     diff: Callable[[_Plan], list[dict[str, Any]]]
     details: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     hint: Callable[[Outcome[_Plan], Request[Any]], str] = no_hint
+    flags: Callable[[_Plan], Mapping[str, Any]] = no_flags
 
 
 @dataclass(frozen=True)

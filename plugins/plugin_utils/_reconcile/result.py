@@ -37,6 +37,7 @@ def of_outcome(
         "changed": outcome.changed,
         "plan": kind.output.lines(outcome.plan),
         "diff": kind.output.diff(outcome.plan),
+        **kind.output.flags(outcome.plan),
         **(_of_report(kind, outcome.report) if outcome.report else {}),
     }
     if outcome.warnings:

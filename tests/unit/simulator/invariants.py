@@ -163,4 +163,5 @@ def _texts(report: Report[Plan]) -> Iterator[str]:
 def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:
     """Return the PVCs that the plan names as deleted."""
     named = {step.key.name for step in report.plan.steps if step.key.kind == CLAIM and step.operation == "delete"}
-    return named | {name for name in claims for text in lines(report.plan) if name in text.split()}
+    deletions = [text.split() for text in lines(report.plan) if text.startswith("delete ")]
+    return named | {name for name in claims for words in deletions if name in words}

@@ -30,3 +30,37 @@ def test_plan_names_the_pvcs_that_go(action: Action) -> None:
     observer.converge()
     gone = before.keys() - observer.claims().keys()
     assert planned_deletions(planned, before) == gone
+    assert planned.plan.is_destructive == bool(gone)
+
+
+SCALED = Cluster({"brokers": Group(when_scaled="Delete", replicas=3), "historicals": Group()})
+AUTOSCALED = Cluster({"brokers": Group(when_scaled="Delete", autoscaler=(3, 5), replicas=1), "historicals": Group()})
+RETAINED = Cluster({"brokers": Group(replicas=3), "historicals": Group()})
+
+
+@pytest.mark.parametrize(
+    ("cluster", "action", "number"),
+    [
+        (SCALED, Edit("replicas", 1, "brokers"), 2),
+        (SCALED, Edit("replicas", 4, "brokers"), 0),
+        (SCALED, Edit("stopped", True, "brokers"), 0),
+        (RETAINED, Edit("replicas", 1, "brokers"), 0),
+        (AUTOSCALED, Edit("autoscaler", None, "brokers"), 2),
+        (AUTOSCALED, Edit("autoscaler", (1, 2), "brokers"), 1),
+        (AUTOSCALED, Edit("autoscaler", (2, 4), "brokers"), 0),
+    ],
+    ids=str,
+)
+def test_plan_names_the_pvcs_that_go_with_pods(cluster: Cluster, action: Action, number: int) -> None:
+    observer = Observer("playbook")
+    observer.act(Create(cluster))
+    observer.converge()
+    before = observer.claims()
+    observer.act(action)
+    planned = observer.subject.run("playbook", check_mode=True)
+    assert planned is not None
+    observer.converge()
+    gone = before.keys() - observer.claims().keys()
+    assert len(gone) == number
+    assert planned_deletions(planned, before) == gone
+    assert planned.plan.is_destructive == bool(gone)

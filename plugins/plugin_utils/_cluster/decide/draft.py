@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -40,7 +41,7 @@ class Draft:
 
     def plan(self) -> Plan:
         """Return the plan."""
-        return Plan(self.steps, self.findings, self.inputs.desired.warnings)
+        return Plan(with_effects(self.steps, self.inputs.live), self.findings, self.inputs.desired.warnings)
 
 
 # Findings about the draft, or what is needed to judge it.

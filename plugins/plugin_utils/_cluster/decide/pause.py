@@ -25,7 +25,7 @@ def without_steps(plan: Plan, paused: Finding) -> Plan:
 def _pending(plan: Plan) -> Finding | None:
     if not (plan.changes or plan.findings):
         return None
-    changes = [f"{step.operation} {step.key}" for step in plan.steps]
+    changes = [f"{step.operation} {step.key}{' (destructive)' if step.is_destructive else ''}" for step in plan.steps]
     changes += [step.title for step in plan.in_druid]
     pending = [pending_changes(changes)] if changes else []
     blocking = [finding.message for finding in plan.findings]

@@ -45,6 +45,7 @@ def test_tells_names_and_words() -> None:
         DRUID, REQUEST, Outcome(found.plan, True, report=found, warnings=("Beware.",)), fail_when_blocked=True
     )
     assert returned == {
+        "destructive": False,
         "changed": True,
         "name": "c",
         "namespace": "ns",
@@ -87,7 +88,14 @@ def test_tells_what_is_wrong(outcome: Outcome[Plan], message: str, fail_when_blo
 
 def test_nothing_to_report_on() -> None:
     returned = of_outcome(DRUID, REQUEST, Outcome(Plan()), fail_when_blocked=True)
-    assert returned == {"changed": False, "name": "c", "namespace": "ns", "plan": [], "diff": []}
+    assert returned == {
+        "changed": False,
+        "name": "c",
+        "namespace": "ns",
+        "plan": [],
+        "diff": [],
+        "destructive": False,
+    }
 
 
 ERRORS: list[tuple[DruidopsError, bool, bool]] = [

@@ -1,0 +1,46 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The pods and PVCs that a StatefulSet has above a number of replicas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+
+
+def replicas(workload: Manifest) -> int:
+    """Return the replicas of a workload; Kubernetes defaults to 1."""
+    return int(workload["spec"].get("replicas", 1))
+
+
+def deletes_scaled_pvcs(stateful_set: Manifest) -> bool:
+    """True when the StatefulSet controller deletes the PVCs of the pods that it stops."""
+    policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+    return bool(policy.get("whenScaled") == "Delete")
+
+
+def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
+    """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
+    for pod in observed.of_kind("Pod"):
+        found = re.fullmatch(rf"{re.escape(name)}-([0-9]+)", pod["metadata"]["name"])
+        if found and int(found[1]) >= ordinal:
+            yield int(found[1])
+
+
+def pvcs_above(stateful_set: Manifest, ordinal: int, observed: Observed) -> list[str]:
+    """Return the names of the PVCs of the StatefulSet's pods from `ordinal` on, except terminating ones."""
+    templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
+    stems = "|".join(re.escape(template["metadata"]["name"]) for template in templates)
+    pattern = re.compile(rf"(?:{stems})-{re.escape(stateful_set['metadata']['name'])}-([0-9]+)")
+    matches = (
+        pattern.fullmatch(live["metadata"]["name"])
+        for live in observed.of_kind("PersistentVolumeClaim")
+        if not is_terminating(live)
+    )
+    found = [match for match in matches if match is not None and int(match[1]) >= ordinal]
+    return [match[0] for match in sorted(found, key=lambda match: (int(match[1]), match[0]))]
