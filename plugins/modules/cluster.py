@@ -225,7 +225,9 @@ nodes:
   returned: when the cluster was reconciled
   sample: 5/6
 conditions:
-  description: The conditions Ready, Progressing, Degraded and Paused, as in the status of the resource.
+  description:
+    - The conditions Ready, Progressing, Degraded and Paused, as in the status of the resource.
+    - While there are warnings about the specification, also the condition Warnings.
   type: list
   elements: dict
   returned: when the cluster was reconciled

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import warnings_message
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -53,6 +55,21 @@ def problem_texts(results: Iterable[Result], findings: Iterable[Finding]) -> tup
 def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:
     """Return a warning for each message about retained PVCs of a deleted cluster."""
     return tuple(EventText("Warning", reasons.PVCS_RETAINED, text) for text in warnings)
+
+
+def new_warnings(change: StatusChange, plan: Plan) -> tuple[EventText, ...]:
+    """Return an event for each warning that the condition Warnings did not have before.
+
+    Warnings about a write are not in that condition: they are new if something was written, or the spec was changed.
+    """
+    before, after = warnings_message(change.before), warnings_message(change.after)
+    # The CRD of the Go operator drops the conditions, so that any warning would seem to be new in each reconcile.
+    is_known = not change.before or "conditions" in change.before
+    if not (plan.changes or (is_known and (before != after or change.is_new_generation))):
+        return ()
+    reported = {before, *(finding.message for finding in plan.findings)}
+    texts = (text for text in change.warnings if text not in before and text not in reported)
+    return tuple(EventText("Warning", reasons.SPEC_WARNING, text) for text in texts)
 
 
 def _done(step: Step) -> EventText:

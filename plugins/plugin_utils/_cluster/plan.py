@@ -110,9 +110,13 @@ def noop(step: Step) -> None:
 
 @dataclass(frozen=True)
 class Plan(plan.Plan[Step]):
-    """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes."""
+    """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes.
+
+    `warnings` are about the spec and the live state, `rollout_warnings` about the steps.
+    """
 
     in_druid: tuple[DruidChange, ...] = ()
+    rollout_warnings: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -130,4 +134,8 @@ class Plan(plan.Plan[Step]):
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
-        return replace(super().following(earlier), in_druid=(*earlier.in_druid, *self.in_druid))
+        return replace(
+            super().following(earlier),
+            in_druid=(*earlier.in_druid, *self.in_druid),
+            rollout_warnings=(*earlier.rollout_warnings, *self.rollout_warnings),
+        )

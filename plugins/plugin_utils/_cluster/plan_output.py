@@ -28,7 +28,12 @@ def lines(plan: Plan) -> list[str]:
     steps = [f"{_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.steps]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
-    return [*steps, *restart_lines(plan.steps), *effect_lines(plan.steps), *in_druid, *findings]
+    return [*steps, *_consequences(plan), *in_druid, *findings]
+
+
+def _consequences(plan: Plan) -> list[str]:
+    warnings = [f"warning: {text}" for text in plan.rollout_warnings]
+    return [*restart_lines(plan.steps), *effect_lines(plan.steps), *warnings]
 
 
 def _line(step: Step) -> str:
@@ -82,8 +87,8 @@ def flags(plan: Plan) -> dict[str, bool]:
 
 def diff(plan: Plan) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects, then per change in Druid."""
-    replaced = [*restart_lines(plan.steps), *effect_lines(plan.steps)]
-    prepared = [{"prepared": "\n".join(replaced) + "\n"}] if replaced else []
+    consequences = _consequences(plan)
+    prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
     return [*map(_entry, plan.steps), *prepared, *map(_entry_in_druid, plan.in_druid)]
 
 

@@ -50,14 +50,22 @@ class Reconciled:
 def _completed(done: Reconciled, check_mode: bool) -> Completed[Plan]:
     plan = replace(done.plan, findings=(*done.plan.findings, *_failures(done.results)))
     if not check_mode:
-        plan = replace(plan, steps=tuple(result.step for result in done.results if result.is_done))
-    return Completed(done.resource, plan, plan.warnings, _is_gone(done.results))
+        steps = tuple(result.step for result in done.results if result.is_done)
+        plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if steps else ())
+    return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_gone(done.results))
 
 
-def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, _masked: Masked) -> dict[str, Any]:
+def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
     observed = predicted(done.observed, plan.steps) if check_mode else done.observed
     previous = done.resource.get("status") or {}
-    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid)
+    warnings = () if is_terminating(done.resource) else tuple(map(masked, _lasting_warnings(plan)))
+    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, warnings)
+
+
+def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
+    """Return the warnings that are not the message of a finding, which has its own condition."""
+    reported = {finding.message for finding in plan.findings}
+    return tuple(text for text in plan.warnings if text not in reported)
 
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
@@ -95,6 +103,8 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
         return
     yield from events.done_texts(done.results)
     yield from events.in_druid_texts(completed.plan.in_druid)
+    if not is_terminating(done.resource):
+        yield from events.new_warnings(change, completed.plan)
     if change.has_new_problems:
         yield from events.problem_texts(done.results, completed.plan.findings)
 

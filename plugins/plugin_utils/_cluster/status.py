@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
+WARNINGS = "Warnings"
 # Not Ready, but requested by the user: there is nothing to wait for.
 _USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
 # Field of the Go operator's status -> the kind whose names it lists.
@@ -48,11 +49,15 @@ def status(
     previous: Mapping[str, Any],
     now: datetime,
     normalized_in_druid: Mapping[str, str] | None = None,
+    warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
     conditions = with_transition_times(
-        _conditions(cluster, states, _changing_groups(cluster, observed, states, findings), findings),
+        [
+            *_conditions(cluster, states, _changing_groups(cluster, observed, states, findings), findings),
+            *_warnings(warnings),
+        ],
         previous.get("conditions") or (),
         cluster.generation,
         now,
@@ -159,6 +164,16 @@ def _paused(findings: Sequence[Finding]) -> Condition:
     if pause is None:
         return condition("Paused", False, reasons.NOT_PAUSED, "The resource is reconciled.")
     return condition("Paused", True, pause.reason, pause.message)
+
+
+def _warnings(warnings: Sequence[str]) -> list[Condition]:
+    """Return the condition Warnings, which there is only while there are warnings."""
+    return [condition(WARNINGS, True, reasons.SPEC_WARNING, join_limited(warnings, " | "))] if warnings else []
+
+
+def warnings_message(document: Mapping[str, Any]) -> str:
+    """Return the message of the condition Warnings of a status."""
+    return "".join(each["message"] for each in document.get("conditions") or () if each["type"] == WARNINGS)
 
 
 def _first(findings: Iterable[Finding], *expected: str) -> Finding | None:

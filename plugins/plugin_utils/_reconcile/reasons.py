@@ -41,6 +41,7 @@ REJECTED_BY_API_SERVER = "RejectedByAPIServer"
 CONFLICTING_OPERATOR = "ConflictingOperator"
 PODS_WOULD_BE_ORPHANED = "PodsWouldBeOrphaned"
 REMOVAL_DEFERRED = "RemovalDeferred"
+SPEC_WARNING = "SpecWarning"
 
 # Conditions of a DruidIngestion.
 RUNNING = "Running"
@@ -89,6 +90,7 @@ OF_DRUID = _SHARED | {
     CONFLICTING_OPERATOR,
     PODS_WOULD_BE_ORPHANED,
     REMOVAL_DEFERRED,
+    SPEC_WARNING,
 }
 OF_INGESTION = _SHARED | {
     RUNNING,
@@ -126,7 +128,6 @@ TASK_SUBMITTED = "TaskSubmitted"
 SUPERVISOR_TERMINATED = "SupervisorTerminated"
 TASK_SHUT_DOWN = "TaskShutDown"
 TASKS_ORPHANED = "TasksOrphaned"
-SPEC_WARNING = "SpecWarning"
 EVENTS_OMITTED = "EventsOmitted"
 
 EVENTS_OF_DRUID = frozenset(
@@ -138,6 +139,7 @@ EVENTS_OF_DRUID = frozenset(
         DELETE_SUCCEEDED,
         DELETE_FAILED,
         PVCS_RETAINED,
+        SPEC_WARNING,
         EVENTS_OMITTED,
     }
 )

@@ -117,6 +117,11 @@ class StatusChange:
         """True when the condition Degraded changed: an unchanged problem is in the conditions only."""
         return degraded(self.before) != degraded(self.after)
 
+    @property
+    def is_new_generation(self) -> bool:
+        """True when the status is about another generation than before."""
+        return self.before.get("observedGeneration") != self.after.get("observedGeneration")
+
 
 def ready_message(status: Mapping[str, Any]) -> str:
     """Return the message of the condition Ready."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
@@ -92,7 +93,7 @@ def decide(inputs: Inputs) -> Plan | Need:
     if isinstance(draft, Need):
         return draft
     plan = draft.plan()
-    return Plan((*kept, *plan.steps), plan.findings, plan.warnings)
+    return replace(plan, steps=(*kept, *plan.steps))
 
 
 def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:

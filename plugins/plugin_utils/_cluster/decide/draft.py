@@ -12,6 +12,8 @@ from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_growth import undersized_pvcs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_warnings import rollout_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -41,7 +43,9 @@ class Draft:
 
     def plan(self) -> Plan:
         """Return the plan."""
-        return Plan(with_effects(self.steps, self.inputs.live), self.findings, self.inputs.desired.warnings)
+        inputs, steps = self.inputs, with_effects(self.steps, self.inputs.live)
+        warnings = (*inputs.desired.warnings, *undersized_pvcs(inputs))
+        return Plan(steps, self.findings, warnings, rollout_warnings=rollout_warnings(steps, inputs))
 
 
 # Findings about the draft, or what is needed to judge it.

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sca
     pods_above,
     pvcs_above,
     replicas,
+    template_names,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Effect, Step
@@ -87,7 +88,7 @@ def _scaled(workload: Manifest, before: int, after: int, state: _State) -> Itera
         return
     # The controller deletes the PVC of each pod that it stops, those of an earlier change included.
     ordinals = {*range(after, before), *pods_above(key.name, after, state.observed)}
-    for name in pvcs_above(workload, after, state.observed):
+    for name in pvcs_above(key.name, template_names(workload), after, state.observed):
         if int(name.rpartition("-")[2]) in ordinals:
             yield Effect(f"delete {CLAIM} {name} (whenScaled: Delete)", is_destructive=True)
 
@@ -100,7 +101,7 @@ def _stopped(key: ObjectKey, number: int) -> Iterator[Effect]:
 def _retained(workload: Manifest, ordinal: int, state: _State) -> Iterator[Effect]:
     if workload["kind"] != "StatefulSet":
         return
-    found = pvcs_above(workload, ordinal, state.observed)
+    found = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, state.observed)
     kept = [name for name in found if not state.is_deleted(ObjectKey(CLAIM, name))]
     if kept:
         number = f"{len(kept)} PVC{'' if len(kept) == 1 else 's'}"

@@ -7,24 +7,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_sizes import (
+    Size,
+    requested,
+    requests_of_templates,
+    size_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
-
-
-class _Size(NamedTuple):
-    """The size of a PVC or of a volume claim template."""
-
-    name: str
-    text: str
-    amount: Decimal
 
 
 def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
@@ -37,8 +33,8 @@ def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
     workload = observed.workload(group)
     if workload is None or group.is_deployment:
         return
-    old = _requests(workload["spec"].get("volumeClaimTemplates") or [])
-    new = _requests(group.concatenated("volumeClaimTemplates"))
+    old = requests_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
+    new = requests_of_templates(group.concatenated("volumeClaimTemplates"))
     for name in sorted(old.keys() & new.keys()):
         if new[name].amount < old[name].amount:
             largest = max(_sizes(f"{name}-{group.unique_name}", observed), key=_amount, default=None)
@@ -46,7 +42,7 @@ def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
                 yield Finding(reasons.INVALID_SPEC, _message(group, name, new[name], largest), group.key)
 
 
-def _message(group: Group, name: str, asked: _Size, largest: _Size) -> str:
+def _message(group: Group, name: str, asked: Size, largest: Size) -> str:
     return (
         f"spec.nodes[{group.key}].volumeClaimTemplates[{name}]: {asked.text} is less than the {largest.text} of PVC "
         f"{largest.name}, and a PVC cannot shrink. Request {largest.text} or more. "
@@ -54,18 +50,7 @@ def _message(group: Group, name: str, asked: _Size, largest: _Size) -> str:
     )
 
 
-def _requests(templates: list[Mapping[str, Any]]) -> dict[str, _Size]:
-    """Return the request of each volume claim template."""
-    named = (((template.get("metadata") or {}).get("name", ""), template) for template in templates)
-    found = {name: _size(name, _requested(template)) for name, template in named}
-    return {name: size for name, size in found.items() if size is not None}
-
-
-def _requested(claim: Mapping[str, Any]) -> Any:
-    return (((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}).get("storage")
-
-
-def _sizes(stem: str, observed: Observed) -> Iterator[_Size]:
+def _sizes(stem: str, observed: Observed) -> Iterator[Size]:
     """Yield the size of each PVC of the template: the request, or the capacity if that is less.
 
     A volume can be larger than the request, and smaller during an expansion.
@@ -73,16 +58,11 @@ def _sizes(stem: str, observed: Observed) -> Iterator[_Size]:
     for claim in observed.of_kind("PersistentVolumeClaim"):
         name = claim["metadata"]["name"]
         if re.fullmatch(rf"{re.escape(stem)}-[0-9]+", name):
-            texts = _requested(claim), ((claim.get("status") or {}).get("capacity") or {}).get("storage")
-            sizes = [size for text in texts if (size := _size(name, text)) is not None]
+            texts = requested(claim), ((claim.get("status") or {}).get("capacity") or {}).get("storage")
+            sizes = [size for text in texts if (size := size_of(name, text)) is not None]
             if sizes:
                 yield min(sizes, key=_amount)
 
 
-def _size(name: str, text: Any) -> _Size | None:
-    amount = quantity.parse(text)
-    return None if amount is None else _Size(name, str(text), amount)
-
-
-def _amount(size: _Size) -> Decimal:
+def _amount(size: Size) -> Decimal:
     return size.amount

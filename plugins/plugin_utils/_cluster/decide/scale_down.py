@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -32,11 +32,15 @@ def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
             yield int(found[1])
 
 
-def pvcs_above(stateful_set: Manifest, ordinal: int, observed: Observed) -> list[str]:
+def template_names(stateful_set: Manifest) -> list[str]:
+    """Return the names of the volume claim templates."""
+    return [template["metadata"]["name"] for template in stateful_set["spec"].get("volumeClaimTemplates") or ()]
+
+
+def pvcs_above(name: str, templates: Iterable[str], ordinal: int, observed: Observed) -> list[str]:
     """Return the names of the PVCs of the StatefulSet's pods from `ordinal` on, except terminating ones."""
-    templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
-    stems = "|".join(re.escape(template["metadata"]["name"]) for template in templates)
-    pattern = re.compile(rf"(?:{stems})-{re.escape(stateful_set['metadata']['name'])}-([0-9]+)")
+    stems = "|".join(map(re.escape, templates))
+    pattern = re.compile(rf"(?:{stems})-{re.escape(name)}-([0-9]+)")
     matches = (
         pattern.fullmatch(live["metadata"]["name"])
         for live in observed.of_kind("PersistentVolumeClaim")

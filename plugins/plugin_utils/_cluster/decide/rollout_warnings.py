@@ -1,0 +1,67 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Warnings about steps that make a part of Druid unavailable, since no step waits for the pods of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+
+def rollout_warnings(steps: Sequence[Step], inputs: Inputs) -> tuple[str, ...]:
+    """Return the warnings about these steps of a plan."""
+    return (*_restarts(steps, inputs), *_removals(steps), *_addresses(steps, inputs))
+
+
+def _restarts(steps: Sequence[Step], inputs: Inputs) -> Iterator[str]:
+    groups = [step.group for step in steps if step.restarts_pods and not _waits_for_deletion(step) and _runs(step)]
+    if len(groups) > 1 and inputs.cluster.spec.get("rollingDeploy"):
+        yield (
+            f"the groups {join_limited(map(str, groups))} restart at the same time: rollingDeploy has no effect yet. "
+            "To keep Druid available, change one group, wait until it is ready, then change the next one"
+        )
+
+
+def _removals(steps: Sequence[Step]) -> Iterator[str]:
+    for step in steps:
+        if step.removes_group and step.key.kind in WORKLOADS and _runs(step):
+            yield (
+                f"{step.key} is deleted without waiting for the pods of other groups, even if one of them replaces it. "
+                "To keep Druid available, add the new group first, wait until it is ready, then remove this one"
+            )
+
+
+def _addresses(steps: Sequence[Step], inputs: Inputs) -> Iterator[str]:
+    """Yield a warning for each deleted Service through which pods that keep running are addressed."""
+    restarting = {step.group for step in steps if step.restarts_pods}
+    for step in steps:
+        if step.operation != "delete" or step.key.kind != "Service":
+            continue
+        lost = [
+            pod["metadata"]["name"]
+            for group in inputs.cluster.groups
+            if group.key not in restarting
+            for pod in inputs.live.pods_of(group)
+            if pod["spec"].get("subdomain") == step.key.name and not is_terminating(pod)
+        ]
+        if lost:
+            yield (
+                f"{step.key} is deleted, and the names under it of the pods {join_limited(sorted(lost))} no longer "
+                "resolve until these pods restart. Restart them, or keep the Service"
+            )
+
+
+def _runs(step: Step) -> bool:
+    return step.live is not None and replicas(step.live) > 0
+
+
+def _waits_for_deletion(step: Step) -> bool:
+    strategy = (step.after or {}).get("spec", {}).get("updateStrategy") or {}
+    return bool(strategy.get("type") == "OnDelete")
