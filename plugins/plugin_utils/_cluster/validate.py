@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     Group,
     ReferenceKey,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -151,6 +152,23 @@ def _node_type(group: Group) -> Iterator[Problem]:
     if group.node_type not in ROLLOUT_ORDER:
         remedy = "use one of " + ", ".join(sorted(ROLLOUT_ORDER))
         yield Problem(_path(group, "nodeType"), group.node_type, "is not a Druid service", remedy)
+
+
+def _kind(group: Group) -> Iterator[Problem]:
+    kind = group.node.get("kind") or "StatefulSet"
+    # In another spelling it is a StatefulSet, too, as the user wants.
+    if kind not in WORKLOADS and kind.lower() != "statefulset":
+        remedy = "use Deployment, or StatefulSet, which the Go operator creates for any other kind"
+        yield Problem(_path(group, "kind"), kind, "is not a supported kind of workload", remedy)
+
+
+def _deployment_claims(group: Group) -> Iterator[Problem]:
+    templates = group.node.get("volumeClaimTemplates") or []
+    if group.is_deployment and templates:
+        found = [(template.get("metadata") or {}).get("name", "") for template in templates]
+        message = "cannot be PVC templates of a Deployment, whose pods share their volumes"
+        remedy = "remove them, and use persistentVolumeClaim or volumes, or set kind to StatefulSet"
+        yield Problem(_path(group, "volumeClaimTemplates"), found, message, remedy)
 
 
 def _unique_name(group: Group) -> Iterator[Problem]:
@@ -300,6 +318,8 @@ _CLUSTER_RULES = (
 )
 _GROUP_RULES = (
     _node_type,
+    _kind,
+    _deployment_claims,
     _unique_name,
     _node_labels,
     _overlay_labels,

@@ -2,16 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An object on which nothing depends blocks only itself."""
+"""An object on which nothing depends blocks only itself, and a refused spec changes nothing."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, NEW_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Edit, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
+from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
 
 @pytest.mark.parametrize("kind", ["PodDisruptionBudget", "HorizontalPodAutoscaler"])
@@ -37,3 +39,18 @@ def test_a_refused_object_blocks_nothing_else(kind: str) -> None:
     assert report is not None
     assert [finding.object for finding in report.problems] == [f"{kind} druid-c-brokers"]
     observer.converge()
+
+
+@pytest.mark.parametrize("by", ["operator", "playbook"])
+def test_a_refused_spec_changes_nothing_and_can_be_deleted(by: By) -> None:
+    observer = Observer(by)
+    observer.act(Create(Cluster()))
+    observer.converge()
+    before = observer.subject.world.store.of_kind("StatefulSet", "Deployment", "PersistentVolumeClaim", "Pod")
+    observer.act(Edit("kind", "DaemonSet", "brokers"))
+    report = observer.subject.run(by)
+    assert report is not None
+    assert [finding.reason for finding in report.problems] == [reasons.INVALID_SPEC]
+    observer.subject.world.settle()
+    assert observer.subject.world.store.of_kind("StatefulSet", "Deployment", "PersistentVolumeClaim", "Pod") == before
+    observer.delete()

@@ -35,6 +35,14 @@ def problems(cluster: Cluster) -> tuple[Problem, ...]:
 BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] = [
     ("no image", {}, {"image": ""}, [("spec.image", None)]),
     ("node type", {"nodeType": "brocker"}, {}, [(f"{HERE}.nodeType", "brocker")]),
+    ("kind", {"kind": "DaemonSet"}, {}, [(f"{HERE}.kind", "DaemonSet")]),
+    ("kind in lower case", {"kind": "deployment"}, {}, [(f"{HERE}.kind", "deployment")]),
+    (
+        "PVC templates of a Deployment",
+        {"kind": "Deployment", "volumeClaimTemplates": [CLAIM]},
+        {},
+        [(f"{HERE}.volumeClaimTemplates", [CLAIM["metadata"]["name"]])],
+    ),
     ("label", {"podLabels": {"a": "b c"}}, {}, [(f"{HERE}.podLabels[a]", "b c")]),
     ("label with line end", {"podLabels": {"a": "b\n"}}, {}, [(f"{HERE}.podLabels[a]", "b\n")]),
     ("long label", {}, {"podLabels": {"a": "b" * 64}}, [("spec.podLabels[a]", "b" * 64)]),

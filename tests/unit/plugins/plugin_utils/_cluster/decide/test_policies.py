@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import preconditions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide, preconditions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
@@ -431,3 +431,17 @@ def test_nobody_else_at_work(change: Any) -> None:
 
 def test_a_rollback_is_over_when_the_user_says_so() -> None:
     assert go_operator_conflict(inputs(annotated(**{"druid.apache.org/take-over": "true"}), contested())) == ()
+
+
+@pytest.mark.parametrize(
+    "node",
+    [{"kind": "DaemonSet"}, {"kind": "Deployment", **claims(("d", "1Gi"))}],
+    ids=["DaemonSet", "PVC templates of a Deployment"],
+)
+def test_what_the_go_operator_ignored_is_left_alone(node: dict[str, Any]) -> None:
+    """Nothing is written or removed, and the finalizer is set, so that the resource can be deleted."""
+    observed = running_with({}, claim("d", "1Gi"))
+    plan = decide(inputs(druid.cluster(node), observed))
+    assert isinstance(plan, Plan)
+    assert [(finding.reason, finding.group) for finding in plan.findings] == [(reasons.INVALID_SPEC, None)]
+    assert plan.steps == ()

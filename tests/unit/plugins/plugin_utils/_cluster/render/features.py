@@ -301,7 +301,8 @@ FEATURES: list[Case] = [
         "Deployment",
         ("spec", "volumeClaimTemplates"),
         None,
-        {"kind": "Deployment", "volumeClaimTemplates": [CLAIM]},
+        {"kind": "Deployment"},
+        {"volumeClaimTemplates": [CLAIM]},
     ),
     # Claims.
     Case(
