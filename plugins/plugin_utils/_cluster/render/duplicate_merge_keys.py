@@ -13,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.duplicate_variables import (
+    without_duplicate_variables,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import merge_key
 
 _POD_LISTS = ("volumes", "imagePullSecrets")
-_CONTAINER_LISTS = ("env", "ports", "volumeMounts")
+_CONTAINER_LISTS = ("ports", "volumeMounts")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -40,8 +43,12 @@ def without_duplicates(
 def _container(container: Mapping[str, Any], target_ports: Collection[str], warnings: list[str]) -> dict[str, Any]:
     thinned = dict(container)
     referenced = {*target_ports, *_probe_ports(container)}
+    owner = f"container {container.get('name')}"
+    if container.get("env"):
+        thinned["env"], found = without_duplicate_variables(container["env"])
+        warnings.extend(f"{owner}: {text}" for text in found)
     for field in _CONTAINER_LISTS:
-        _thin_out(thinned, field, f"container {container.get('name')}", referenced, warnings)
+        _thin_out(thinned, field, owner, referenced, warnings)
     return thinned
 
 
@@ -79,5 +86,5 @@ def _probe_ports(container: Mapping[str, Any]) -> set[str]:
 def _description(field: str, item: Mapping[str, Any]) -> str:
     if field == "ports":
         return f"port {item.get('name') or ''} ({item.get('containerPort')}/{item.get('protocol', 'TCP')})"
-    singular = {"env": "variable", "imagePullSecrets": "image pull secret", "volumes": "volume"}.get(field, "mount")
+    singular = {"imagePullSecrets": "image pull secret", "volumes": "volume"}.get(field, "mount")
     return f"{singular} {item.get('mountPath') if field == 'volumeMounts' else item.get('name')}"
