@@ -54,4 +54,12 @@ options:
     type: list
     elements: str
     default: []
+  ignored_variables:
+    description:
+      - Set by the role. Names of variables that begin with the prefix of the role's variables, and that are not the
+        role's. Any other unknown variable with that prefix is refused if it is within two edits of a known one,
+        otherwise a warning reports it.
+      - If this option is not set, variables are not checked.
+    type: list
+    elements: str
 """

@@ -48,7 +48,7 @@ def _hint(outcome: Outcome[Plan], request: Request[Options]) -> str:
 
 DRUID = Kind(
     name=names.KIND,
-    variable="druid_cluster_resource",
+    prefix="druid_cluster_",
     arguments=ARGUMENTS,
     to_options=to_options,
     plan=Plan,
@@ -58,4 +58,5 @@ DRUID = Kind(
     delete_without_resource=delete_without_resource,
     output=Output(plan_output.lines, plan_output.diff, _details, _hint, plan_output.flags),
     telemetry=TELEMETRY,
+    role_variables=("install_crds",),
 )

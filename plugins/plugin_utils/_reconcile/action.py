@@ -32,6 +32,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
     to_request,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import log_line
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.role_variables import (
+    UnknownVariables,
+    listed,
+    names_of,
+    unknown_variables,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 
 display = Display()
@@ -50,12 +56,19 @@ class ReconcileAction(ActionBase):
         """Run the reconcile that the task specifies, and return its result."""
         del tmp
         returned: dict[str, Any] = super().run(task_vars=task_vars)
+        unknown = self._unknown_variables(task_vars or {})
+        if unknown.error:
+            return {**returned, "changed": False, "failed": True, "msg": unknown.error}
+        if unknown.warning:
+            display.warning(unknown.warning)
         options = {**ARGUMENTS, **self.kind.arguments, **argument_spec()}
         _validation, arguments = self.validate_argument_spec(options, **CONSTRAINTS)
         began, meter = time.monotonic(), Meter()
         try:
             settings = self.kind.to_options(arguments, self._task.check_mode, meter)
             request = to_request(self.kind.name, arguments, settings, self._find_file)
+            if request.is_default_namespace:
+                _progress(request.name, f"in the namespace {request.namespace}, because none is specified")
             outcome = self._reconcile(arguments, request, meter)
             returned |= result.of_outcome(self.kind, request, outcome, arguments["fail_when_blocked"])
             measured: Outcome[Any] | DruidopsError = outcome
@@ -64,6 +77,15 @@ class ReconcileAction(ActionBase):
             returned |= result.of_error(error, arguments["fail_when_blocked"])
         self._publish(arguments, returned, measured, meter, time.monotonic() - began)
         return returned
+
+    def _unknown_variables(self, variables: Mapping[str, Any]) -> UnknownVariables:
+        """Return the unknown variables of the role; a task without the role does not set the option.
+
+        This comes before the validation of the options, which a mistyped variable can make incomplete.
+        """
+        prefix, ignored = self.kind.prefix, self._task.args.get("ignored_variables")
+        known = names_of(prefix, {**ARGUMENTS, **self.kind.arguments}, self.kind.role_variables)
+        return unknown_variables(prefix, known, () if ignored is None else variables, listed(ignored))
 
     def _reconcile(self, arguments: Mapping[str, Any], request: Request[Any], meter: Meter) -> Outcome[Any]:
         """Return the outcome of the reconcile; the operator tries it on its cache first."""

@@ -57,13 +57,14 @@ class Output(Generic[_Plan]):
 class Kind(Generic[_Options, _Plan]):
     """A kind of resource.
 
-    `variable` is the role's variable with the resource, `arguments` are options of the action besides the common ones.
+    The variables of the role begin with `prefix`: one per option, and `role_variables`. `arguments` are options of the
+    action besides the common ones.
     `reconcile` observes, decides, acts and reports. `submitted` returns the plan of the write of the resource itself.
     `delete_without_resource` deletes what was reconciled without a resource.
     """
 
     name: str
-    variable: str
+    prefix: str
     arguments: Mapping[str, Any]
     to_options: Callable[[Mapping[str, Any], bool, Meter], _Options]
     plan: type[_Plan]
@@ -73,3 +74,4 @@ class Kind(Generic[_Options, _Plan]):
     delete_without_resource: Delete[_Options, _Plan]
     output: Output[_Plan]
     telemetry: Telemetry[_Plan]
+    role_variables: tuple[str, ...] = ()

@@ -39,6 +39,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "cache_kubeconfig": {"type": "str"},
     "metrics_url": {"type": "str"},
     "metrics_namespaces": {"type": "list", "elements": "str", "default": []},
+    "ignored_variables": {"type": "list", "elements": "str"},
 }
 CONSTRAINTS: Mapping[str, Any] = {
     "required_one_of": [("name", "resource")],
@@ -69,7 +70,10 @@ _Options = TypeVar("_Options", bound=Options)
 
 @dataclass(frozen=True)
 class Request(Generic[_Options]):
-    """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds."""
+    """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds.
+
+    With `is_default_namespace`, neither the option nor the document has a namespace.
+    """
 
     name: str
     namespace: str
@@ -81,6 +85,7 @@ class Request(Generic[_Options]):
     wait: bool = False
     wait_timeout: float = 600
     wait_sleep: float = 2
+    is_default_namespace: bool = False
 
     @property
     def waits(self) -> bool:
@@ -95,12 +100,13 @@ def to_request(
     resource, spec = plain(arguments["resource"]), plain(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
+    specified = arguments["namespace"] or namespace_of(resource)
+    namespace = specified or DEFAULT_NAMESPACE
     if resource is not None:
-        namespace = arguments["namespace"] or namespace_of(resource) or DEFAULT_NAMESPACE
         resource = from_document(kind, resource, arguments["name"], namespace)
     return Request(
         name=resource["metadata"]["name"] if resource else arguments["name"],
-        namespace=resource["metadata"]["namespace"] if resource else arguments["namespace"] or DEFAULT_NAMESPACE,
+        namespace=resource["metadata"]["namespace"] if resource else namespace,
         options=options,
         resource=resource,
         spec=spec,
@@ -109,6 +115,7 @@ def to_request(
         wait=arguments["wait"],
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
+        is_default_namespace=not specified,
     )
 
 

@@ -45,7 +45,7 @@ ROLES = [
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one means that the option is not set.
-UNSTATED: Mapping[str, Any] = {"str": "", "raw": "", "dict": {}}
+UNSTATED: Mapping[str, Any] = {"str": "", "raw": "", "dict": {}, "list": []}
 
 
 def essence(option: Mapping[str, Any]) -> dict[str, Any]:

@@ -206,6 +206,7 @@ def test_understands_a_task(
 ) -> None:
     made = request(**stated)
     assert (made.name, made.namespace) == (name, namespace)
+    assert made.is_default_namespace == (namespace == "default")
     assert (made.resource is not None, made.without_resource, made.absent) == (by_resource, without_resource, absent)
 
 
