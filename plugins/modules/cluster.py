@@ -227,7 +227,8 @@ nodes:
 conditions:
   description:
     - The conditions Ready, Progressing, Degraded and Paused, as in the status of the resource.
-    - While there are warnings about the specification, also the condition Warnings.
+    - While there are warnings about the specification, also the condition Warnings, and while changes make a part of
+      Druid unavailable, RolloutWarnings.
   type: list
   elements: dict
   returned: when the cluster was reconciled

@@ -42,6 +42,8 @@ class Cluster:
     stopped: bool = False
     keeps_pvcs: bool = False
     image: str = OLD_IMAGE
+    rolls: bool = False
+    paused: bool = False
 
     def is_stopped(self, key: str) -> bool:
         return self.stopped or self.groups[key].stopped
@@ -51,7 +53,8 @@ class Cluster:
         return {
             "image": self.image,
             "common.runtime.properties": "druid.zk.service.host=zk",
-            "rollingDeploy": False,
+            "rollingDeploy": self.rolls,
+            **({"paused": True} if self.paused else {}),
             "stopped": self.stopped,
             "disablePVCDeletionFinalizer": self.keeps_pvcs,
             "nodes": {key: _node(key, group) for key, group in self.groups.items()},

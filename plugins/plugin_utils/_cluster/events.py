@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import warnings_message
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import warning_messages
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
@@ -58,18 +58,22 @@ def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:
 
 
 def new_warnings(change: StatusChange, plan: Plan) -> tuple[EventText, ...]:
-    """Return an event for each warning that the condition Warnings did not have before.
+    """Return an event for each warning that the conditions did not have before.
 
-    Warnings about a write are not in that condition: they are new if something was written, or the spec was changed.
+    Warnings of the API server are not in a condition: they are new if something was written, or the spec was changed.
     """
-    before, after = warnings_message(change.before), warnings_message(change.after)
+    before, after = warning_messages(change.before), warning_messages(change.after)
     # The CRD of the Go operator drops the conditions, so that any warning would seem to be new in each reconcile.
     is_known = not change.before or "conditions" in change.before
     if not (plan.changes or (is_known and (before != after or change.is_new_generation))):
         return ()
     reported = {before, *(finding.message for finding in plan.findings)}
     texts = (text for text in change.warnings if text not in before and text not in reported)
-    return tuple(EventText("Warning", reasons.SPEC_WARNING, text) for text in texts)
+    return tuple(EventText("Warning", _reason(text, plan), text) for text in texts)
+
+
+def _reason(warning: str, plan: Plan) -> str:
+    return reasons.ROLLOUT_WARNING if warning in plan.rollout_warnings else reasons.SPEC_WARNING
 
 
 def _done(step: Step) -> EventText:

@@ -51,15 +51,18 @@ def _completed(done: Reconciled, check_mode: bool) -> Completed[Plan]:
     plan = replace(done.plan, findings=(*done.plan.findings, *_failures(done.results)))
     if not check_mode:
         steps = tuple(result.step for result in done.results if result.is_done)
-        plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if steps else ())
+        # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
+        warns = steps or not done.plan.steps
+        plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
     return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_gone(done.results))
 
 
 def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
     observed = predicted(done.observed, plan.steps) if check_mode else done.observed
     previous = done.resource.get("status") or {}
-    warnings = () if is_terminating(done.resource) else tuple(map(masked, _lasting_warnings(plan)))
-    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, warnings)
+    found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
+    warnings = (tuple(map(masked, texts)) for texts in found)
+    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
-WARNINGS = "Warnings"
+# There are these conditions only while there are warnings.
+WARNINGS, ROLLOUT_WARNINGS = "Warnings", "RolloutWarnings"
 # Not Ready, but requested by the user: there is nothing to wait for.
 _USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
 # Field of the Go operator's status -> the kind whose names it lists.
@@ -50,13 +51,16 @@ def status(
     now: datetime,
     normalized_in_druid: Mapping[str, str] | None = None,
     warnings: Sequence[str] = (),
+    rollout_warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
+    changing = _changing_groups(cluster, observed, states, findings)
     conditions = with_transition_times(
         [
-            *_conditions(cluster, states, _changing_groups(cluster, observed, states, findings), findings),
-            *_warnings(warnings),
+            *_conditions(cluster, states, changing, findings),
+            *_warnings(WARNINGS, reasons.SPEC_WARNING, warnings),
+            *_rollout_warnings(rollout_warnings, bool(changing), previous),
         ],
         previous.get("conditions") or (),
         cluster.generation,
@@ -166,14 +170,20 @@ def _paused(findings: Sequence[Finding]) -> Condition:
     return condition("Paused", True, pause.reason, pause.message)
 
 
-def _warnings(warnings: Sequence[str]) -> list[Condition]:
-    """Return the condition Warnings, which there is only while there are warnings."""
-    return [condition(WARNINGS, True, reasons.SPEC_WARNING, join_limited(warnings, " | "))] if warnings else []
+def _warnings(kind: str, reason: str, warnings: Sequence[str]) -> list[Condition]:
+    return [condition(kind, True, reason, join_limited(warnings, " | "))] if warnings else []
 
 
-def warnings_message(document: Mapping[str, Any]) -> str:
-    """Return the message of the condition Warnings of a status."""
-    return "".join(each["message"] for each in document.get("conditions") or () if each["type"] == WARNINGS)
+def _rollout_warnings(warnings: Sequence[str], is_changing: bool, previous: Mapping[str, Any]) -> list[Condition]:
+    """Return the condition RolloutWarnings, which stays until no pods are being changed."""
+    earlier = [each["message"] for each in previous.get("conditions") or () if each["type"] == ROLLOUT_WARNINGS]
+    return _warnings(ROLLOUT_WARNINGS, reasons.ROLLOUT_WARNING, warnings or (earlier if is_changing else ()))
+
+
+def warning_messages(document: Mapping[str, Any]) -> str:
+    """Return the messages of the conditions about warnings in a status."""
+    found = (each for each in document.get("conditions") or () if each["type"] in (WARNINGS, ROLLOUT_WARNINGS))
+    return " | ".join(each["message"] for each in found)
 
 
 def _first(findings: Iterable[Finding], *expected: str) -> Finding | None:

@@ -42,6 +42,7 @@ CONFLICTING_OPERATOR = "ConflictingOperator"
 PODS_WOULD_BE_ORPHANED = "PodsWouldBeOrphaned"
 REMOVAL_DEFERRED = "RemovalDeferred"
 SPEC_WARNING = "SpecWarning"
+ROLLOUT_WARNING = "RolloutWarning"
 
 # Conditions of a DruidIngestion.
 RUNNING = "Running"
@@ -91,6 +92,7 @@ OF_DRUID = _SHARED | {
     PODS_WOULD_BE_ORPHANED,
     REMOVAL_DEFERRED,
     SPEC_WARNING,
+    ROLLOUT_WARNING,
 }
 OF_INGESTION = _SHARED | {
     RUNNING,
@@ -140,6 +142,7 @@ EVENTS_OF_DRUID = frozenset(
         DELETE_FAILED,
         PVCS_RETAINED,
         SPEC_WARNING,
+        ROLLOUT_WARNING,
         EVENTS_OMITTED,
     }
 )

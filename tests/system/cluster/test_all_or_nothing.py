@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""If one object of a group would be rejected, none of the group is written; other groups are."""
+"""If one object of a group would be rejected, none of the group is written; other groups are.
+
+An object on which nothing depends is rejected alone.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, no_limit, refusing
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -40,8 +44,10 @@ REFUSED = [
     ("Service", f"{STATEFUL}-api", "historicals"),
     ("PersistentVolumeClaim", CLAIM, "historicals"),
     ("StatefulSet", STATEFUL, "historicals"),
-    ("PodDisruptionBudget", STATEFUL, "historicals"),
     ("Deployment", STATELESS, "brokers"),
+]
+LEAVES = [
+    ("PodDisruptionBudget", STATEFUL, "historicals"),
     ("Ingress", STATELESS, "brokers"),
     ("HorizontalPodAutoscaler", STATELESS, "brokers"),
 ]
@@ -102,7 +108,45 @@ def test_policy_rejects_one_object_of_a_new_group(live: NamespaceClient, kind: s
     assert condition(live.get("Druid", NAME), "Degraded")["status"] == "False"
 
 
-CHANGED = [each for each in REFUSED if each[0] in ("ConfigMap", "StatefulSet", "Ingress", "HorizontalPodAutoscaler")]
+def assert_blocked_alone(live: NamespaceClient, kind: str, name: str, group: str, *words: str) -> None:
+    """One reconcile writes all other objects, and reports why the object is not written."""
+    mark = live.mark()
+    outcome = one_pass(live, NAME)
+    [finding] = outcome.plan.findings
+    assert (finding.reason, finding.group, finding.object) == ("RejectedByAPIServer", group, f"{kind} {name}")
+    plural = KINDS[kind].plural
+    assert [write for write in persisting(live, mark, group) if f" {plural} " in write] == []
+    degraded = condition(live.get("Druid", NAME), "Degraded")
+    assert (degraded["status"], degraded["reason"]) == ("True", "RejectedByAPIServer")
+    for text in (f"{kind} {name}", "It blocks no other object.", *words):
+        assert text in degraded["message"]
+    # Nothing else is left to write, in either group.
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.parametrize(("kind", "name", "group"), LEAVES)
+def test_an_object_on_which_nothing_depends_is_blocked_alone(
+    live: NamespaceClient, kind: str, name: str, group: str
+) -> None:
+    create(live)
+    with refusing(live, kind, name):
+        assert_blocked_alone(live, kind, name, group, WORDS)
+        assert (kind, name) not in objects_of(live, group)
+        assert {each for each, _name in objects_of(live, group)} >= {"ConfigMap", "Service"}
+        assert live.find("StatefulSet", STATEFUL)
+        assert live.find("Deployment", STATELESS)
+    assert one_pass(live, NAME).plan.findings == ()
+    assert (kind, name) in objects_of(live, group)
+    with refusing(live, kind, name):
+        before = live.get(kind, name)["spec"]
+        change_everything(live)
+        assert_blocked_alone(live, kind, name, group, WORDS)
+        assert live.get(kind, name)["spec"] == before
+    assert one_pass(live, NAME).plan.findings == ()
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+CHANGED = [each for each in REFUSED if each[0] in ("ConfigMap", "StatefulSet")]
 
 
 @pytest.mark.parametrize(("kind", "name", "group"), CHANGED)
@@ -140,12 +184,11 @@ def test_a_field_is_immutable(live: NamespaceClient) -> None:
     assert_blocked(live, "ConfigMap", config_map, "brokers", "data: Forbidden: field is immutable")
 
 
-def test_quota_rejects_the_last_object(live: NamespaceClient) -> None:
+def test_quota_rejects_only_the_autoscaler(live: NamespaceClient) -> None:
     limit(live, "count/horizontalpodautoscalers.autoscaling", 0)
     create(live)
     words = ("exceeded quota: limit", "count/horizontalpodautoscalers.autoscaling=1")
-    assert_blocked(live, "HorizontalPodAutoscaler", STATELESS, "brokers", *words)
-    assert objects_of(live, "brokers") == {}
+    assert_blocked_alone(live, "HorizontalPodAutoscaler", STATELESS, "brokers", *words)
 
 
 class Sum(NamedTuple):
@@ -164,7 +207,6 @@ SUMS = [
     Sum("count/services", "1", "historicals", "Service", f"{STATEFUL}-api", "1", "1"),
     Sum("services", "2", "brokers", "Service", STATELESS, "1", "2"),
     Sum("count/configmaps", "3", "brokers", "ConfigMap", f"{STATELESS}-config", "1", "3"),
-    Sum("count/poddisruptionbudgets.policy", "1", "brokers", "PodDisruptionBudget", STATELESS, "1", "1"),
     Sum("persistentvolumeclaims", "1", "historicals", "PersistentVolumeClaim", "more", "1", "1"),
     Sum("requests.storage", "3Gi", "historicals", "PersistentVolumeClaim", "more", "2Gi", "2Gi"),
 ]
@@ -188,6 +230,16 @@ def test_quota_that_only_the_sum_exceeds(live: NamespaceClient, quota: Sum) -> N
     eventually(lambda: one_pass(live, NAME).plan.findings == ())
     assert (quota.kind, quota.name) in live.made()
     assert one_pass(live, NAME).plan.steps == ()
+
+
+def test_quota_that_only_the_sum_of_leaves_exceeds(live: NamespaceClient) -> None:
+    limit(live, "count/poddisruptionbudgets.policy", 1)
+    create(live)
+    assert_blocked_alone(live, "PodDisruptionBudget", STATELESS, "brokers", "exceeded quota: limit")
+    assert live.find("Deployment", STATELESS)
+    no_limit(live)
+    eventually(lambda: one_pass(live, NAME).plan.findings == ())
+    assert live.find("PodDisruptionBudget", STATELESS)
 
 
 def test_quota_that_only_the_sum_of_a_change_exceeds(live: NamespaceClient) -> None:

@@ -240,11 +240,13 @@ def test_paused_cluster_is_not_changed(ready: NamespaceClient, begin: Manifest, 
         "Progressing": ("False", "ChangesPending"),
         "Degraded": ("False", "AsExpected"),
         "Paused": ("True", reason),
+        "RolloutWarnings": ("True", "RolloutWarning"),
     }
-    message = condition(ready.get("Druid", "wiki"), "Ready")["message"]
+    message, warning = (condition(ready.get("Druid", "wiki"), kind)["message"] for kind in ("Ready", "RolloutWarnings"))
     assert "create Service druid-wiki-brokers" in message
     assert "update StatefulSet druid-wiki-data" in message
-    assert outcome.warnings == (message,)
+    assert warning.startswith("the groups data, brokers, routers restart at the same time: ")
+    assert outcome.warnings == (message, warning)
     assert (columns(ready)["Nodes"], columns(ready)["Version"]) == ("3/3", "33.0.0")
 
     ready.merge("Druid", "wiki", end)

@@ -16,15 +16,29 @@ from ansible_collections.druidops.druid.tests.unit.simulator.invariants import O
 DELETES = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
 
 
-def warned(observer: Observer) -> dict[str, int]:
-    """Return the messages of the warning events about the spec, with their counts."""
+BOTH = (reasons.SPEC_WARNING, reasons.ROLLOUT_WARNING)
+
+
+def warned(observer: Observer, *expected: str) -> dict[str, int]:
+    """Return the messages of the events with these reasons, with their counts."""
     found = observer.subject.world.store.of_kind("Event")
-    return {each["message"]: each["count"] for each in found if each["reason"] == reasons.SPEC_WARNING}
+    return {each["message"]: each["count"] for each in found if each["reason"] in (expected or BOTH)}
+
+
+def message_of(observer: Observer, kind: str) -> str | None:
+    """Return the message of a condition; None if there is none."""
+    live = observer.subject.live
+    assert live is not None
+    return next((each["message"] for each in live["status"]["conditions"] if each["type"] == kind), None)
 
 
 @pytest.mark.parametrize(
     ("action", "words"),
     [
+        (
+            Edit("image", NEW_IMAGE),
+            "the groups historicals, brokers restart at the same time: rollingDeploy has no effect",
+        ),
         (Rename("brokers", "brokers-hot"), "StatefulSet druid-c-brokers is deleted without waiting for the pods"),
         (Edit("service", "%s-b", "brokers"), "the names under it of the pods druid-c-brokers-0, druid-c-brokers-1 no"),
     ],
@@ -32,7 +46,7 @@ def warned(observer: Observer) -> dict[str, int]:
 )
 def test_a_step_that_makes_druid_unavailable(action: Action, words: str) -> None:
     observer = Observer("operator")
-    observer.act(Create(Cluster()))
+    observer.act(Create(Cluster(rolls=True)))
     observer.converge()
     observer.act(action)
     planned = observer.subject.run("playbook", check_mode=True)
@@ -41,17 +55,49 @@ def test_a_step_that_makes_druid_unavailable(action: Action, words: str) -> None
     assert [text for text in planned.warnings if words in text]
     assert warned(observer) == {}
     observer.act(Run("operator"))
-    [message] = warned(observer)
+    [message] = warned(observer, reasons.ROLLOUT_WARNING)
     assert words in message
+    assert message_of(observer, "RolloutWarnings") == message
 
 
-def test_a_change_without_that_has_no_warning() -> None:
+def test_the_warning_lasts_as_long_as_pods_are_being_changed() -> None:
     observer = Observer("operator")
     observer.act(Create(Cluster()))
     observer.converge()
-    observer.act(Edit("image", NEW_IMAGE))
+    observer.act(Rename("brokers", "brokers-hot"))
+    for _time in range(3):
+        observer.act(Run("operator"))
+        assert "druid-c-brokers is deleted without waiting" in str(message_of(observer, "RolloutWarnings"))
+    assert list(warned(observer).values()) == [1]
+    observer.converge()
+    assert message_of(observer, "RolloutWarnings") is None
+    assert list(warned(observer).values()) == [1]
+
+
+def test_a_paused_cluster_has_the_warning_of_what_is_pending() -> None:
+    observer = Observer("operator")
+    observer.act(Create(Cluster()))
+    observer.converge()
+    observer.act(Edit("paused", True))
+    observer.act(Rename("brokers", "brokers-hot"))
+    for _time in range(3):
+        observer.act(Run("operator"))
+        assert "druid-c-brokers is deleted without waiting" in str(message_of(observer, "RolloutWarnings"))
+    assert list(warned(observer, reasons.ROLLOUT_WARNING).values()) == [1]
+
+
+@pytest.mark.parametrize(
+    ("rolls", "action"),
+    [(False, Edit("image", NEW_IMAGE)), (True, Edit("replicas", 3, "brokers")), (True, Edit("replicas", 1, "brokers"))],
+)
+def test_a_change_without_that_has_no_warning(rolls: bool, action: Action) -> None:
+    observer = Observer("operator")
+    observer.act(Create(Cluster(rolls=rolls)))
+    observer.converge()
+    observer.act(action)
     observer.act(Run("operator"))
     assert warned(observer) == {}
+    assert message_of(observer, "RolloutWarnings") is None
 
 
 def test_a_lasting_warning_is_one_event_and_a_condition() -> None:
@@ -70,7 +116,5 @@ def test_a_lasting_warning_is_one_event_and_a_condition() -> None:
     assert (condition["status"], condition["reason"], condition["message"]) == ("True", reasons.SPEC_WARNING, message)
     observer.act(Edit("keeps_pvcs", False))
     observer.act(Run("operator"))
-    live = observer.subject.live
-    assert live is not None
-    assert "Warnings" not in [each["type"] for each in live["status"]["conditions"]]
+    assert message_of(observer, "Warnings") is None
     assert warned(observer) == {message: 1}

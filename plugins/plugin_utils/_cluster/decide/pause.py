@@ -16,10 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 def without_steps(plan: Plan, paused: Finding) -> Plan:
     """Return the plan without its steps: they become pending changes, and findings are not problems."""
     blockers = tuple(replace(finding, is_problem=False) for finding in plan.findings)
-    pending, warnings = _pending(plan), (*plan.warnings, *plan.rollout_warnings)
+    pending, rollout = _pending(plan), plan.rollout_warnings
     if pending is None:
-        return Plan((), (paused, *blockers), warnings)
-    return Plan((), (paused, pending, *blockers), (*warnings, pending.message))
+        return Plan((), (paused, *blockers), plan.warnings, rollout_warnings=rollout)
+    return Plan((), (paused, pending, *blockers), (*plan.warnings, pending.message), rollout_warnings=rollout)
 
 
 def _pending(plan: Plan) -> Finding | None:
