@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""DruidIngestion resources for tests, and a thing in Druid that nothing is to be written to."""
+"""DruidIngestion resources and changes of objects in Druid, for tests."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ BATCH: dict[str, Any] = {"type": "index_parallel", "spec": {"dataSchema": {"data
 
 
 def resource(kind: str = "kafka", document: Any = None, *, name: str = "i", **more: Any) -> dict[str, Any]:
-    """Return a resource; what is in `more` goes into its spec, `ingestion` beside the specification."""
-    given = {"type": kind, "nativeSpec": KAFKA if document is None else document, **more.pop("ingestion", {})}
+    """Return a resource; `more` is merged into its spec, and `ingestion` into spec.ingestion."""
+    section = {"type": kind, "nativeSpec": KAFKA if document is None else document, **more.pop("ingestion", {})}
     metadata = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "generation": 3, "finalizers": [FINALIZER]}
     metadata |= more.pop("metadata", {})
     return {
         "apiVersion": "druid.apache.org/v1alpha1",
         "kind": "DruidIngestion",
         "metadata": metadata,
-        "spec": {"druidCluster": "c", "ingestion": given, **more},
+        "spec": {"druidCluster": "c", "ingestion": section, **more},
     }
 
 
 def ingestion(kind: str = "kafka", document: Any = None, **more: Any) -> Ingestion:
-    """Return what such a resource describes."""
+    """Return a parsed resource; the arguments are those of `resource`."""
     return Ingestion.from_resource(resource(kind, document, **more))
 
 
@@ -52,5 +52,5 @@ def rules_change(before: Any, after: Any, datasource: str = "pages") -> DruidCha
 
 
 def nested(levels: int) -> str:
-    """Return JSON of so many mappings in each other."""
+    """Return JSON with this number of nested mappings."""
     return '{"a":' * levels + "1" + "}" * levels

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What fails stops what comes after it, and is told by its reason."""
+"""A failed step stops the plan, and its reason is reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 
 
 class Druid:
-    """A client whose supervisors cannot get to their stream."""
+    """A client whose supervisors cannot connect to their stream."""
 
     @staticmethod
     def get(path: str) -> dict[str, Any]:
@@ -24,7 +24,7 @@ class Druid:
         return {"payload": {"detailedState": "UNABLE_TO_CONNECT_TO_STREAM"}}
 
 
-def test_a_reset_that_may_be_lost_is_trouble_that_passes() -> None:
+def test_reset_of_an_unhealthy_supervisor_is_a_transient_problem() -> None:
     reset = Reset("s")
     planned = Reconciled({}, ingestion(), Plan((reset, Terminate("supervisor", "another"))))
     acted = act(None, Druid(), planned)  # type: ignore[arg-type]

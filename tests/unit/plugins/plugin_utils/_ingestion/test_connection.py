@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where Druid is, as the resource says or in place of that."""
+"""The URL of Druid: from the resource, or from an option that overrides it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOUND = Observed(cluster=cluster(), services=(service(),))
         ({}, FOUND, None, "http://druid-c-routers.ns.svc:8088"),
     ],
 )
-def test_finds(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
+def test_url_of_druid(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
     assert druid_connection(ingestion(**more), found, Options(url=override)).url == url
 
 
@@ -40,7 +40,7 @@ def test_finds(more: dict[str, Any], found: Observed, override: str | None, url:
         ({}, Observed(cluster=cluster()), "RouterNotFound"),
     ],
 )
-def test_says_what_is_missing(more: dict[str, Any], found: Observed, reason: str) -> None:
+def test_reason_of_a_missing_target(more: dict[str, Any], found: Observed, reason: str) -> None:
     with pytest.raises(ConnectionUnavailable) as raised:
         druid_connection(ingestion(**more), found, Options())
     assert raised.value.finding.reason == reason

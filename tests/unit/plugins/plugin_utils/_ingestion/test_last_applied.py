@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid was given last is read as it was put down."""
+"""The record of the last applied spec is read as it was written."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
         LastApplied({}, "new", None, ("old",)),
     ],
 )
-def test_is_read_as_it_was_put_down(record: LastApplied) -> None:
+def test_record_round_trip(record: LastApplied) -> None:
     assert read_last_applied(to_config_map(record, ingestion()), ingestion()) == record
 
 
-def test_one_of_an_older_version_has_no_former_supervisors() -> None:
+def test_record_of_an_older_version_has_no_former_supervisors() -> None:
     stored = to_config_map(LastApplied({}, "pages"), ingestion())
     data = {**stored["data"], "state.json": '{"id": "pages", "task": null}'}
     assert read_last_applied({**stored, "data": data}, ingestion()) == LastApplied({}, "pages")
@@ -66,22 +66,22 @@ def test_one_of_an_older_version_has_no_former_supervisors() -> None:
         (LastApplied({}, "t", TASK, ("a",)), ("a",)),
     ],
 )
-def test_knows_of_all_supervisors(record: LastApplied, supervisors: tuple[str, ...]) -> None:
+def test_supervisors_of_a_record(record: LastApplied, supervisors: tuple[str, ...]) -> None:
     assert record.supervisors == supervisors
 
 
 @pytest.mark.parametrize("data", [None, {}, {"spec.json": "{"}, {"spec.json": "{}", "state.json": "[]"}])
-def test_one_that_somebody_has_edited_is_none(data: Any) -> None:
+def test_edited_record_is_ignored(data: Any) -> None:
     assert read_last_applied({"metadata": {}, "data": data}, ingestion()) == LastApplied()
 
 
-def test_what_the_go_operator_has_written_is_taken_over() -> None:
+def test_status_of_the_go_operator_is_adopted() -> None:
     status = {"taskId": "pages", "currentIngestionSpec.json": json.dumps(KAFKA)}
-    taken = read_last_applied(None, Ingestion.from_resource({**resource(), "status": status}))
-    assert taken == LastApplied({"type": "kafka", "spec": KAFKA}, "pages")
+    adopted = read_last_applied(None, Ingestion.from_resource({**resource(), "status": status}))
+    assert adopted == LastApplied({"type": "kafka", "spec": KAFKA}, "pages")
     stored = {**resource("native-batch", BATCH), "status": {**status, "currentIngestionSpec.json": json.dumps(BATCH)}}
-    taken = read_last_applied(None, Ingestion.from_resource(stored))
-    assert taken.task == SubmittedTask("pages", phase="submitted")
+    adopted = read_last_applied(None, Ingestion.from_resource(stored))
+    assert adopted.task == SubmittedTask("pages", phase="submitted")
     for other in ({**status, "currentIngestionSpec.json": "{"}, {"taskId": "", "currentIngestionSpec.json": ""}):
         unusable = Ingestion.from_resource({**resource(), "status": other})
         assert read_last_applied(None, unusable) == LastApplied()
@@ -96,17 +96,17 @@ def test_what_the_go_operator_has_written_is_taken_over() -> None:
             {"taskId": "t", "appliedHash": "h"},
             LastApplied({}, "t", SubmittedTask("t", phase="submitted")),
         ),
-        # looked at, never given
+        # observed, never applied
         ("kafka", {"taskId": "pages"}, LastApplied()),
         ("kafka", {}, LastApplied()),
         ("kafka", None, LastApplied()),
     ],
 )
-def test_what_is_to_be_ended_is_in_the_status_too(kind: str, status: Any, record: LastApplied) -> None:
+def test_record_from_the_status(kind: str, status: Any, record: LastApplied) -> None:
     assert of_status(Ingestion.from_resource({**resource(kind), "status": status})) == record
 
 
-def test_belongs_to_the_resource_of_its_name() -> None:
+def test_record_belongs_to_the_resource_of_its_name() -> None:
     ours = to_config_map(LastApplied(), ingestion())
     assert is_ours(ours, ingestion())
     assert not is_ours(ours, ingestion(name="other"))
@@ -118,18 +118,18 @@ def test_belongs_to_the_resource_of_its_name() -> None:
     assert [resource_of(each) for each in (ours, to_config_map(LastApplied(), without_resource))] == ["i", None]
 
 
-def test_one_that_was_made_anew_has_done_nothing_yet() -> None:
-    """Kubernetes removes the record of the one before, in its time."""
+def test_recreated_resource_ignores_the_record_of_the_former() -> None:
+    """Kubernetes' garbage collector deletes the record of the former resource later."""
     stored = to_config_map(LastApplied(ingestion().specified, "t", TASK), ingestion())
-    anew = ingestion(metadata={"uid": "another"})
-    assert is_ours(stored, anew)
-    assert not is_own(stored, anew)
-    assert read_last_applied(stored, anew) == LastApplied()
+    recreated = ingestion(metadata={"uid": "another"})
+    assert is_ours(stored, recreated)
+    assert not is_own(stored, recreated)
+    assert read_last_applied(stored, recreated) == LastApplied()
     assert read_last_applied(stored, ingestion(metadata={"uid": None})) == LastApplied()
 
 
 @pytest.mark.parametrize("name", ["a", "a" * 243, "a" * 244, "a" * 253])
-def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
+def test_record_name_is_valid_and_unique(name: str) -> None:
     assert len(record_name(name)) <= 253
     assert record_name(name) != record_name(name[:-1] + "b")
 
@@ -140,14 +140,14 @@ def test_its_name_is_one_that_an_object_can_have(name: str) -> None:
         ({}, True),
         ({"druidCluster": "other"}, False),
         ({"druidCluster": None, "endpoint": {"url": "http://druid:8888"}}, False),
-        # which Druid it is cannot be read: nothing says that it is another one
+        # the target is unknown: the record is assumed to be of the same Druid
         ({"druidCluster": None}, True),
     ],
 )
-def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str, Any], counts: bool) -> None:
-    put_down = ingestion().target
-    supervisor = LastApplied({"type": "kafka", "rules": []}, "a", None, ("b",), put_down)
-    batch = LastApplied({"type": "native-batch", "spec": {}, "rules": [{}]}, "a", SubmittedTask("a"), ("b",), put_down)
+def test_record_of_another_druid_keeps_only_the_batch_task(more: dict[str, Any], counts: bool) -> None:
+    target = ingestion().target
+    supervisor = LastApplied({"type": "kafka", "rules": []}, "a", None, ("b",), target)
+    batch = LastApplied({"type": "native-batch", "spec": {}, "rules": [{}]}, "a", SubmittedTask("a"), ("b",), target)
     found = read_last_applied(to_config_map(supervisor, ingestion(**more)), ingestion(**more))
     assert (found.id, found.supervisors, bool(found.specified)) == (
         ("a", ("b", "a"), True) if counts else ("", (), False)
@@ -161,25 +161,25 @@ def test_nothing_of_another_druid_counts_but_that_a_batch_has_run(more: dict[str
     )
 
 
-def test_what_the_status_tells_is_about_a_druid_too() -> None:
+def test_record_from_the_status_has_a_target() -> None:
     status = {"taskId": "a", "appliedHash": "x", "appliedTo": ingestion().target}
-    told = Ingestion.from_resource({**resource(), "status": status})
-    assert not is_elsewhere(of_status(told), ingestion())
-    assert is_elsewhere(of_status(told), ingestion(druidCluster="other"))
+    parsed = Ingestion.from_resource({**resource(), "status": status})
+    assert not is_elsewhere(of_status(parsed), ingestion())
+    assert is_elsewhere(of_status(parsed), ingestion(druidCluster="other"))
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_what_druid_normalized_is_read_as_it_was_recorded(normalized: dict[str, str]) -> None:
-    described = ingestion()
-    stored = to_config_map(LastApplied(described.specified, "pages"), described, normalized)
-    assert read_normalized(stored, described) == normalized
+def test_normalized_digests_round_trip(normalized: dict[str, str]) -> None:
+    parsed = ingestion()
+    stored = to_config_map(LastApplied(parsed.specified, "pages"), parsed, normalized)
+    assert read_normalized(stored, parsed) == normalized
     assert read_normalized(stored, ingestion(document={**KAFKA, "more": 1})) == {}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", "5"])
-def test_edited_digests_do_not_count(text: str) -> None:
-    described = ingestion()
-    stored = to_config_map(LastApplied(described.specified, "pages"), described)
+def test_edited_digests_are_ignored(text: str) -> None:
+    parsed = ingestion()
+    stored = to_config_map(LastApplied(parsed.specified, "pages"), parsed)
     stored["data"][NORMALIZED_KEY] = text
-    assert read_normalized(stored, described) == {}
-    assert read_normalized(None, described) == {}
+    assert read_normalized(stored, parsed) == {}
+    assert read_normalized(None, parsed) == {}

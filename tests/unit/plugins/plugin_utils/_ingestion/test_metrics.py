@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What there is to tell of a task about an ingestion."""
+"""Metrics of a task of the kind DruidIngestion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAILED = Finding(reasons.APPLY_FAILED, "No.")
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("plan", "expected"),
     [
         (Plan(), ("unchanged", 0, 0, 0)),
         (Plan((SaveLastApplied(LastApplied()), Finalizer(is_set=True))), ("changed", 1, 0, 0)),
@@ -33,7 +33,7 @@ FAILED = Finding(reasons.APPLY_FAILED, "No.")
         (Plan(findings=(FAILED,)), ("blocked", 0, 0, 1)),
     ],
 )
-def test_outcome(plan: Plan, told: tuple[str, int, int, int]) -> None:
-    made = Outcome(plan, bool(plan.steps), report=Report(plan, {"conditions": []}))
-    run = TELEMETRY.measure(made, Meter(), 1.0)
-    assert (run.outcome, run.applied, run.removed, run.errors["act"]) == told
+def test_counts(plan: Plan, expected: tuple[str, int, int, int]) -> None:
+    outcome = Outcome(plan, bool(plan.steps), report=Report(plan, {"conditions": []}))
+    run = TELEMETRY.measure(outcome, Meter(), 1.0)
+    assert (run.outcome, run.applied, run.removed, run.errors["act"]) == expected

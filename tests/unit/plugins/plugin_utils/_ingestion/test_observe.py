@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is read besides the resource itself."""
+"""The reads of a reconcile in addition to the resource itself."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
 
-BOTTOMLESS = Answer(body='{"items":' + "[" * 200_000 + "]" * 200_000 + "}")
-GONE = Answer(404, {"message": "not found", "details": {"name": "gone"}})
+TOO_DEEP = Answer(body='{"items":' + "[" * 200_000 + "]" * 200_000 + "}")
+MISSING = Answer(404, {"message": "not found", "details": {"name": "gone"}})
 NAMES = ("i", "deep", "gone", "good")
 TABLE = Answer(
     body={
@@ -23,26 +23,26 @@ TABLE = Answer(
         "rows": [{"cells": [name]} for name in NAMES],
     }
 )
-DIRECTLY = (BOTTOMLESS, TABLE, Answer(body=resource()), BOTTOMLESS, GONE, Answer(body=resource(name="good")))
+UNCACHED = (TOO_DEEP, TABLE, Answer(body=resource()), TOO_DEEP, MISSING, Answer(body=resource(name="good")))
 
 
 def siblings(server: Server, is_operator: bool) -> list[str]:
-    """Return the names of the other resources that are found by what belongs to a server of its own."""
-    described = ingestion(druidCluster=None)
+    """Return the names of the other resources that a reconcile reads."""
+    own = ingestion(druidCluster=None)
     with urllib3.PoolManager() as pool:
         api = KubernetesApi(server.url, pool)
 
         def attempt(api: KubernetesApi) -> list[str]:
-            return [each.name for each in observe(api, described, ()).siblings]
+            return [each.name for each in observe(api, own, ()).siblings]
 
         return try_cache_first(api, api, attempt) if is_operator else attempt(api)
 
 
 @pytest.mark.parametrize("is_operator", [False, True])
-def test_a_resource_that_nobody_can_read_stops_no_other(is_operator: bool) -> None:
-    """Under the operator the cache, which knows no tables, is asked before."""
+def test_unreadable_resource_does_not_block_others(is_operator: bool) -> None:
+    """The operator reads from the cache first, which does not support tables."""
     with serving() as server:
-        server.answers = [*([GONE, BOTTOMLESS] if is_operator else []), GONE, *DIRECTLY]
+        server.answers = [*([MISSING, TOO_DEEP] if is_operator else []), MISSING, *UNCACHED]
         assert siblings(server, is_operator) == ["good"]
         assert [asked.path for asked in server.asked if "=Table" in asked.headers["accept"][0]] == [
             "/apis/druid.apache.org/v1alpha1/namespaces/ns/druidingestions?includeObject=None"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the CRD lets anybody store in a specification is told by its field, or left for Druid to refuse."""
+"""Invalid values that the CRD accepts are reported with their field, or Druid rejects them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 
-# more digits than Python makes a number or a text of, and more levels than it reads
+# more digits than Python converts between numbers and strings, and more levels than it parses
 LONG = ("9" * 5000, f"P{'9' * 5000}D", "[" * 100_000)
 ODD: tuple[Any, ...] = (None, True, 5, 1.5, "", "x", [], [1], {}, {"a": {}}, "0001-01-01T00:00:00+05:00/2020", *LONG)
 
@@ -65,7 +65,7 @@ KAFKA: dict[str, Any] = {
         },
     },
 }
-AT_THE_TOP: dict[str, Any] = {"type": "kafka", **KAFKA["spec"]}
+WITHOUT_SPEC_FIELD: dict[str, Any] = {"type": "kafka", **KAFKA["spec"]}
 BATCH: dict[str, Any] = {
     "type": "index_parallel",
     "id": "nightly",
@@ -98,60 +98,60 @@ DOCUMENTS = {"kafka": KAFKA, "autocompact": {"spec": COMPACTION}, "native-batch"
 
 
 def odd(document: Any, levels: int) -> Iterator[Any]:
-    """Yield the document with each odd value in place of each part of it, down to so many levels."""
+    """Yield the document with each odd value in place of each part of it, down to this number of levels."""
     parts = document.items() if isinstance(document, dict) and levels else ()
     for name, value in parts:
         for other in (*ODD, *odd(value, levels - 1)):
             yield {**document, name: other}
 
 
-def work_out(described: Ingestion) -> None:
-    """Work out all that is known of it before Druid is written to; what is wrong with it is a DruidError."""
+def evaluate(parsed: Ingestion) -> None:
+    """Compute everything that precedes the first write to Druid; an invalid value raises a DruidError."""
     with suppress(DruidError):
-        if described.is_supervisor:
-            work_out_supervisor(described)
+        if parsed.is_supervisor:
+            evaluate_supervisor(parsed)
         else:
-            job = batch.job(described)
-            path(batch.attempt(described, job, None, None).task.id)
+            job = batch.job(parsed)
+            path(batch.attempt(parsed, job, None, None).task.id)
             job.submission(2)
 
 
-def work_out_supervisor(described: Ingestion) -> None:
-    usual = DOCUMENTS[described.type]
+def evaluate_supervisor(parsed: Ingestion) -> None:
+    usual = DOCUMENTS[parsed.type]
     for record in (
-        LastApplied({"type": described.type, "spec": usual}, "pages"),
-        LastApplied(described.specified, "pages"),
+        LastApplied({"type": parsed.type, "spec": usual}, "pages"),
+        LastApplied(parsed.specified, "pages"),
     ):
         for has_own_ids in (True, False):
             with suppress(DruidError):
-                wanted = supervisor.desired_supervisor(described, record, has_own_ids=has_own_ids)
-                path(wanted.id)
-                merged_spec(None, wanted)
-                merged_spec(canonical({"type": described.type, **usual}), wanted)
+                desired = supervisor.desired_supervisor(parsed, record, has_own_ids=has_own_ids)
+                path(desired.id)
+                merged_spec(None, desired)
+                merged_spec(canonical({"type": parsed.type, **usual}), desired)
 
 
 @pytest.mark.parametrize(
     ("kind", "document"),
     [
         ("kafka", KAFKA),
-        ("kafka", AT_THE_TOP),
+        ("kafka", WITHOUT_SPEC_FIELD),
         ("autocompact", {"spec": COMPACTION}),
         ("native-batch", BATCH),
         ("sql", QUERY),
     ],
 )
-def test_a_part_of_a_specification(kind: str, document: dict[str, Any]) -> None:
+def test_odd_value_in_a_spec(kind: str, document: dict[str, Any]) -> None:
     for each in odd(document, 4):
         found = ingestion(kind, each)
         warnings(found)
         if not problems(found):
-            work_out(found)
+            evaluate(found)
         sibling = ingestion(kind, each, name="other")
         described_supervisors(ingestion(), [sibling])
         specify_ids([sibling])
 
 
-def test_a_part_of_what_is_kept_of_the_datasource() -> None:
+def test_odd_value_in_the_datasource_configuration() -> None:
     for rule in (*ODD, *odd(RULE, 2)):
         problems(ingestion(ingestion={"rules": [rule]}))
         merged_rules(canonical_rules([RULE]), "pages", canonical_rules([rule]))
@@ -159,6 +159,6 @@ def test_a_part_of_what_is_kept_of_the_datasource() -> None:
         found = ingestion(ingestion={"compaction": config})
         with suppress(DruidError):
             if not problems(found):
-                wanted = specified_compaction(datasource_of(found.document), config)
-                merged_compaction(None, wanted)
-                merged_compaction(specified_compaction("pages", COMPACTION), wanted)
+                desired = specified_compaction(datasource_of(found.document), config)
+                merged_compaction(None, desired)
+                merged_compaction(specified_compaction("pages", COMPACTION), desired)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plans, and what decisions depend on, are data; deciding needs nothing else."""
+"""Plans and their inputs are data, and planning depends on nothing else."""
 
 from __future__ import annotations
 
@@ -65,39 +65,39 @@ INPUTS: Mapping[str, Inputs] = {
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail at each use of the network."""
 
-    def refuse(*arguments: Any, **_options: Any) -> Any:
+    def fail(*arguments: Any, **_options: Any) -> Any:
         raise AssertionError(arguments)
 
     for name in ("socket", "create_connection", "getaddrinfo"):
-        monkeypatch.setattr(socket, name, refuse)
+        monkeypatch.setattr(socket, name, fail)
 
 
-def foreign(value: Any) -> list[Any]:
-    """Return everything in a value that is not plain, immutable at the level of our own types."""
+def not_plain(value: Any) -> list[Any]:
+    """Return all parts of a value that are not plain data; our own types must be frozen."""
     if is_dataclass(value) and not isinstance(value, type):
-        inner = [each for field in fields(value) for each in foreign(getattr(value, field.name))]
+        inner = [each for field in fields(value) for each in not_plain(getattr(value, field.name))]
         return inner if value.__dataclass_params__.frozen else [value]  # type: ignore[attr-defined]
     if isinstance(value, dict):
-        return [each for pair in value.items() for part in pair for each in foreign(part)]
+        return [each for pair in value.items() for part in pair for each in not_plain(part)]
     if isinstance(value, list | tuple | frozenset):
-        return [each for part in value for each in foreign(part)]
+        return [each for part in value for each in not_plain(part)]
     return [] if value is None or isinstance(value, str | int | float) else [value]
 
 
 @pytest.mark.usefixtures("no_network")
 @pytest.mark.parametrize("name", INPUTS)
-def test_a_decision(name: str) -> None:
+def test_decide_is_pure(name: str) -> None:
     inputs = INPUTS[name]
     stored = pickle.dumps(inputs)
     plan = decide(pickle.loads(stored))
     assert plan == decide(inputs)
     assert inputs == pickle.loads(stored)
-    assert (foreign(inputs), foreign(plan)) == ([], [])
+    assert (not_plain(inputs), not_plain(plan)) == ([], [])
     assert pickle.loads(pickle.dumps(plan)) == plan
     assert [step.title for step in pickle.loads(pickle.dumps(plan)).steps] == [step.title for step in plan.steps]
 
 
-def test_the_decisions_contain_each_kind_of_step() -> None:
+def test_plans_contain_each_kind_of_step() -> None:
     kinds = {type(step) for inputs in INPUTS.values() for step in decide(inputs).steps}
     assert {Reset, Submit, Terminate, type(NEW.change)} < kinds
 
@@ -105,26 +105,26 @@ def test_the_decisions_contain_each_kind_of_step() -> None:
 PATH = "/druid/indexer/v1/supervisor"
 
 
-@pytest.mark.parametrize("is_there", [False, True])
-def test_what_is_read_from_druid(is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    described = ingestion(ingestion={"rules": [{"type": "loadForever"}], "compaction": {}})
+@pytest.mark.parametrize("exists", [False, True])
+def test_observed_state_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = ingestion(ingestion={"rules": [{"type": "loadForever"}], "compaction": {}})
     current = {**KAFKA, "spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "taskCount": 1}}}
-    there = {f"{PATH}/pages": current, f"{PATH}/pages/status": {"payload": {"state": "RUNNING"}}}
-    client: Any = FakeDruid({PATH: [], "/druid/coordinator/v1/rules/pages": [], **(there if is_there else {})})
-    record = to_config_map(LastApplied(described.specified, "pages"), described)
-    inputs = observe_druid(client, described, Observed(record=record, siblings=(ingestion(name="other"),)))
-    # whoever keeps the client has lost it
+    objects = {f"{PATH}/pages": current, f"{PATH}/pages/status": {"payload": {"state": "RUNNING"}}}
+    client: Any = FakeDruid({PATH: [], "/druid/coordinator/v1/rules/pages": [], **(objects if exists else {})})
+    record = to_config_map(LastApplied(parsed.specified, "pages"), parsed)
+    inputs = observe_druid(client, parsed, Observed(record=record, siblings=(ingestion(name="other"),)))
+    # the inputs must not use the client any more
     monkeypatch.setattr(client, "get", None)
-    assert foreign(inputs) == []
+    assert not_plain(inputs) == []
     plan = decide(pickle.loads(pickle.dumps(inputs)))
     assert plan == decide(inputs)
     assert [step.title for step in plan.steps] == [
-        f"{'update' if is_there else 'create'} supervisor pages",
+        f"{'update' if exists else 'create'} supervisor pages",
         "create compaction of pages",
         "update retention rules of pages",
     ]
 
 
-def test_notices_what_is_not_data() -> None:
+def test_detects_values_that_are_not_plain_data() -> None:
     for value in (object(), FakeDruid({}), lambda: None, {1: [object()]}):
-        assert foreign(Plan((replace(NEW.change, desired=value),))) != []
+        assert not_plain(Plan((replace(NEW.change, desired=value),))) != []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A resource that has been stored in another shape is told as invalid before anything of it is read."""
+"""A stored resource that violates the schema is reported as invalid before any other field is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcil
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import resource
 
-# (what is stored in spec, the field that is named)
+# (stored spec, reported field)
 STORED: list[tuple[Any, str]] = [
     (5, "spec: "),
     ("text", "spec: "),
@@ -34,9 +34,9 @@ STORED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("stored", "field"), STORED, ids=repr)
-def test_is_told_by_its_field(stored: Any, field: str) -> None:
-    # nobody is there, and nobody is asked
-    nowhere = connect({"host": "https://127.0.0.1:1", "api_key": "none"})
-    report = reconcile(nowhere, {**resource(), "spec": stored}, Options(check_mode=True), datetime.now(UTC))
+def test_invalid_field_is_reported(stored: Any, field: str) -> None:
+    # no server listens there: the test fails if a request is sent
+    unreachable = connect({"host": "https://127.0.0.1:1", "api_key": "none"})
+    report = reconcile(unreachable, {**resource(), "spec": stored}, Options(check_mode=True), datetime.now(UTC))
     assert {problem.reason for problem in report.problems} == {"InvalidSpec"}
     assert any(problem.message.startswith(field) for problem in report.problems)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A warning is told when there is something new, and not in every pass."""
+"""A warning is reported for a new generation or a change, and not in every reconcile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEW: dict[str, Any] = {"observedGeneration": 3}
 
 
 @pytest.mark.parametrize(
-    ("steps", "previous", "is_news"),
+    ("steps", "previous", "expected"),
     [
         ((), {}, True),
         ((), {"observedGeneration": 2}, True),
@@ -33,8 +33,8 @@ NEW: dict[str, Any] = {"observedGeneration": 3}
         ((Terminate("supervisor", "pages"),), NEW, True),
     ],
 )
-def test_when_there_is_something_new(steps: tuple[Step, ...], previous: dict[str, Any], is_news: bool) -> None:
-    assert are_warnings_new(steps, previous, NEW) is is_news
+def test_are_warnings_new(steps: tuple[Step, ...], previous: dict[str, Any], expected: bool) -> None:
+    assert are_warnings_new(steps, previous, NEW) is expected
 
 
 STEPS = [
@@ -47,10 +47,10 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("step", "reason", "message"), STEPS)
-def test_each_step_has_its_reason(step: Step, reason: str, message: str) -> None:
+def test_event_of_a_step(step: Step, reason: str, message: str) -> None:
     assert events_of_steps([step]) == [EventText("Normal", reason, message)]
 
 
 @pytest.mark.parametrize(("is_gone", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
-def test_what_is_told(is_gone: bool, reason: str) -> None:
+def test_event_of_a_warning(is_gone: bool, reason: str) -> None:
     assert events_of_warnings(["it"], is_gone=is_gone) == [EventText("Warning", reason, "it")]

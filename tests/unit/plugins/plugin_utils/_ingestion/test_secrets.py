@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is told of a resource has no secrets in it, however deeply its texts are nested."""
+"""Reports about a resource contain no secrets, regardless of how deeply the JSON in its strings is nested."""
 
 from __future__ import annotations
 
@@ -25,38 +25,40 @@ SECRET = "hunter2-of-mine"
 HEADERS: dict[str, Any] = {"requestHeaders": {"X-Anything": SECRET}}
 
 
-class Silent:
-    """A transport that nothing may be sent with."""
+class NoTransport:
+    """A transport that fails for each request."""
 
     def request(self, method: str, url: str, **_arguments: Any) -> Any:
         raise AssertionError((method, url))
 
 
-def described(**ingestion: Any) -> dict[str, Any]:
-    """Return a resource of variables that has this beside, or instead of, the specification of a supervisor."""
-    found = resource(ingestion=ingestion)
-    del found["metadata"]["uid"]
-    return found
+def resource_with(**ingestion: Any) -> dict[str, Any]:
+    """Return a resource defined by variables; the arguments are merged into spec.ingestion."""
+    manifest = resource(ingestion=ingestion)
+    del manifest["metadata"]["uid"]
+    return manifest
 
 
 @pytest.mark.parametrize("levels", [98, 330, 450, 900, 5000])
 @pytest.mark.parametrize("place", ["spec", "nativeSpec", "annotation"])
-def test_a_text_that_nobody_can_walk_down(place: str, levels: int) -> None:
+def test_deeply_nested_json_in_a_string(place: str, levels: int) -> None:
     text = nested(levels)
-    found = described(
+    manifest = resource_with(
         spec=text if place == "spec" else None,
         nativeSpec={**HEADERS, "context": {"a": text} if place == "nativeSpec" else {}},
     )
-    found["metadata"]["annotations"] = {"a": text} if place == "annotation" else {}
+    manifest["metadata"]["annotations"] = {"a": text} if place == "annotation" else {}
     finding = Finding("RejectedByDruid", f"Invalid value: {SECRET!r}")
-    made = Reconciled(found, Ingestion.from_resource(found), Plan((), (finding,)))
-    told = report(REPORTING, KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
-    assert told.problems == (Finding("RejectedByDruid", f"Invalid value: '{MASK}'"),)
+    reconciled = Reconciled(manifest, Ingestion.from_resource(manifest), Plan((), (finding,)))
+    reported = report(REPORTING, KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
+    assert reported.problems == (Finding("RejectedByDruid", f"Invalid value: '{MASK}'"),)
 
 
 @pytest.mark.parametrize("levels", [330, 450, 900, 5000])
-def test_a_specification_as_text_that_nobody_can_walk_down(levels: int) -> None:
-    found = described(spec=nested(levels), nativeSpec=None)
+def test_deeply_nested_supervisor_spec_in_a_string(levels: int) -> None:
+    manifest = resource_with(spec=nested(levels), nativeSpec=None)
     finding = Finding("InvalidSpec", "spec.ingestion.spec is nested too deeply.")
-    made = Reconciled(found, Ingestion.from_resource(found), Plan((), (finding,)))
-    assert report(REPORTING, KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW).problems == (finding,)
+    reconciled = Reconciled(manifest, Ingestion.from_resource(manifest), Plan((), (finding,)))
+    assert report(REPORTING, KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW).problems == (
+        finding,
+    )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The conditions tell the truth about what Druid says."""
+"""The status reports the state of Druid."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-THERE, SUSPENDED = {"suspended": False}, {"suspended": True}
+RUNNING, SUSPENDED = {"suspended": False}, {"suspended": True}
 
 
 def supervisor(*states: Any, **payload: Any) -> SupervisorState:
-    """`states`: what Druid has, and what is wanted where that is something else."""
-    before, after = (states[0], states[-1]) if states else (THERE, THERE)
+    """`states`: the current state in Druid, and the desired state if that differs."""
+    before, after = (states[0], states[-1]) if states else (RUNNING, RUNNING)
     return SupervisorState(supervisor_change(before, after), payload)
 
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> TaskState:
-    described = ingestion("native-batch", BATCH)
-    return TaskState(batch.job(described), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
+    parsed = ingestion("native-batch", BATCH)
+    return TaskState(batch.job(parsed), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
 
 
 def document(
-    seen: DruidState | None,
+    state: DruidState | None,
     *findings: Finding,
-    described: Ingestion | None = None,
+    parsed: Ingestion | None = None,
     previous: Any = None,
     record: LastApplied | None = None,
 ) -> dict[str, Any]:
-    return status(described or ingestion(), seen, findings, previous or {}, NOW, lambda text: text, record)
+    return status(parsed or ingestion(), state, findings, previous or {}, NOW, lambda text: text, record)
 
 
-def told(found: dict[str, Any]) -> tuple[str, ...]:
-    """Return Ready with its reason, then the kinds of conditions that are true besides."""
+def summary(found: dict[str, Any]) -> tuple[str, ...]:
+    """Return status and reason of Ready, then the types of the other conditions that are true."""
     ready, *others = found["conditions"]
     return (ready["status"], ready["reason"], *(each["type"] for each in others if each["status"] == "True"))
 
 
-REFUSED, DRIFTED = Finding("RejectedByDruid", "No."), Finding("DriftDetected", "Drift of it.")
+REJECTED, DRIFTED = Finding("RejectedByDruid", "No."), Finding("DriftDetected", "Drift of it.")
 DELETING = Finding("Deleting", "The resource is being deleted.", is_problem=False)
-WAITS = Finding("ChangesPending", "Paused.", is_problem=False)
+PENDING = Finding("ChangesPending", "Paused.", is_problem=False)
 
 TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
     (supervisor(healthy=True, detailedState="RUNNING"), (), ("True", "Running")),
@@ -73,23 +73,27 @@ TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
     (supervisor(), (), ("False", "Starting", "Progressing")),
     (supervisor(healthy=False, detailedState="UNHEALTHY_TASKS"), (), ("False", "SupervisorUnhealthy", "Degraded")),
     (supervisor(healthy=False, detailedState="INVALID_SPEC"), (), ("False", "SupervisorUnhealthy", "Degraded")),
-    # suspension is judged by what Druid has as its spec, whatever the state is
+    # the spec in Druid determines the suspension, regardless of the state
     (
         supervisor(SUSPENDED, healthy=False, detailedState="UNABLE_TO_CONNECT_TO_STREAM"),
         (),
         ("True", "Suspended", "Suspended"),
     ),
-    # what somebody has done in Druid, and is only reported
-    (supervisor(SUSPENDED, THERE), (DRIFTED,), ("False", "Suspended", "Suspended", "Degraded")),
-    (supervisor(THERE, SUSPENDED, healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
-    (supervisor(None, THERE), (DRIFTED,), ("False", "DriftDetected", "Degraded")),
-    (supervisor(None, THERE), (), ("False", "Starting", "Progressing")),
-    # of other types each version tells something else
+    # drift that is only reported
+    (supervisor(SUSPENDED, RUNNING), (DRIFTED,), ("False", "Suspended", "Suspended", "Degraded")),
+    (
+        supervisor(RUNNING, SUSPENDED, healthy=True, detailedState="RUNNING"),
+        (DRIFTED,),
+        ("True", "Running", "Degraded"),
+    ),
+    (supervisor(None, RUNNING), (DRIFTED,), ("False", "DriftDetected", "Degraded")),
+    (supervisor(None, RUNNING), (), ("False", "Starting", "Progressing")),
+    # the fields of other types depend on the Druid version
     (supervisor(scheduleStatus="RUNNING", dataSource="pages"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
-    (supervisor(healthy=True, detailedState="RUNNING"), (REFUSED,), ("False", "RejectedByDruid", "Degraded")),
-    (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), ("False", "ChangesPending")),
-    (None, (REFUSED,), ("False", "RejectedByDruid", "Degraded")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (REJECTED,), ("False", "RejectedByDruid", "Degraded")),
+    (supervisor(healthy=True, detailedState="RUNNING"), (PENDING,), ("False", "ChangesPending")),
+    (None, (REJECTED,), ("False", "RejectedByDruid", "Degraded")),
     (None, (DELETING,), ("False", "Deleting")),
     (task(None, "submitting", action="submit"), (), ("False", "Running", "Progressing")),
     (task({"statusCode": "RUNNING", "runnerStatusCode": "PENDING"}), (), ("False", "Running", "Progressing")),
@@ -100,19 +104,19 @@ TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("seen", "findings", "expected"), TABLE)
-def test_tells(seen: DruidState | None, findings: tuple[Finding, ...], expected: tuple[str, ...]) -> None:
-    assert told(document(seen, *findings)) == expected
+@pytest.mark.parametrize(("state", "findings", "expected"), TABLE)
+def test_conditions(state: DruidState | None, findings: tuple[Finding, ...], expected: tuple[str, ...]) -> None:
+    assert summary(document(state, *findings)) == expected
 
 
-def test_a_suspended_batch_has_not_begun() -> None:
-    described = ingestion("native-batch", BATCH, suspend=True)
-    found = document(task(None, "submitting", action="submit"), described=described)
-    assert told(found) == ("False", "Suspended", "Suspended")
+def test_suspended_batch_is_not_submitted() -> None:
+    parsed = ingestion("native-batch", BATCH, suspend=True)
+    found = document(task(None, "submitting", action="submit"), parsed=parsed)
+    assert summary(found) == ("False", "Suspended", "Suspended")
     assert requeue_after(found["conditions"], NOW) is None
 
 
-def test_what_druid_says_is_beside_the_conditions() -> None:
+def test_fields_from_druid() -> None:
     errors = [{"message": "x" * 1000}, {"exceptionClass": "E"}] * 3
     found = document(
         supervisor(healthy=True, state="RUNNING", detailedState="RUNNING", aggregateLag=7, recentErrors=errors)
@@ -123,25 +127,27 @@ def test_what_druid_says_is_beside_the_conditions() -> None:
     assert max(len(error) for error in found["recentErrors"]) == 500
 
 
-def test_what_the_go_operator_keeps_is_kept_true() -> None:
+def test_fields_of_the_go_operator_are_updated() -> None:
     previous = {"currentIngestionSpec.json": "{}", "rules": [{"old": 1}], "foreign": 1, "type": "x"}
     running = supervisor(healthy=True, detailedState="RUNNING")
     found = document(running, previous=previous, record=LastApplied(ingestion().specified, "pages"))
     assert "currentIngestionSpec.json" not in found
     assert (found["foreign"], found["status"], found["reason"]) == (1, "True", "Running")
-    deed = with_last_update(found, ingestion(ingestion={"rules": [{"new": 1}]}), is_created=True, now=NOW)
-    assert (deed["type"], deed["rules"]) == ("DruidIngestionControllerCreateSuccess", [{"new": 1}])
-    assert deed["lastUpdateTime"] == "2026-01-01T00:00:00Z"
+    updated = with_last_update(found, ingestion(ingestion={"rules": [{"new": 1}]}), is_created=True, now=NOW)
+    assert (updated["type"], updated["rules"]) == ("DruidIngestionControllerCreateSuccess", [{"new": 1}])
+    assert updated["lastUpdateTime"] == "2026-01-01T00:00:00Z"
     assert "rules" not in with_last_update(found, ingestion(), is_created=False, now=NOW)
 
 
-@pytest.mark.parametrize("seen", [None, supervisor(healthy=True, detailedState="RUNNING")])
-def test_what_the_go_operator_remembers_stays_until_it_is_put_down(seen: DruidState | None) -> None:
-    """With the id that belongs to it, which need not be the one of what is described now."""
-    left = {"taskId": "of the Go operator", "currentIngestionSpec.json": "{}"}
-    found = document(seen, WAITS, previous=left)
-    assert {name: found[name] for name in left} == left
-    assert "currentIngestionSpec.json" not in document(seen, WAITS, previous={**left, "currentIngestionSpec.json": ""})
+@pytest.mark.parametrize("state", [None, supervisor(healthy=True, detailedState="RUNNING")])
+def test_spec_of_the_go_operator_is_kept_until_it_is_recorded(state: DruidState | None) -> None:
+    """Together with its id, which may differ from the id of the current spec."""
+    legacy = {"taskId": "of the Go operator", "currentIngestionSpec.json": "{}"}
+    found = document(state, PENDING, previous=legacy)
+    assert {name: found[name] for name in legacy} == legacy
+    assert "currentIngestionSpec.json" not in document(
+        state, PENDING, previous={**legacy, "currentIngestionSpec.json": ""}
+    )
 
 
 APPLIED = LastApplied(ingestion().specified, "pages")
@@ -152,46 +158,46 @@ APPLIED = LastApplied(ingestion().specified, "pages")
     [
         (APPLIED, {}, APPLIED.hash),
         (APPLIED, {"appliedHash": "older"}, APPLIED.hash),
-        # made, perhaps, and not told yet
+        # possibly created, but not recorded as applied yet
         (LastApplied({}, "pages"), {}, None),
-        # nobody has looked, or somebody has edited the record
+        # the record has not been read, or it has been edited
         (None, {"appliedHash": "older"}, "older"),
         (LastApplied(), {"appliedHash": "older"}, "older"),
     ],
 )
-def test_the_hash_is_that_of_the_record(record: LastApplied | None, previous: Any, expected: str | None) -> None:
+def test_hash_is_that_of_the_record(record: LastApplied | None, previous: Any, expected: str | None) -> None:
     found = document(supervisor(healthy=True, detailedState="RUNNING"), previous=previous, record=record)
     assert found.get("appliedHash") == expected
 
 
-def test_the_last_answer_stays_while_druid_is_not_asked() -> None:
+def test_fields_from_druid_are_kept_while_druid_is_not_contacted() -> None:
     before = document(supervisor(healthy=True, detailedState="RUNNING", aggregateLag=7))
-    found = document(None, REFUSED, previous=before)
+    found = document(None, REJECTED, previous=before)
     assert (found["lag"], found["detailedState"]) == (7, "RUNNING")
 
 
-def test_what_druid_does_not_say_any_more_is_over() -> None:
+def test_fields_that_druid_no_longer_reports_are_removed() -> None:
     before = document(supervisor(healthy=True, detailedState="RUNNING", aggregateLag=7))
     assert "lag" not in document(supervisor(healthy=True, detailedState="RUNNING"), previous=before)
     succeeded = document(task({"statusCode": "SUCCESS"}, "ended", "SUCCESS"), previous=before)
     assert not {"lag", "suspended", "recentErrors"} & succeeded.keys()
 
 
-def test_what_is_suspended_stays_so_while_druid_is_not_asked() -> None:
+def test_suspended_condition_is_kept_while_druid_is_not_contacted() -> None:
     before = document(supervisor(SUSPENDED))
-    assert told(document(None, REFUSED, previous=before)) == ("False", "RejectedByDruid", "Suspended", "Degraded")
+    assert summary(document(None, REJECTED, previous=before)) == ("False", "RejectedByDruid", "Suspended", "Degraded")
 
 
 @pytest.mark.parametrize(
-    ("seen", "findings", "seconds"),
+    ("state", "findings", "seconds"),
     [
         (supervisor(healthy=True, detailedState="RUNNING"), (), None),
         (supervisor(SUSPENDED), (), None),
         (supervisor(healthy=True, detailedState="PENDING"), (), 5),
         (supervisor(healthy=False), (), 5),
-        (None, (REFUSED,), 5),
-        (supervisor(healthy=True, detailedState="RUNNING"), (WAITS,), None),
+        (None, (REJECTED,), 5),
+        (supervisor(healthy=True, detailedState="RUNNING"), (PENDING,), None),
     ],
 )
-def test_when_to_look_again(seen: DruidState | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
-    assert requeue_after(document(seen, *findings)["conditions"], NOW) == seconds
+def test_requeue_after(state: DruidState | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
+    assert requeue_after(document(state, *findings)["conditions"], NOW) == seconds

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wanted of a supervisor: what is described, and nothing of what was described before and is not any more.
+"""The desired spec of a supervisor: the specified fields, with null for each field removed since the last applied spec.
 
-Of two resources that describe the same supervisor the older one keeps it.
+If two resources specify the same supervisor, the older one owns it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NOTHING = LastApplied()
         ({"a": None}, {}, {}),
     ],
 )
-def test_what_is_dropped_is_taken_away(last: Any, now: Any, desired: Any) -> None:
+def test_removed_fields_become_null(last: Any, now: Any, desired: Any) -> None:
     assert with_removed_fields(last, now) == desired
 
 
@@ -60,27 +60,27 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_is_stated_again_drops_nothing(document: Any) -> None:
+def test_unchanged_spec_removes_no_field(document: Any) -> None:
     assert with_removed_fields(document, document) == document
 
 
-def test_a_field_of_the_last_specification_is_taken_away() -> None:
+def test_field_of_the_last_applied_spec_becomes_null() -> None:
     before = ingestion()
     now = ingestion(document={**KAFKA, "spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages"}}})
-    found = desired_supervisor(now, LastApplied(before.specified, "pages"), has_own_ids=False)
-    assert found.spec is not None
-    assert found.spec["spec"]["ioConfig"] == {"topic": "pages", "taskCount": None}
+    desired = desired_supervisor(now, LastApplied(before.specified, "pages"), has_own_ids=False)
+    assert desired.spec is not None
+    assert desired.spec["spec"]["ioConfig"] == {"topic": "pages", "taskCount": None}
 
 
 @pytest.mark.parametrize(
     ("more", "suspended"),
     [({}, None), ({"suspend": True}, True), ({"suspend": False}, False)],
 )
-def test_it_is_suspended_as_the_resource_says(more: dict[str, Any], suspended: bool | None) -> None:
+def test_suspension_is_a_field_of_the_resource(more: dict[str, Any], suspended: bool | None) -> None:
     assert desired_supervisor(ingestion(**more), NOTHING, has_own_ids=False).suspended is suspended
 
 
-def test_its_specification_may_say_so_as_well() -> None:
+def test_suspension_in_the_supervisor_spec() -> None:
     assert (
         desired_supervisor(ingestion(document={**KAFKA, "suspended": True}), NOTHING, has_own_ids=False).suspended
         is True
@@ -97,7 +97,7 @@ def test_its_specification_may_say_so_as_well() -> None:
         ("scheduled-batch", {"id": "daily", "spec": {"query": "INSERT ..."}}, True, "daily"),
     ],
 )
-def test_which_supervisor_it_is(kind: str, document: dict[str, Any], own_ids: bool, supervisor: str) -> None:
+def test_supervisor_id(kind: str, document: dict[str, Any], own_ids: bool, supervisor: str) -> None:
     assert desired_supervisor(ingestion(kind, document), NOTHING, has_own_ids=own_ids).id == supervisor
     assert identity(ingestion(kind, document), has_own_ids=own_ids) == supervisor
 
@@ -107,7 +107,7 @@ def test_which_supervisor_it_is(kind: str, document: dict[str, Any], own_ids: bo
     [("kafka", {"spec": {"ioConfig": {}}}), ("kafka", {**KAFKA, "id": "mine"}), ("scheduled-batch", {"spec": {}})],
     ids=["no datasource", "an id before Druid 34", "no id"],
 )
-def test_what_is_none(kind: str, document: dict[str, Any]) -> None:
+def test_spec_without_a_supervisor_id_is_invalid(kind: str, document: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         desired_supervisor(ingestion(kind, document), NOTHING, has_own_ids=False)
     with pytest.raises(InvalidInput):
@@ -130,7 +130,7 @@ MINE = aged("mine", "2026-01-02T00:00:00Z")
     [
         (aged("a", "2026-01-01T00:00:00Z"), "a", "a"),
         (aged("a", "2026-01-03T00:00:00Z"), None, "a"),
-        # by uid when they are of the same second
+        # same creation time: the uid decides
         (aged("a", "2026-01-02T00:00:00Z"), "a", "a"),
         (aged("z", "2026-01-02T00:00:00Z"), None, "z"),
         (aged("a", "2026-01-01T00:00:00Z", "kafka", OTHER_SOURCE), None, None),
@@ -144,45 +144,45 @@ MINE = aged("mine", "2026-01-02T00:00:00Z")
         (aged("a", "2026-01-01T00:00:00Z", metadata={"deletionTimestamp": "2026-01-04T00:00:00Z"}), None, None),
     ],
 )
-def test_who_keeps_it(sibling: Any, older: str | None, other: str | None) -> None:
+def test_owner_of_a_supervisor(sibling: Any, older: str | None, other: str | None) -> None:
     assert older_owner(MINE, [sibling], "pages", has_own_ids=False) == older
     assert other_owner(MINE, [sibling], "pages") == other
     assert ("pages" in described_supervisors(MINE, [sibling])) == (other is not None)
 
 
 OLD = resource(name="a", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
-ODD: tuple[Any, ...] = (True, 5, "x", [1], {"a": 1})
+INVALID: tuple[Any, ...] = (True, 5, "x", [1], {"a": 1})
 
 
-def test_one_that_cannot_be_read_stops_nothing() -> None:
-    """It may have been stored under the schema of another day."""
-    sound = aged("z", "2026-01-01T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
-    spec = {**sound.spec, "auth": {}, "endpoint": {"url": None}}
+def test_invalid_sibling_does_not_cause_an_error() -> None:
+    """It may have been stored under an older schema of the CRD."""
+    valid = aged("z", "2026-01-01T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
+    spec = {**valid.spec, "auth": {}, "endpoint": {"url": None}}
     inner = spec["ingestion"]
-    for value in ODD:
+    for value in INVALID:
         parts = [{**spec, name: value} for name in spec]
         parts += [{**spec, "ingestion": {**inner, name: value}} for name in (*inner, "compaction", "rules")]
         parts += [{**spec, "ingestion": {**inner, "nativeSpec": None, "spec": value}}]
         parts += [{**spec, "druidCluster": None, "endpoint": {"url": value}}]
         for part in (value, *parts):
-            both = [Ingestion.from_resource({**OLD, "spec": part}), sound]
+            both = [Ingestion.from_resource({**OLD, "spec": part}), valid]
             assert "own" in described_supervisors(MINE, both)
             assert older_owner(MINE, both, "own", has_own_ids=True) in ("a", "z")
             assert specify_ids(both)
 
 
 @pytest.mark.parametrize("endpoint", [5, "text", [1], {"url": 5}, {"url": [1]}])
-def test_one_of_which_nobody_knows_where_it_is(endpoint: Any) -> None:
+def test_sibling_with_an_invalid_endpoint_is_ignored(endpoint: Any) -> None:
     sibling = aged("a", "2026-01-01T00:00:00Z", endpoint=endpoint)
     assert other_owner(MINE, [sibling], "pages") is None
 
 
-def test_one_that_can_be_read_where_it_matters_counts() -> None:
+def test_sibling_with_unrelated_invalid_fields_is_an_owner() -> None:
     sibling = aged("a", "2026-01-01T00:00:00Z", auth="text", ingestion={"retries": "many", "rules": 5})
     assert other_owner(MINE, [sibling], "pages") == "a"
 
 
-def test_one_with_an_id_of_its_own_describes_that() -> None:
+def test_sibling_with_an_explicit_id_owns_that_id() -> None:
     sibling = aged("a", "2026-01-03T00:00:00Z", "kafka", {**KAFKA, "id": "own"})
     assert described_supervisors(MINE, [sibling]) == {"own"}
     assert [other_owner(MINE, [sibling], each) for each in ("own", "pages")] == ["a", None]
@@ -193,7 +193,7 @@ def at(url: str) -> Ingestion:
 
 
 @pytest.mark.parametrize(
-    ("mine", "others", "are_one"),
+    ("mine", "others", "is_same"),
     [
         ("http://druid:8888", "http://druid:8888/", True),
         ("http://druid:8888", "HTTP://Druid:8888", True),
@@ -205,32 +205,32 @@ def at(url: str) -> Ingestion:
         ("nonsense", "http://druid:8888", False),
     ],
 )
-def test_one_druid_in_other_words(mine: str, others: str, are_one: bool) -> None:
+def test_equivalent_urls_are_the_same_druid(mine: str, others: str, is_same: bool) -> None:
     own = aged("mine", "2026-01-02T00:00:00Z", druidCluster=None, endpoint={"url": mine})
     found = older_owner(own, [at(others)], "pages", has_own_ids=False)
-    assert found == ("a" if are_one else None)
+    assert found == ("a" if is_same else None)
 
 
 NAMED = {**OTHER_SOURCE, "id": "pages"}
 
 
-def test_one_that_is_named_by_an_id() -> None:
-    """Before Druid 34 there is no such thing, and the resource is in trouble of its own."""
+def test_explicit_id_of_a_sibling() -> None:
+    """Before Druid 34 an explicit id is not supported: that resource is invalid itself."""
     named = aged("a", "2026-01-01T00:00:00Z", "kafka", NAMED)
     assert older_owner(MINE, [named], "pages", has_own_ids=True) == "a"
     assert older_owner(MINE, [named], "pages", has_own_ids=False) is None
 
 
 @pytest.mark.parametrize(
-    ("sibling", "does"),
+    ("sibling", "expected"),
     [
         (ingestion("kafka", NAMED), True),
         (ingestion("kafka", KAFKA), False),
         (ingestion("kafka", ingestion={"nativeSpec": None, "spec": "{"}), False),
         (ingestion("native-batch", {**KAFKA, "id": "pages"}), False),
-        # its id does not depend on the version
+        # the id of this type does not depend on the Druid version
         (ingestion("scheduled-batch", {"id": "daily"}), False),
     ],
 )
-def test_whether_the_version_matters(sibling: Any, does: bool) -> None:
-    assert specify_ids([ingestion(), sibling]) is does
+def test_specify_ids(sibling: Any, expected: bool) -> None:
+    assert specify_ids([ingestion(), sibling]) is expected

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong with a specification is said by its field, with what to do."""
+"""A validation error names the field and the fix."""
 
 from __future__ import annotations
 
@@ -33,11 +33,15 @@ WRONG: list[tuple[str, Ingestion, str]] = [
     ("an unknown type", ingestion("index-hadoop"), "spec.ingestion.type ('index-hadoop'): must be one of kafka, "),
     ("no specification", ingestion(ingestion={"nativeSpec": None}), "spec.ingestion.nativeSpec: the spec of the sup"),
     ("broken JSON", ingestion(ingestion={"nativeSpec": None, "spec": TEXT}), "spec.ingestion.spec: the spec of the"),
-    ("no mapping", ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}), "spec.ingestion.spec: the spec of the"),
-    ("no JSON", ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}), "spec.ingestion.spec: the spec of"),
+    ("a list", ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}), "spec.ingestion.spec: the spec of the"),
+    (
+        "invalid JSON",
+        ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}),
+        "spec.ingestion.spec: the spec of",
+    ),
     ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): must be 'rabbit' for ingest"),
     ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: must be a SQL statement"),
-    ("a context that is text", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: must be"),
+    ("a context that is a string", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: must be"),
     ("a context that is a number", ingestion("sql", {"query": "q", "context": 5}), f"{NATIVE}.context: must be"),
     ("a context that is a list", ingestion("sql", {"query": "q", "context": []}), f"{NATIVE}.context: must be"),
     (
@@ -56,40 +60,40 @@ WRONG: list[tuple[str, Ingestion, str]] = [
         f"{NATIVE}.id ([{{'password': '********'}}]): an id must be a string",
     ),
     (
-        "rules of nothing",
+        "rules without a datasource",
         ingestion("sql", {"query": "q"}, ingestion={"rules": [{}]}),
         "spec.ingestion.nativeSpec: comp",
     ),
     (
-        "compaction of another",
+        "compaction of another datasource",
         ingestion("native-batch", BATCH, ingestion={"compaction": {"dataSource": "other"}}),
         "spec.ingestion.compaction.dataSource ('other'): must be the datasource of the spec",
     ),
 ]
 
 
-@pytest.mark.parametrize(("described", "words"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
-def test_says_what_is_wrong(described: Ingestion, words: str) -> None:
-    [problem] = problems(described)
-    assert (problem.reason, problem.message[: len(words)]) == ("InvalidSpec", words)
+@pytest.mark.parametrize(("parsed", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_validation_error(parsed: Ingestion, message: str) -> None:
+    [problem] = problems(parsed)
+    assert (problem.reason, problem.message[: len(message)]) == ("InvalidSpec", message)
     assert SECRET not in problem.message
 
 
-@pytest.mark.parametrize(("levels", "is_told"), [(100, False), (101, True), (600, True), (100_000, True)])
-def test_one_that_is_nested_too_deeply_is_told_and_does_not_stop_anything(levels: int, is_told: bool) -> None:
+@pytest.mark.parametrize(("levels", "is_reported"), [(100, False), (101, True), (600, True), (100_000, True)])
+def test_too_deeply_nested_spec_is_an_error(levels: int, is_reported: bool) -> None:
     found = problems(ingestion(ingestion={"nativeSpec": None, "spec": nested(levels)}))
-    assert any("nested too deeply (more than 100 levels)" in each.message for each in found) == is_told
+    assert any("nested too deeply (more than 100 levels)" in each.message for each in found) == is_reported
     if levels < 1000:
         same = problems(ingestion(document=json.loads(nested(levels))))
         assert [each.message.split(":", 1)[1] for each in same] == [each.message.split(":", 1)[1] for each in found]
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_finds_nothing_wrong(kind: str) -> None:
+def test_valid_spec_has_no_problems(kind: str) -> None:
     documents: dict[str, Any] = {"sql": {"query": "q"}, "native-batch": BATCH}
     document = documents.get(kind, {"spec": {"dataSchema": {"dataSource": "pages"}}})
-    described = ingestion(kind, document)
-    assert (problems(described), warnings(described)) == ((), ())
+    parsed = ingestion(kind, document)
+    assert (problems(parsed), warnings(parsed)) == ((), ())
 
 
 CONSUMER: dict[str, Any] = {
@@ -99,17 +103,17 @@ CONSUMER: dict[str, Any] = {
 PROVIDER = {"type": "environment", "variables": {"sasl.jaas.config": "JAAS"}}
 
 
-def reading(properties: Any) -> dict[str, Any]:
+def with_consumer(properties: Any) -> dict[str, Any]:
     """Return a specification with these properties of the consumer."""
     return {"spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "consumerProperties": properties}}}
 
 
 @pytest.mark.parametrize(
-    ("described", "place"),
+    ("parsed", "place"),
     [
-        (ingestion(document=reading(CONSUMER)), "nativeSpec has secrets in plain text (spec.ioConfig.consumer"),
+        (ingestion(document=with_consumer(CONSUMER)), "nativeSpec has secrets in plain text (spec.ioConfig.consumer"),
         (
-            ingestion(ingestion={"nativeSpec": None, "spec": json.dumps(reading({"password": SECRET}))}),
+            ingestion(ingestion={"nativeSpec": None, "spec": json.dumps(with_consumer({"password": SECRET}))}),
             "spec has secrets in plain text (spec.ioConfig.consumerProperties.password)",
         ),
         (
@@ -118,8 +122,8 @@ def reading(properties: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_secrets_in_the_clear_are_a_warning(described: Ingestion, place: str) -> None:
-    [warning] = warnings(described)
+def test_secrets_in_plain_text_cause_a_warning(parsed: Ingestion, place: str) -> None:
+    [warning] = warnings(parsed)
     assert warning.startswith(f"spec.ingestion.{place}")
     assert SECRET not in warning
 
@@ -132,13 +136,13 @@ def test_secrets_in_the_clear_are_a_warning(described: Ingestion, place: str) ->
         {"ssl.keystore.password": {"type": "environment", "variable": "KEYSTORE"}},
     ],
 )
-def test_what_druid_takes_from_its_environment_is_none(properties: Any) -> None:
-    assert warnings(ingestion(document=reading(properties))) == ()
+def test_environment_variables_of_druid_cause_no_warning(properties: Any) -> None:
+    assert warnings(ingestion(document=with_consumer(properties))) == ()
 
 
-def test_a_text_beside_the_mapping_is_a_warning() -> None:
-    described = ingestion(ingestion={"spec": "{}"})
-    assert problems(described) == ()
-    assert warnings(described) == (
+def test_spec_in_addition_to_native_spec_causes_a_warning() -> None:
+    parsed = ingestion(ingestion={"spec": "{}"})
+    assert problems(parsed) == ()
+    assert warnings(parsed) == (
         "spec.ingestion has both nativeSpec and spec: nativeSpec takes precedence. Remove spec.",
     )
