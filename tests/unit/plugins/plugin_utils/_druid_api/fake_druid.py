@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Druid of which only the responses to GET are known."""
+"""A fake Druid that responds to GET only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 
 
 class FakeDruid:
-    """A client that returns these documents by path, and to which nothing may be written."""
+    """A read-only client that returns the documents by path."""
 
     version_text = "33.0.0"
 
@@ -29,5 +29,5 @@ class FakeDruid:
 
     @staticmethod
     def supports(*version: int) -> bool:
-        """Return whether it has this version."""
+        """Return whether this version is supported."""
         return version <= (33,)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Credentials come from the Secrets that a resource may name, and what is missing is named."""
+"""Credentials are read from Secrets that the resource may refer to; an error names the missing Secret or key."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ def secret(**data: str) -> dict[str, Any]:
     return {"kind": "Secret", "data": {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}}
 
 
-def found(described: Any, *secrets: Any) -> Any:
+def details_of(described: Any, *secrets: Any) -> Any:
     return connection_details(described, URL, dict(zip(secrets_of(described), secrets, strict=True)))
 
 
 def test_reads_user_and_password() -> None:
     login = secret(OperatorUserName="u", OperatorPassword=CANARY)
-    spoken = found(ingestion(auth=AUTH), login)
-    assert (spoken.url, spoken.username, spoken.password) == (URL, "u", CANARY)
-    assert CANARY not in repr(spoken)
+    details = details_of(ingestion(auth=AUTH), login)
+    assert (details.url, details.username, details.password) == (URL, "u", CANARY)
+    assert CANARY not in repr(details)
     named = ingestion(auth={**AUTH, "usernameKey": "a", "passwordKey": "b"})
-    assert found(named, secret(a="u", b="p")).password == "p"
+    assert details_of(named, secret(a="u", b="p")).password == "p"
 
 
 def test_reads_certificates() -> None:
     endpoint = {"caSecretRef": {"name": "ca", "key": "ca.crt"}, "clientCertificateSecretRef": {"name": "own"}}
     trust, own = secret(**{"ca.crt": "A"}), secret(**{"tls.crt": "C", "tls.key": "K"})
-    spoken = found(ingestion(endpoint=endpoint), trust, own)
-    assert (spoken.authorities, spoken.certificate, spoken.key) == ("A", "C", "K")
-    assert spoken.username is None
+    details = details_of(ingestion(endpoint=endpoint), trust, own)
+    assert (details.authorities, details.certificate, details.key) == ("A", "C", "K")
+    assert details.username is None
 
 
 @pytest.mark.parametrize(
-    ("auth", "login", "reason", "words"),
+    ("auth", "login", "reason", "message"),
     [
         (AUTH, None, "SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it."),
         (AUTH, secret(OperatorUserName="u"), "SecretNotFound", "has no key OperatorPassword. Add it."),
@@ -60,31 +60,31 @@ def test_reads_certificates() -> None:
         ({**AUTH, "type": "kerberos"}, secret(), "InvalidSpec", "spec.auth.type ('kerberos'): must be basic-auth."),
     ],
 )
-def test_names_what_is_missing(auth: Any, login: Any, reason: str, words: str) -> None:
+def test_error_names_the_missing_secret_or_key(auth: Any, login: Any, reason: str, message: str) -> None:
     with pytest.raises(ConnectionUnavailable) as raised:
-        found(ingestion(auth=auth), login)
+        details_of(ingestion(auth=auth), login)
     assert raised.value.finding.reason == reason
-    assert words in raised.value.finding.message
+    assert message in raised.value.finding.message
 
 
 @pytest.mark.parametrize(
-    ("allowed", "is_refused"), [((), True), (("other",), True), (("there",), False), (("*",), False)]
+    ("allowed", "is_disallowed"), [((), True), (("other",), True), (("there",), False), (("*",), False)]
 )
-def test_a_secret_of_another_namespace_is_refused(allowed: tuple[str, ...], is_refused: bool) -> None:
+def test_secret_of_another_namespace_must_be_allowed(allowed: tuple[str, ...], is_disallowed: bool) -> None:
     keys = secrets_of(ingestion(auth={**AUTH, "secretRef": {"name": "login", "namespace": "there"}}))
     finding = disallowed_secret(keys, "ns", allowed)
-    assert (finding is not None) is is_refused
+    assert (finding is not None) is is_disallowed
     assert finding is None or finding.reason == "RefNotPermitted"
     assert disallowed_secret(secrets_of(ingestion(auth=AUTH)), "ns", ()) is None
 
 
-@pytest.mark.parametrize("odd", [5, "text", [1], {"name": None}])
-def test_a_secret_that_is_named_in_another_shape_is_none(odd: Any) -> None:
-    endpoint = {"caSecretRef": odd, "clientCertificateSecretRef": odd}
-    assert secrets_of(ingestion(auth={**AUTH, "secretRef": odd}, endpoint=endpoint)) == ()
+@pytest.mark.parametrize("invalid", [5, "text", [1], {"name": None}])
+def test_invalid_secret_reference_is_ignored(invalid: Any) -> None:
+    endpoint = {"caSecretRef": invalid, "clientCertificateSecretRef": invalid}
+    assert secrets_of(ingestion(auth={**AUTH, "secretRef": invalid}, endpoint=endpoint)) == ()
 
 
-def test_files_of_certificates_do_not_outlive_the_connection(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificate_files_are_deleted_with_the_connection(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with connect(connection_details(ingestion(), URL, {}), Timeouts(), Meter()):
         assert list(tmp_path.iterdir())

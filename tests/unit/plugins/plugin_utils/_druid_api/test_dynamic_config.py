@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The dynamic configurations of a cluster: what is written, and what Druid does not keep of it."""
+"""The dynamic configurations of a cluster: which changes are written, and which values Druid normalizes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.de
 
 
 class Coordinator(FakeDruid):
-    """It keeps its known fields, and no more than ten of anything."""
+    """A Coordinator that stores known fields only, and no value above 10."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = dict(config)
@@ -41,14 +41,14 @@ class Coordinator(FakeDruid):
         self.config.update({name: min(10, body[name]) for name in self.config if name in body})
 
 
-def kept(known: Mapping[str, str]) -> Any:
+def normalized_by(known: Mapping[str, str]) -> Any:
     return lambda change: is_normalized(change, known, IN_STATUS)
 
 
-def test_what_druid_does_not_keep_is_written_once() -> None:
+def test_normalized_value_is_written_once() -> None:
     coordinator: Any = Coordinator({"maxSegmentsToMove": 5, "replicantLifetime": 1})
     desired = {"coordinator": {"maxSegmentsToMove": 20}}
-    found = find_changes(coordinator, desired, kept({}))
+    found = find_changes(coordinator, desired, normalized_by({}))
     assert [step.title for step in found.steps] == ["update dynamic configuration of the Coordinator"]
     assert pickle.loads(pickle.dumps(found)) == found
     written = write_changes(coordinator, found.steps)
@@ -56,17 +56,17 @@ def test_what_druid_does_not_keep_is_written_once() -> None:
     assert [text for text in written.warnings if "Druid normalizes maxSegmentsToMove" in text]
     known = with_normalized({}, written.steps, written.remaining, IN_STATUS)
     assert known == {"coordinator": digest([desired["coordinator"], coordinator.config])}
-    again = find_changes(coordinator, desired, kept(known))
+    again = find_changes(coordinator, desired, normalized_by(known))
     assert (again.steps, bool(again.warnings)) == ((), True)
-    # until the specification or Druid changes
-    assert find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 30}}, kept(known)).steps
+    # until the spec or the configuration in Druid changes
+    assert find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 30}}, normalized_by(known)).steps
     coordinator.config["replicantLifetime"] = 2
-    assert find_changes(coordinator, desired, kept(known)).steps
+    assert find_changes(coordinator, desired, normalized_by(known)).steps
 
 
-def test_what_druid_keeps_is_not_recorded() -> None:
+def test_value_that_druid_keeps_is_not_recorded() -> None:
     coordinator: Any = Coordinator({"maxSegmentsToMove": 5})
-    found = find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, kept({}))
+    found = find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, normalized_by({}))
     written = write_changes(coordinator, found.steps)
     assert (written.warnings, with_normalized({"coordinator": "1"}, written.steps, written.remaining, IN_STATUS)) == (
         (),
@@ -74,26 +74,26 @@ def test_what_druid_keeps_is_not_recorded() -> None:
     )
 
 
-class Gone(FakeDruid):
-    """Nothing listens."""
+class Unavailable(FakeDruid):
+    """A Druid that does not respond."""
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> Any:
         """Fail."""
         raise Unreachable("GET", path, "refused", sent=False, is_transient=True)
 
 
-def test_after_a_connection_error_nothing_else_is_sent() -> None:
-    client: Any = Gone({})
-    found = find_changes(client, {"coordinator": {"a": 1}, "overlord": {"a": 1}}, kept({}))
+def test_connection_error_stops_all_further_requests() -> None:
+    client: Any = Unavailable({})
+    found = find_changes(client, {"coordinator": {"a": 1}, "overlord": {"a": 1}}, normalized_by({}))
     [finding] = found.findings
     assert finding.reason == "DruidUnreachable"
     assert finding.message.startswith("Dynamic configuration of the Coordinator: ")
     assert found.steps == ()
 
 
-def test_a_change_names_its_object() -> None:
+def test_change_names_its_object() -> None:
     coordinator: Any = Coordinator({"maxSegmentsToMove": 5})
-    [step] = find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, kept({})).steps
+    [step] = find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, normalized_by({})).steps
     what = "dynamic configuration of the Coordinator"
     assert step == DruidChange(
         "dynamic configuration", "coordinator", what, {"maxSegmentsToMove": 7}, {"maxSegmentsToMove": 5}, step.after

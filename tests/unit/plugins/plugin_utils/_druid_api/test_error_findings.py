@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is in the way is told by its kind, in words that fit a resource."""
+"""The finding for an error of Druid: the kind of error decides the reason; the message names fields of the resource."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CUT = Unreachable(*WHERE, "cut off", sent=True, is_transient=True)
 
 
 def after(error: DruidError, cause: DruidError) -> DruidError:
-    """Return the error as one that was raised because of the other."""
+    """Return the error with the other as its cause."""
     error.__cause__ = cause
     return error
 
@@ -43,27 +43,27 @@ def after(error: DruidError, cause: DruidError) -> DruidError:
         (Forbidden(403, "", *WHERE), "Unauthorized"),
         (ApiError(400, "no such type", *WHERE), "RejectedByDruid"),
         (InvalidInput("spec", {}, "names no datasource"), "InvalidSpec"),
-        # what was read back then does not make it a refusal
+        # a failed confirmation after a connection error is not a rejection
         (after(DruidError("It is as it was."), CUT), "DruidUnreachable"),
         (after(UncertainState("It is not there."), ServerError(503, "", *WHERE)), "DruidUnreachable"),
         (after(DruidError("It is as it was."), ServerError(500, "Server Error", *WHERE)), "DruidUnreachable"),
         (after(DruidError("It is as it was."), ApiError(400, "no such type", *WHERE)), "RejectedByDruid"),
     ],
 )
-def test_is_told_by_its_kind(error: DruidError, reason: str) -> None:
+def test_reason_of_an_error(error: DruidError, reason: str) -> None:
     found = error_finding(error)
     assert (found.reason, found.is_problem, found.group) == (reason, True, None)
     assert found.message.startswith(str(error))
     assert ("spec.auth.secretRef" in found.message) is (reason == "Unauthorized")
 
 
-def test_names_the_fields_of_the_resource() -> None:
+def test_message_names_the_fields_of_the_resource() -> None:
     untrusted = error_finding(Unreachable(*WHERE, "not trusted", "Set ca_path to the CA"))
     assert untrusted.message.endswith("Set ca_path to the CA. Here ca_path is spec.endpoint.caSecretRef.")
-    nowhere = error_finding(Unreachable(*WHERE, "unknown", "Check the option url, or client_cert"))
+    unresolved = error_finding(Unreachable(*WHERE, "unknown", "Check the option url, or client_cert"))
     named = (
         "druid_cluster_url, druid_ingestion_url",
         "else spec.endpoint.url, else the Service of the cluster's router",
     )
-    assert [each for each in (*named, "only; client_cert is spec.endpoint.") if each not in nowhere.message] == []
+    assert [each for each in (*named, "only; client_cert is spec.endpoint.") if each not in unresolved.message] == []
     assert "Here" not in error_finding(CUT).message

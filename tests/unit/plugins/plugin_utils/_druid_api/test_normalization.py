@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Druid normalized is not applied again, while everything else is."""
+"""A difference that Druid normalizes is not applied again; every other difference is."""
 
 from __future__ import annotations
 
@@ -25,41 +25,43 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_a
 
 STORE = Store(name=lambda change: change.what, state=lambda change: change.before)
 IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
-DESIRED, KEPT = {"a": 1, "typo": 2}, {"a": 1}
+DESIRED, NORMALIZED = {"a": 1, "typo": 2}, {"a": 1}
 
 
 def change(before: Any, after: Any, name: str = "pages") -> DruidChange:
     return DruidChange(SUPERVISOR, name, f"supervisor {name}", DESIRED, before, after)
 
 
-APPLIED = change(KEPT, DESIRED)
+APPLIED = change(NORMALIZED, DESIRED)
 
 
 @pytest.mark.parametrize(
     ("applied", "before", "after", "is_recorded"),
     [
-        ([APPLIED], KEPT, DESIRED, True),
-        ([APPLIED], KEPT, KEPT, False),
-        # it was not applied now: another user has changed it
-        ([], KEPT, DESIRED, False),
-        ([change(KEPT, DESIRED, "other")], KEPT, DESIRED, False),
+        ([APPLIED], NORMALIZED, DESIRED, True),
+        ([APPLIED], NORMALIZED, NORMALIZED, False),
+        # not applied in this reconcile: another user has changed it
+        ([], NORMALIZED, DESIRED, False),
+        ([change(NORMALIZED, DESIRED, "other")], NORMALIZED, DESIRED, False),
         # it does not exist, or should not
         ([APPLIED], None, DESIRED, False),
-        ([APPLIED], KEPT, None, False),
+        ([APPLIED], NORMALIZED, None, False),
         # Druid does not normalize the suspension
-        ([APPLIED], {**KEPT, "suspended": True}, {**KEPT, "suspended": False}, False),
-        ([APPLIED], {**KEPT, "suspended": False}, {**DESIRED, "suspended": False}, True),
+        ([APPLIED], {**NORMALIZED, "suspended": True}, {**NORMALIZED, "suspended": False}, False),
+        ([APPLIED], {**NORMALIZED, "suspended": False}, {**DESIRED, "suspended": False}, True),
     ],
 )
 @pytest.mark.parametrize("store", [STORE, IN_STATUS], ids=["record", "status"])
-def test_what_is_recorded(applied: list[DruidChange], before: Any, after: Any, is_recorded: bool, store: Store) -> None:
+def test_recorded_normalizations(
+    applied: list[DruidChange], before: Any, after: Any, is_recorded: bool, store: Store
+) -> None:
     assert bool(with_normalized({}, applied, [change(before, after)], store)) is is_recorded
 
 
 RECORDED = with_normalized({}, [APPLIED], [APPLIED], STORE)
 
 
-def test_the_digests_of_applied_objects_are_replaced() -> None:
+def test_digests_of_applied_objects_are_replaced() -> None:
     known = {**RECORDED, "supervisor other": "1"}
     assert with_normalized(known, [APPLIED], [change(DESIRED, DESIRED)], STORE) == {"supervisor other": "1"}
     assert with_normalized(known, [], [], STORE) == known
@@ -68,34 +70,34 @@ def test_the_digests_of_applied_objects_are_replaced() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "is_skipped"),
     [
-        (KEPT, DESIRED, True),
+        (NORMALIZED, DESIRED, True),
         # any other change in Druid is reverted
         ({"a": 2}, DESIRED, False),
-        ({**KEPT, "b": 1}, DESIRED, False),
+        ({**NORMALIZED, "b": 1}, DESIRED, False),
         (None, DESIRED, False),
-        (KEPT, None, False),
-        (KEPT, {**DESIRED, "suspended": True}, False),
+        (NORMALIZED, None, False),
+        (NORMALIZED, {**DESIRED, "suspended": True}, False),
     ],
 )
-def test_what_is_not_applied_again(before: Any, after: Any, is_skipped: bool) -> None:
+def test_skipped_differences(before: Any, after: Any, is_skipped: bool) -> None:
     assert is_normalized(change(before, after), RECORDED, STORE) is is_skipped
 
 
-def test_a_digest_belongs_to_one_object() -> None:
-    assert not is_normalized(change(KEPT, DESIRED, "other"), RECORDED, STORE)
+def test_digest_belongs_to_one_object() -> None:
+    assert not is_normalized(change(NORMALIZED, DESIRED, "other"), RECORDED, STORE)
 
 
-def test_a_digest_in_the_status_belongs_to_one_specification() -> None:
+def test_digest_in_the_status_belongs_to_one_spec() -> None:
     known = with_normalized({}, [APPLIED], [APPLIED], IN_STATUS)
     assert is_normalized(APPLIED, known, IN_STATUS)
-    assert not is_normalized(DruidChange(SUPERVISOR, "pages", "", {"a": 2}, KEPT, DESIRED), known, IN_STATUS)
+    assert not is_normalized(DruidChange(SUPERVISOR, "pages", "", {"a": 2}, NORMALIZED, DESIRED), known, IN_STATUS)
 
 
 RULE = {"type": "loadForever", "tieredReplicants": {"_default_tier": 2}, "useDefaultTierForNull": True}
 
 
 @pytest.mark.parametrize("normalizes", [False, True])
-def test_a_normalized_difference_is_a_warning(normalizes: bool) -> None:
+def test_normalized_difference_is_a_warning(normalizes: bool) -> None:
     client: Any = FakeDruid({"/druid/coordinator/v1/rules/pages": [RULE]})
     what, desired = "retention rules of pages", [{**RULE, "tieredReplicants": {"hot": 1}}]
     found = fetch_change(client, RETENTION_RULES, "pages", what, desired, lambda _change: normalizes)
