@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An API server in memory: it stores objects, deletes them by their finalizers, and rejects what it is told to."""
+"""An API server in memory: it stores objects, deletes them after their finalizers, and rejects configured requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Key = tuple[str, str]
 
 @dataclass
 class MemoryApi(KubernetesApi):
-    """The objects by kind and name; `rejected` are the requests (method, kind) that it rejects with a message."""
+    """The objects by kind and name; `rejected` maps a request (method, kind) to the message of its rejection."""
 
     server: str = "memory"
     transport: Any = None
@@ -43,20 +43,20 @@ class MemoryApi(KubernetesApi):
         if (method, kind) in self.rejected:
             raise self._error(method, kind, namespace, name, FORBIDDEN, self.rejected[method, kind])
         live = self.objects.get((kind, name))
-        creates = method == "POST" or "force" in (query or {})
-        if live is None and not creates:
+        is_creation = method == "POST" or "force" in (query or {})
+        if live is None and not is_creation:
             raise self._error(method, kind, namespace, name, NOT_FOUND, "not found")
         if live is not None and method == "POST":
             raise self._error(method, kind, namespace, name, CONFLICT, "exists")
         if method == "GET":
             return live or {}
-        after = self._after(method, live, body)
+        after = self._written(method, live, body)
         if "dryRun" not in (query or {}):
             self.writes.append(f"{method} {kind}")
             self._store((kind, name), after)
         return after
 
-    def _after(self, method: str, live: Manifest | None, body: Any) -> Manifest:
+    def _written(self, method: str, live: Manifest | None, body: Any) -> Manifest:
         if live is not None and method == "DELETE":
             return {**live, "metadata": {**live["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
         return self._patched(live, body) if live and isinstance(body, list) else self._stored(live, body)
@@ -67,8 +67,8 @@ class MemoryApi(KubernetesApi):
             del self.objects[key]
 
     def _error(self, method: str, kind: str, namespace: str | None, name: str, status: int, message: str) -> ApiError:
-        refusal = {"message": message, "details": {"name": name}}
-        return ApiError(method, KINDS[kind].resource, kind, namespace, name, status, refusal)
+        rejection = {"message": message, "details": {"name": name}}
+        return ApiError(method, KINDS[kind].resource, kind, namespace, name, status, rejection)
 
     def _stored(self, live: Manifest | None, body: Manifest) -> Manifest:
         before = live or {"metadata": {"uid": f"uid-{len(self.writes)}", "generation": 0, "resourceVersion": "1"}}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Under Ansible's importer of collections: what our actions import is compiled once, not in every run."""
+"""With Ansible's collection loader, the modules that our actions import are compiled once, not in every run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 COLLECTION = Path(__file__).parents[5]
 OURS = "ansible_collections.druidops.druid.plugins"
-# As the program does it; what was compiled is told of, once with what was kept and once without.
+# Imports an action as Ansible does, and prints the compiled files and all imported files of the collection.
 PROGRAM = """
 import builtins, importlib, json, sys
 from ansible.utils.collection_loader._collection_finder import _AnsibleCollectionFinder
@@ -25,7 +25,7 @@ from ansible.utils.collection_loader._collection_finder import _AnsibleCollectio
 root, name = sys.argv[1:]
 _AnsibleCollectionFinder(paths=[root], scan_sys_paths=False)._install()
 compiled = []
-sys.addaudithook(lambda event, given: compiled.append(str(given[1])) if event == "compile" else None)
+sys.addaudithook(lambda event, arguments: compiled.append(str(arguments[1])) if event == "compile" else None)
 importlib.import_module(name)
 files = [str(module.__file__) for other, module in sys.modules.items() if other.startswith("{OURS}.")]
 print(json.dumps([compiled, [file for file in files if file.endswith(".py")]]))
@@ -34,7 +34,7 @@ print(json.dumps([compiled, [file for file in files if file.endswith(".py")]]))
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Where a copy of the collection is installed."""
+    """Return the directory in which a copy of the collection is installed."""
     installed = tmp_path / "ansible_collections" / "druidops" / "druid"
     for name in ("plugins", "meta"):
         shutil.copytree(COLLECTION / name, installed / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -42,9 +42,9 @@ def root(tmp_path: Path) -> Path:
 
 
 def compiled(root: Path, action: str) -> tuple[set[str], set[str]]:
-    """Return which files a new process compiles when it imports the action, and which files of ours that imports."""
-    left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "ANSIBLE_")
-    environment = {name: text for name, text in os.environ.items() if not name.startswith(left_out)}
+    """Import the action in a new process; return the compiled files, and all imported files of the collection."""
+    omitted = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "ANSIBLE_")
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(omitted)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(root), f"{OURS}.action.{action}"],
         env=environment,
@@ -58,16 +58,16 @@ def compiled(root: Path, action: str) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize("action", ["cluster", "cluster_info", "ingestion"])
-def test_what_was_compiled_is_kept(root: Path, action: str) -> None:
+def test_second_run_uses_the_bytecode_cache(root: Path, action: str) -> None:
     first, files = compiled(root, action)
     second, _files = compiled(root, action)
 
     assert first == files
-    # the action itself, which Ansible has its own way of loading, and what is imported before anything can be done
+    # Ansible compiles the action itself; the others are imported before the cache is active
     assert {Path(file).name for file in second} == {f"{action}.py", "__init__.py", "bytecode_cache.py"}
 
 
-def test_what_has_changed_is_compiled_again(root: Path) -> None:
+def test_changed_file_is_compiled_again(root: Path) -> None:
     compiled(root, "cluster")
     changed = root / "ansible_collections/druidops/druid/plugins/plugin_utils/_reconcile/outcome.py"
     changed.write_text(changed.read_text() + "\nCHANGED = True\n")
@@ -75,10 +75,10 @@ def test_what_has_changed_is_compiled_again(root: Path) -> None:
     assert str(changed) in compiled(root, "cluster")[0]
 
 
-def test_where_nothing_can_be_written_it_is_compiled(root: Path) -> None:
+def test_read_only_directory_does_not_prevent_imports(root: Path) -> None:
     plugins = root / "ansible_collections/druidops/druid/plugins"
     for package in {file.parent for file in plugins.rglob("*.py")}:
-        (package / "__pycache__").write_text("no directory")
+        (package / "__pycache__").write_text("not a directory")
 
     first, files = compiled(root, "cluster_info")
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Conditions keep their times, and everything is bounded."""
+"""The transition times of conditions, and the maximum length of a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXT = "2026-01-02T03:04:05Z"
 EARLIER = "2025-12-31T00:00:00Z"
 
 
-def test_is_new() -> None:
+def test_new_condition() -> None:
     assert with_transition_times([condition("Ready", True, "R", "m")], [], 3, NOW) == [
         {
             "type": "Ready",
@@ -47,19 +47,19 @@ PREVIOUS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("previous", "expected"), PREVIOUS)
-def test_time_moves_with_the_status_only(previous: dict[str, Any], expected: str) -> None:
-    [settled] = with_transition_times([condition("Ready", True, "R", "m")], [previous], None, NOW)
-    assert settled["lastTransitionTime"] == expected
-    assert settled["observedGeneration"] == 0
+def test_transition_time_changes_with_the_status_only(previous: dict[str, Any], expected: str) -> None:
+    [found] = with_transition_times([condition("Ready", True, "R", "m")], [previous], None, NOW)
+    assert found["lastTransitionTime"] == expected
+    assert found["observedGeneration"] == 0
 
 
-@pytest.mark.parametrize(("length", "shown"), [(4096, 4096), (4097, 4096), (100_000, 4096)])
-def test_bounds_a_message(length: int, shown: int) -> None:
+@pytest.mark.parametrize(("length", "expected"), [(4096, 4096), (4097, 4096), (100_000, 4096)])
+def test_message_is_truncated(length: int, expected: int) -> None:
     message = condition("Ready", False, "R", "x" * length)["message"]
-    assert len(message) == shown
-    assert message.endswith("...") is (length > shown)
+    assert len(message) == expected
+    assert message.endswith("...") is (length > expected)
 
 
-def test_writes_times_in_utc() -> None:
+def test_timestamp_is_in_utc() -> None:
     assert timestamp(NOW) == TEXT
     assert timestamp(NOW.astimezone(timezone(timedelta(hours=5)))) == TEXT

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many events are written, and under which names."""
+"""The maximum number of events, and how repeated events are counted."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ RESOURCE: dict[str, Any] = {
     "metadata": {"name": "c", "namespace": "ns", "uid": "u", "resourceVersion": "7"},
 }
 TEXT = EventText("Normal", "R", "m")
-texts = st.lists(
+EVENT_TEXTS = st.lists(
     st.builds(EventText, st.sampled_from(["Normal", "Warning"]), st.sampled_from("PQR"), st.text(max_size=3))
 )
 
 
-@given(texts)
-def test_is_bounded(news: list[EventText]) -> None:
-    said = limited(news)
-    distinct = set(news)
-    assert len(said) == len(set(said)) == min(len(distinct), MAX_EVENTS)
-    kinds = [each.kind for each in said[: MAX_EVENTS - 1]]
+@given(EVENT_TEXTS)
+def test_number_of_events_is_limited(texts: list[EventText]) -> None:
+    kept = limited(texts)
+    distinct = set(texts)
+    assert len(kept) == len(set(kept)) == min(len(distinct), MAX_EVENTS)
+    kinds = [each.kind for each in kept[: MAX_EVENTS - 1]]
     assert kinds == sorted(kinds, key=lambda kind: kind != "Warning")
     if len(distinct) <= MAX_EVENTS:
-        assert set(said) == distinct
+        assert set(kept) == distinct
     else:
-        assert set(said[:-1]) < distinct
-        assert said[-1].reason == EVENTS_OMITTED
+        assert set(kept[:-1]) < distinct
+        assert kept[-1].reason == EVENTS_OMITTED
 
 
-def test_says_how_many_it_leaves_out() -> None:
-    news = [EventText("Normal", "A", str(number)) for number in range(18)]
-    news += [EventText("Normal", "B", str(number)) for number in range(3)]
-    assert limited(news)[-1] == EventText("Normal", EVENTS_OMITTED, "and 2 more events (B: 2)")
-    news += [EventText("Warning", "W", str(number)) for number in range(20)]
-    assert limited(news)[-1] == EventText("Warning", EVENTS_OMITTED, "and 22 more events (W: 1, A: 18, B: 3)")
+def test_omitted_events_are_counted() -> None:
+    texts = [EventText("Normal", "A", str(number)) for number in range(18)]
+    texts += [EventText("Normal", "B", str(number)) for number in range(3)]
+    assert limited(texts)[-1] == EventText("Normal", EVENTS_OMITTED, "and 2 more events (B: 2)")
+    texts += [EventText("Warning", "W", str(number)) for number in range(20)]
+    assert limited(texts)[-1] == EventText("Warning", EVENTS_OMITTED, "and 22 more events (W: 1, A: 18, B: 3)")
 
 
 class Server(KubernetesApi):
-    """Keeps events, or refuses to in a way."""
+    """Stores events, or rejects a method with a status."""
 
-    def __init__(self, refusal: dict[str, int] | None = None) -> None:
+    def __init__(self, rejection: dict[str, int] | None = None) -> None:
         self.events: dict[str, Manifest] = {}
-        self.refusal = refusal or {}
+        self.rejection = rejection or {}
 
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
         kind, namespace, title = args[:3]
         body = args[4] if len(args) > 4 else None
-        taken = method == "POST" and body and body["metadata"]["name"] in self.events
-        status = self.refusal.get(method, 409 if taken else 0)
+        exists = method == "POST" and body and body["metadata"]["name"] in self.events
+        status = self.rejection.get(method, 409 if exists else 0)
         if status:
             raise ApiError(method.lower(), "events", kind, namespace, title, status, {"message": "No."})
         if method == "POST" and body:
@@ -80,7 +80,7 @@ class Server(KubernetesApi):
         return live
 
 
-def test_counts_what_is_said_again() -> None:
+def test_repeated_event_is_counted() -> None:
     api = Server()
     for second in (5, 6, 7):
         send(api, RESOURCE, [TEXT, TEXT], NOW.replace(second=second))
@@ -92,15 +92,15 @@ def test_counts_what_is_said_again() -> None:
     )
 
 
-@pytest.mark.parametrize("refusal", [{"GET": 403}, {"PATCH": 403}, {"PATCH": 404}])
-def test_who_may_not_count_is_not_told_so(refusal: dict[str, int]) -> None:
-    api = Server(refusal)
-    for _pass in range(2):
+@pytest.mark.parametrize("rejection", [{"GET": 403}, {"PATCH": 403}, {"PATCH": 404}])
+def test_forbidden_update_of_an_event_is_ignored(rejection: dict[str, int]) -> None:
+    api = Server(rejection)
+    for _reconcile in range(2):
         send(api, RESOURCE, [TEXT], NOW)
     [live] = list(api.events.values())
     assert live["count"] == 1
 
 
-def test_who_may_not_write_events_is_told_so() -> None:
+def test_forbidden_creation_of_an_event_is_an_error() -> None:
     with pytest.raises(ApiError, match="403"):
         send(Server({"POST": 403}), RESOURCE, [TEXT], NOW)

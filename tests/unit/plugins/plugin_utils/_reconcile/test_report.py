@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status is that of the generation that was reconciled; a later one wins."""
+"""A status is written only for the reconciled generation: a later generation takes precedence."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ RESOURCE: dict[str, Any] = {
     "kind": "Druid",
     "metadata": {"name": "c", "namespace": "ns", "uid": "u-1", "generation": 7, "resourceVersion": "9"},
 }
-# What the API server answers when a test of a JSON patch fails.
-OVERTAKEN = Answer(
+# The response of the API server if a test operation of a JSON patch fails.
+FAILED_TEST = Answer(
     422,
     {"message": "the server rejected our request due to an error in our request", "details": {"name": "c"}},
 )
@@ -39,7 +39,7 @@ def api(server: Server) -> Iterator[KubernetesApi]:
         yield KubernetesApi(server.url, pool)
 
 
-def test_the_status_is_bound_to_the_resource_and_its_generation(server: Server, api: KubernetesApi) -> None:
+def test_status_has_the_resource_and_generation_as_precondition(server: Server, api: KubernetesApi) -> None:
     write_status(api, RESOURCE, {"reason": "x"})
     [asked] = server.asked
     assert asked.document == [
@@ -49,14 +49,14 @@ def test_the_status_is_bound_to_the_resource_and_its_generation(server: Server, 
     ]
 
 
-def test_a_later_generation_wins_without_an_error(server: Server, api: KubernetesApi) -> None:
-    server.answers = [OVERTAKEN]
+def test_later_generation_is_not_an_error(server: Server, api: KubernetesApi) -> None:
+    server.answers = [FAILED_TEST]
     write_status(api, RESOURCE, {})
     assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
-def test_other_refusals_are_errors(server: Server, api: KubernetesApi, status: int) -> None:
+def test_other_rejections_are_errors(server: Server, api: KubernetesApi, status: int) -> None:
     server.answers = [Answer(status, {"message": "no", "details": {"name": "c"}})]
     with pytest.raises(ApiError):
         write_status(api, RESOURCE, {})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the resource of a run comes from."""
+"""The sources of a run's resource: a file, a mapping, variables, or its name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Manifest = dict[str, Any]
 HEAD = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid"}
 
 
-def written(tmp_path: Path, text: str | bytes) -> Path:
+def file_with(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "resource"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
@@ -40,9 +40,9 @@ TEXTS = ["\u0085 \u2028 \u2029", "{{ x }} %s", "\U0001f600", "\x01\x1f\x7f", "20
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("as_ascii", [True, False])
-def test_text_of_a_json_file_is_kept(tmp_path: Path, text: str, as_ascii: bool) -> None:
+def test_strings_of_a_json_file_are_unchanged(tmp_path: Path, text: str, as_ascii: bool) -> None:
     document = {"a": text, text: "b", "__ansible_unsafe": text, "_ansible_x": 1, "__ansible_vault": "v"}
-    assert read_file(written(tmp_path, json.dumps(document, ensure_ascii=as_ascii))) == document
+    assert read_file(file_with(tmp_path, json.dumps(document, ensure_ascii=as_ascii))) == document
 
 
 YAML: list[tuple[str, Any]] = [
@@ -60,7 +60,7 @@ YAML: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("text", "document"), YAML)
 def test_reads_yaml(tmp_path: Path, text: str, document: Any) -> None:
-    assert read_file(written(tmp_path, text)) == document
+    assert read_file(file_with(tmp_path, text)) == document
 
 
 BAD: list[tuple[str | bytes, str]] = [
@@ -86,26 +86,26 @@ BAD: list[tuple[str | bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "words"), BAD)
-def test_says_what_is_wrong_with_a_file(tmp_path: Path, text: str | bytes, words: str) -> None:
-    with pytest.raises(InvalidResource, match=f"^resource: .*{words}"):
-        read_file(written(tmp_path, text))
+@pytest.mark.parametrize(("text", "message"), BAD)
+def test_invalid_file(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(InvalidResource, match=f"^resource: .*{message}"):
+        read_file(file_with(tmp_path, text))
 
 
-def test_says_that_a_file_is_not_there(tmp_path: Path) -> None:
+def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidResource, match=r"^resource: cannot read .*No such file"):
         read_file(tmp_path / "none")
     with pytest.raises(InvalidResource, match=r"^resource: cannot read "):
         read_file(tmp_path)
 
 
-def test_takes_a_resource_as_it_is() -> None:
+def test_complete_resource_is_unchanged() -> None:
     resource = druid.resource()
     assert from_document("Druid", resource, None, None) == resource
     assert from_document("Druid", resource, "c", "ns") == resource
 
 
-def test_completes_name_and_namespace() -> None:
+def test_missing_name_and_namespace_are_added() -> None:
     assert from_document("Druid", {**HEAD, "spec": {}}, "c", "ns")["metadata"] == {"name": "c", "namespace": "ns"}
     assert from_document("Druid", {**HEAD, "metadata": None}, "c", "ns")["metadata"] == {"name": "c", "namespace": "ns"}
 
@@ -132,11 +132,11 @@ DOCUMENTS: list[tuple[Any, str | None, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "name", "namespace", "words"), DOCUMENTS)
-def test_says_what_a_document_lacks(document: Any, name: str | None, namespace: str | None, words: str) -> None:
+@pytest.mark.parametrize(("document", "name", "namespace", "message"), DOCUMENTS)
+def test_invalid_document(document: Any, name: str | None, namespace: str | None, message: str) -> None:
     with pytest.raises(InvalidResource) as caught:
         from_document("Druid", document, name, namespace)
-    assert str(caught.value).startswith(f"resource: {words}")
+    assert str(caught.value).startswith(f"resource: {message}")
 
 
 PLAIN: list[tuple[Any, Any]] = [
@@ -149,12 +149,12 @@ PLAIN: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("stated", "expected"), PLAIN)
-def test_takes_what_yaml_knows_and_json_does_not_for_its_text(stated: Any, expected: Any) -> None:
-    assert plain(stated) == expected
+@pytest.mark.parametrize(("value", "expected"), PLAIN)
+def test_values_that_json_cannot_represent_become_strings(value: Any, expected: Any) -> None:
+    assert plain(value) == expected
 
 
-def test_makes_a_resource_of_variables() -> None:
+def test_resource_defined_by_variables() -> None:
     spec = {**druid.resource()["spec"], "unheardOf": 1, "startscript": "/a"}
     resource, warnings = from_spec("Druid", spec, "c", "ns")
     assert resource["metadata"] == {"name": "c", "namespace": "ns"}
@@ -168,68 +168,72 @@ def test_makes_a_resource_of_variables() -> None:
     assert spec["unheardOf"] == 1
 
 
-def test_says_what_is_wrong_with_variables() -> None:
+def test_invalid_variables() -> None:
     with pytest.raises(InvalidResource, match=r"^Druid c is invalid: spec\.common\.runtime\.properties.*; spec\.nodes"):
         from_spec("Druid", {}, "c", "ns")
 
 
-def arguments(**stated: Any) -> dict[str, Any]:
-    """Return the arguments of a task as Ansible gives them."""
-    return {name: option.get("default") for name, option in {**ARGUMENTS, **options.ARGUMENTS}.items()} | stated
+def arguments(**specified: Any) -> dict[str, Any]:
+    """Return the arguments of a task as Ansible passes them."""
+    return {name: option.get("default") for name, option in {**ARGUMENTS, **options.ARGUMENTS}.items()} | specified
 
 
-def request(check_mode: bool = False, **stated: Any) -> Request[options.Options]:
-    specified = arguments(**stated)
+def request(check_mode: bool = False, **overrides: Any) -> Request[options.Options]:
+    specified = arguments(**overrides)
     return to_request("Druid", specified, options.to_options(specified, check_mode, Meter()), lambda path: path)
 
 
 RESOURCE = {**HEAD, "metadata": {"name": "c"}, "spec": {}}
-PLACED = {**HEAD, "metadata": {"name": "c", "namespace": "there"}, "spec": {}}
-# (arguments, name, namespace, by a resource, by variable, absent)
+NAMESPACED = {**HEAD, "metadata": {"name": "c", "namespace": "there"}, "spec": {}}
+# (arguments, name, namespace, with a resource, without a resource, absent)
 REQUESTS: list[tuple[dict[str, Any], str, str, bool, bool, bool]] = [
     ({"name": "c"}, "c", "default", False, False, False),
     ({"name": "c", "namespace": "ns"}, "c", "ns", False, False, False),
     ({"name": "c", "state": "absent"}, "c", "default", False, False, True),
     ({"resource": RESOURCE}, "c", "default", True, False, False),
     ({"resource": RESOURCE, "namespace": "ns"}, "c", "ns", True, False, False),
-    ({"resource": PLACED}, "c", "there", True, False, False),
-    ({"resource": PLACED, "name": "c", "namespace": "there"}, "c", "there", True, False, False),
-    ({"resource": PLACED, "without_resource": True}, "c", "there", True, False, False),
+    ({"resource": NAMESPACED}, "c", "there", True, False, False),
+    ({"resource": NAMESPACED, "name": "c", "namespace": "there"}, "c", "there", True, False, False),
+    ({"resource": NAMESPACED, "without_resource": True}, "c", "there", True, False, False),
     ({"name": "c", "spec": {}}, "c", "default", False, True, False),
     ({"name": "c", "without_resource": True, "state": "absent"}, "c", "default", False, True, True),
 ]
 
 
-@pytest.mark.parametrize(("stated", "name", "namespace", "by_resource", "without_resource", "absent"), REQUESTS)
-def test_understands_a_task(
-    stated: dict[str, Any], name: str, namespace: str, by_resource: bool, without_resource: bool, absent: bool
+@pytest.mark.parametrize(("specified", "name", "namespace", "has_resource", "without_resource", "absent"), REQUESTS)
+def test_request_of_a_task(
+    specified: dict[str, Any], name: str, namespace: str, has_resource: bool, without_resource: bool, absent: bool
 ) -> None:
-    made = request(**stated)
-    assert (made.name, made.namespace) == (name, namespace)
-    assert made.is_default_namespace == (namespace == "default")
-    assert (made.resource is not None, made.without_resource, made.absent) == (by_resource, without_resource, absent)
+    created = request(**specified)
+    assert (created.name, created.namespace) == (name, namespace)
+    assert created.is_default_namespace == (namespace == "default")
+    assert (created.resource is not None, created.without_resource, created.absent) == (
+        has_resource,
+        without_resource,
+        absent,
+    )
 
 
-def test_passes_on_how_to_go_about_it() -> None:
-    made = request(True, name="c", wait=True, wait_timeout=7, wait_sleep=3, allowed_reference_namespaces=["a"])
-    assert (made.wait, made.wait_timeout, made.wait_sleep) == (True, 7, 3)
-    assert made.options.check_mode
-    assert made.options.allowed_reference_namespaces == ("a",)
+def test_options_of_a_task() -> None:
+    created = request(True, name="c", wait=True, wait_timeout=7, wait_sleep=3, allowed_reference_namespaces=["a"])
+    assert (created.wait, created.wait_timeout, created.wait_sleep) == (True, 7, 3)
+    assert created.options.check_mode
+    assert created.options.allowed_reference_namespaces == ("a",)
 
 
-def test_finds_the_file_of_a_resource(tmp_path: Path) -> None:
-    path = written(tmp_path, json.dumps(PLACED))
-    asked: list[str] = []
+def test_file_is_found_by_ansible(tmp_path: Path) -> None:
+    path = file_with(tmp_path, json.dumps(NAMESPACED))
+    names: list[str] = []
 
     def find(name: str) -> str:
-        asked.append(name)
+        names.append(name)
         return str(path)
 
-    assert to_request("Druid", arguments(resource="files/druid.yml"), options.Options(), find).resource == PLACED
-    assert asked == ["files/druid.yml"]
+    assert to_request("Druid", arguments(resource="files/druid.yml"), options.Options(), find).resource == NAMESPACED
+    assert names == ["files/druid.yml"]
 
 
 @pytest.mark.parametrize("text", ["", "- a", "text"])
-def test_a_file_that_is_no_resource_is_refused(tmp_path: Path, text: str) -> None:
+def test_file_without_a_resource_is_rejected(tmp_path: Path, text: str) -> None:
     with pytest.raises(InvalidResource):
-        request(resource=str(written(tmp_path, text)), name="c")
+        request(resource=str(file_with(tmp_path, text)), name="c")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The line of a pass in the operator's log."""
+"""The line of a reconcile in the operator's log."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 READY = {"type": "Ready", "status": "False", "reason": "PodsNotReady", "message": "1 of 2 pods is ready."}
 HEAD = {"time": "2026-01-02T03:04:05Z", "kind": "Druid", "namespace": "ns", "name": "c", "seconds": 1.235}
 
-# (what, what the task has returned beyond names, what the line says beyond its head)
+# (id, result of the task without names, fields of the line after its head)
 LINES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("nothing to do", {"changed": False, "plan": []}, {"level": "info", "changed": False, "done": []}),
     (
-        "under way",
+        "in progress",
         {"changed": True, "plan": ["create Service s"], "conditions": [READY], "generation": 3, "requeue_after": 5},
         {
             "level": "info",
@@ -51,21 +51,21 @@ LINES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        "trouble",
+        "a problem",
         {"changed": False, "plan": [], "msg": "It cannot be.", "conditions": []},
         {"level": "error", "changed": False, "done": [], "message": "It cannot be."},
     ),
 ]
 
 
-@pytest.mark.parametrize(("returned", "said"), [pytest.param(*case[1:], id=case[0]) for case in LINES])
-def test_says_what_was_done(returned: dict[str, Any], said: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("returned", "expected"), [pytest.param(*case[1:], id=case[0]) for case in LINES])
+def test_log_line(returned: dict[str, Any], expected: dict[str, Any]) -> None:
     line = log_line("Druid", {"name": "c", "namespace": "ns", **returned}, 1.23456, NOW)
-    assert json.loads(line) == {**HEAD, **said}
+    assert json.loads(line) == {**HEAD, **expected}
 
 
 @given(steps=st.lists(st.text(max_size=20), max_size=60), message=st.text(max_size=3000))
-def test_is_one_line_of_bounded_length(steps: list[str], message: str) -> None:
+def test_log_line_has_a_maximum_length(steps: list[str], message: str) -> None:
     line = log_line("Druid", {"changed": True, "plan": steps, "msg": message}, 0.1, NOW)
     assert "\n" not in line
     assert len(json.loads(line)["done"]) <= MAX_STEPS + 1

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When all resources are counted, and what is said when the metrics cannot be told."""
+"""When the resources of a kind are counted, and the warning if metrics cannot be pushed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLUSTERS = "druidops_druid_clusters"
 
 @pytest.fixture(autouse=True)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory for temporary files."""
+    """Return the directory for temporary files."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -38,63 +38,63 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def names(endpoint: Endpoint) -> list[str]:
-    """Return the names of what has been posted since the last look."""
+    """Return the names of the metrics that were posted since the last call."""
     found = [body["name"] for _path, body in endpoint.posted]
     endpoint.posted.clear()
     return found
 
 
 def counted(endpoint: Endpoint, is_news: bool, census: dict[str, float] | None) -> bool:
-    """Tell of a run, and return whether the resources were counted for that."""
+    """Publish the metrics of a run, and return whether the resources were counted."""
     assert publish(endpoint.url, "druid", RUN, lambda: census, is_news) is None
-    told = names(endpoint)
-    assert "druidops_druid_reconciles_unchanged_total" in told
-    return CLUSTERS in told
+    posted = names(endpoint)
+    assert "druidops_druid_reconciles_unchanged_total" in posted
+    return CLUSTERS in posted
 
 
-def test_counts_after_each_write_and_otherwise_now_and_then(endpoint: Endpoint) -> None:
-    told = [counted(endpoint, is_news, {"clusters": 1.0}) for is_news in (False, False, True, False)]
-    assert told == [True, False, True, False]
+def test_resources_are_counted_after_each_write_and_periodically(endpoint: Endpoint) -> None:
+    found = [counted(endpoint, is_news, {"clusters": 1.0}) for is_news in (False, False, True, False)]
+    assert found == [True, False, True, False]
 
 
-def test_what_could_not_be_counted_is_counted_next_time(endpoint: Endpoint) -> None:
+def test_failed_census_is_repeated_in_the_next_run(endpoint: Endpoint) -> None:
     assert not counted(endpoint, False, None)
     assert counted(endpoint, False, {"clusters": 1.0})
 
 
-def test_others_that_take_long_are_not_waited_for(endpoint: Endpoint, directory: Path) -> None:
+def test_publish_does_not_wait_for_a_locked_file(endpoint: Endpoint, directory: Path) -> None:
     assert publish(endpoint.url, "druid", RUN, lambda: None, is_news=False) is None
     [file] = directory.iterdir()
     names(endpoint)
     with file_lock(file, 1):
-        said = publish(endpoint.url, "druid", RUN, lambda: None, is_news=False)
-    assert said is not None
-    assert "locked by other processes" in said
+        warning = publish(endpoint.url, "druid", RUN, lambda: None, is_news=False)
+    assert warning is not None
+    assert "locked by other processes" in warning
     assert names(endpoint) == []
 
 
-def test_nobody_listens() -> None:
-    said = publish("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_news=False)
-    assert said is not None
-    assert said.startswith("The metrics could not be pushed to http://127.0.0.1:1/metrics")
+def test_unreachable_endpoint_is_a_warning() -> None:
+    warning = publish("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_news=False)
+    assert warning is not None
+    assert warning.startswith("The metrics could not be pushed to http://127.0.0.1:1/metrics")
 
 
 @pytest.mark.parametrize(
     "error", [KubernetesError("It did not respond."), RecursionError("too deep"), PermissionError("no token")]
 )
-def test_what_cannot_be_counted_ends_no_pass(endpoint: Endpoint, error: Exception) -> None:
+def test_failed_census_does_not_fail_the_reconcile(endpoint: Endpoint, error: Exception) -> None:
     def count() -> None:
         raise error
 
-    said = publish(endpoint.url, "druid", RUN, count, is_news=True)
-    assert said is not None
-    assert str(error) in said
+    warning = publish(endpoint.url, "druid", RUN, count, is_news=True)
+    assert warning is not None
+    assert str(error) in warning
     assert counted(endpoint, False, {"clusters": 1.0})
 
 
 @contextmanager
-def full() -> Iterator[None]:
-    """Let no byte be written to any file."""
+def full_disk() -> Iterator[None]:
+    """Let every write to a file fail."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
@@ -103,28 +103,28 @@ def full() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_directory_that_is_full_ends_no_pass(endpoint: Endpoint) -> None:
-    with full():
-        said = publish(endpoint.url, "druid", RUN, lambda: {"clusters": 1.0}, is_news=True)
-    assert said is not None
-    assert "File too large" in said
+def test_full_directory_does_not_fail_the_reconcile(endpoint: Endpoint) -> None:
+    with full_disk():
+        warning = publish(endpoint.url, "druid", RUN, lambda: {"clusters": 1.0}, is_news=True)
+    assert warning is not None
+    assert "File too large" in warning
     assert CLUSTERS in names(endpoint)
 
 
-def test_what_is_no_url_ends_no_pass() -> None:
-    said = publish("http://[/metrics", "druid", RUN, lambda: None, is_news=True)
-    assert said is not None
-    assert said.startswith("The metrics could not be pushed to http://[/metrics")
+def test_invalid_url_does_not_fail_the_reconcile() -> None:
+    warning = publish("http://[/metrics", "druid", RUN, lambda: None, is_news=True)
+    assert warning is not None
+    assert warning.startswith("The metrics could not be pushed to http://[/metrics")
 
 
 def test_each_kind_is_counted(endpoint: Endpoint) -> None:
     for kind in ("druid", "druidingestion", "druid"):
         publish(endpoint.url, kind, RUN, lambda: {"degraded_since_timestamp_seconds": 0.0}, is_news=False)
-    told = [name for name in dict.fromkeys(names(endpoint)) if "degraded" in name]
-    assert told == [f"druidops_{kind}_degraded_since_timestamp_seconds" for kind in ("druid", "druidingestion")]
+    found = [name for name in dict.fromkeys(names(endpoint)) if "degraded" in name]
+    assert found == [f"druidops_{kind}_degraded_since_timestamp_seconds" for kind in ("druid", "druidingestion")]
 
 
-def test_all_kinds_take_turns_at_an_endpoint(directory: Path) -> None:
+def test_all_kinds_share_the_lock_of_an_endpoint(directory: Path) -> None:
     for url, kind in (
         ("http://127.0.0.1:1/a", "druid"),
         ("http://127.0.0.1:2/a", "druid"),
@@ -135,14 +135,14 @@ def test_all_kinds_take_turns_at_an_endpoint(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("phase", ["observe", "decide"])
-def test_an_error_is_that_of_the_phase_in_which_it_happened(phase: str) -> None:
+def test_error_is_counted_for_its_phase(phase: str) -> None:
     meter = Meter()
     with meter.phases(phase):
         pass
-    told = failed_run(KubernetesError("x"), meter, 1.0)
-    assert (told.outcome, told.errors) == ("failed", {phase: 1})
+    found = failed_run(KubernetesError("x"), meter, 1.0)
+    assert (found.outcome, found.errors) == ("failed", {phase: 1})
 
 
-def test_a_resource_that_has_gone_is_no_failure() -> None:
-    told = failed_run(ResourceNotFound("x"), Meter(), 1.0)
-    assert (told.outcome, told.errors) == ("unchanged", {})
+def test_deleted_resource_is_not_a_failure() -> None:
+    found = failed_run(ResourceNotFound("x"), Meter(), 1.0)
+    assert (found.outcome, found.errors) == ("unchanged", {})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kernel knows no kind: a third one that supplies four files and a table runs through all of it."""
+"""The kernel is independent of the kinds: a third kind with four files and a table uses all of it."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def note(text: str = "Hello.", *finalizers: str) -> Manifest:
 
 
 class Task:
-    """Tasks for a Note on an API server in memory; time passes only while one of them waits."""
+    """Tasks for a Note on an API server in memory; the time advances only while a task waits."""
 
     def __init__(self) -> None:
-        self.api, self.moment, self.said = MemoryApi(), 0.0, list[str]()
+        self.api, self.moment, self.progress = MemoryApi(), 0.0, list[str]()
 
     def run(self, check_mode: bool = False, **arguments: Any) -> Outcome[Any]:
         options = {name: option.get("default") for name, option in ARGUMENTS.items()}
@@ -57,7 +57,7 @@ class Task:
         )
         self.api.writes.clear()
         clock = Clock(lambda: self.moment, self._sleep, lambda: datetime(2026, 1, 2, tzinfo=UTC))
-        return run(NOTE, self.api, self.request, self.said.append, clock)
+        return run(NOTE, self.api, self.request, self.progress.append, clock)
 
     def result(self, outcome: Outcome[Any]) -> dict[str, Any]:
         return of_outcome(NOTE, self.request, outcome, fail_when_blocked=True)
@@ -67,7 +67,7 @@ class Task:
 
     @property
     def ready(self) -> tuple[str, str]:
-        """Status and reason of the condition Ready in the API."""
+        """Return status and reason of the stored condition Ready."""
         [stored] = self.api.of_kind("Note")
         ready = stored["status"]["conditions"][0]
         return ready["status"], ready["reason"]
@@ -86,33 +86,33 @@ def test_writes_waits_and_reports(task: Task) -> None:
     result = task.result(task.run(resource=note(), wait=True))
     assert result["plan"] == ["create Note n", "create ConfigMap n"]
     assert (result["changed"], result["ready"], result["requeue_after"]) == (True, True, None)
-    assert task.said == ["It is being written.", "It is written."]
+    assert task.progress == ["It is being written.", "It is written."]
     assert task.ready == ("True", "UpToDate")
     assert task.events == ["Done: create ConfigMap n."]
 
 
-def test_does_nothing_when_there_is_nothing_to_do(task: Task) -> None:
+def test_unchanged_resource_causes_no_write(task: Task) -> None:
     task.run(resource=note(), wait=True)
     result = task.result(task.run(resource=note()))
     assert (result["changed"], result["plan"], result["diff"], task.api.writes) == (False, [], [], [])
 
 
-def test_is_soon_reconciled_again_after_a_change(task: Task) -> None:
+def test_change_is_requeued_soon(task: Task) -> None:
     assert task.result(task.run(resource=note()))["requeue_after"] == 5
 
 
 def test_check_mode_plans_and_writes_nothing(task: Task) -> None:
     planned = task.result(task.run(resource=note(), check_mode=True, wait=True))
-    assert (planned["plan"], task.api.writes, task.said) == (["create Note n", "create ConfigMap n"], [], [])
+    assert (planned["plan"], task.api.writes, task.progress) == (["create Note n", "create ConfigMap n"], [], [])
     assert task.result(task.run(resource=note()))["plan"] == planned["plan"]
 
 
-def test_a_resource_that_is_not_there(task: Task) -> None:
+def test_missing_resource(task: Task) -> None:
     with pytest.raises(ResourceNotFound, match="or set note_resource to"):
         task.run()
 
 
-def test_a_failed_write_is_reported_everywhere_without_secrets(task: Task) -> None:
+def test_failed_write_is_reported_everywhere_without_secrets(task: Task) -> None:
     task.api.rejected["PATCH", "ConfigMap"] = f"no: {SECRET}"
     resource = {**note(), "spec": {"text": "x", "password": SECRET}}
     outcome = task.run(resource=resource, wait=True)
@@ -120,12 +120,12 @@ def test_a_failed_write_is_reported_everywhere_without_secrets(task: Task) -> No
     assert (outcome.timed_out, result["failed"], result["plan"]) == (True, True, ["create Note n"])
     assert task.ready == ("False", "ApplyFailed")
     assert len(task.events) == 1
-    told = (result["msg"], result["conditions"], task.events, task.api.of_kind("Note")[0]["status"], task.said)
-    assert all("no: ****" in str(each) and SECRET not in str(each) for each in told)
+    reports = (result["msg"], result["conditions"], task.events, task.api.of_kind("Note")[0]["status"], task.progress)
+    assert all("no: ****" in str(each) and SECRET not in str(each) for each in reports)
     assert NOTE.telemetry.measure(outcome, Meter(), 1.0).errors == {"act": 1, "report": 0}
 
 
-def test_a_status_that_cannot_be_written_is_a_warning(task: Task) -> None:
+def test_failed_status_update_is_a_warning(task: Task) -> None:
     task.api.rejected["PATCH", "Note"] = "no"
     outcome = task.run(resource=note())
     [warning] = task.result(outcome)["warnings"]
@@ -133,7 +133,7 @@ def test_a_status_that_cannot_be_written_is_a_warning(task: Task) -> None:
     assert NOTE.telemetry.measure(outcome, Meter(), 1.0).errors == {"act": 0, "report": 1}
 
 
-def test_a_failed_read_is_in_the_conditions(task: Task) -> None:
+def test_failed_read_is_reported_in_the_conditions(task: Task) -> None:
     task.run(resource=note(), wait=True)
     task.api.rejected["GET", "ConfigMap"] = "no"
     with pytest.raises(KubernetesError):
@@ -141,7 +141,7 @@ def test_a_failed_read_is_in_the_conditions(task: Task) -> None:
     assert task.ready == ("False", "ObserveFailed")
 
 
-def test_deletes_and_waits_until_it_is_gone(task: Task) -> None:
+def test_deletion_waits_until_the_resource_is_deleted(task: Task) -> None:
     task.run(resource=note(), wait=True)
     result = task.result(task.run(state="absent", wait=True))
     assert result["plan"] == ["delete Note n", "delete ConfigMap n", "finalize Note n"]
@@ -149,18 +149,18 @@ def test_deletes_and_waits_until_it_is_gone(task: Task) -> None:
     assert not task.run(state="absent", wait=True).changed
 
 
-def test_what_holds_a_resource_is_named(task: Task) -> None:
+def test_remaining_finalizer_is_reported(task: Task) -> None:
     task.run(resource=note("Hello.", "example.com/other"), wait=True)
-    task.said.clear()
+    task.progress.clear()
     outcome = task.run(state="absent", wait=True)
     assert (outcome.timed_out, task.moment) == (True, 2 + 5)
-    assert task.said == ["Waiting for the deletion of Note n (finalizers: example.com/other)."]
+    assert task.progress == ["Waiting for the deletion of Note n (finalizers: example.com/other)."]
     assert task.result(outcome)["msg"] == (
         "Note ns/n: timed out waiting for the deletion of Note n (finalizers: example.com/other) after 5 s."
     )
 
 
-def test_another_resource_of_that_name_is_not_waited_for(task: Task) -> None:
+def test_recreated_resource_ends_the_wait(task: Task) -> None:
     task.run(resource=note("Hello.", "example.com/other"), wait=True)
 
     def recreated(_seconds: float) -> None:

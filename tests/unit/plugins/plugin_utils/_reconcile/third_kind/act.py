@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconci
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a reconcile: the plan has the completed steps, except in check mode."""
+    """The result of a reconcile: the plan has the completed steps, except in check mode."""
 
     observed: Observed
     plan: Plan

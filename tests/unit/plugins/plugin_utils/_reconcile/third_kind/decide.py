@@ -36,7 +36,7 @@ class Plan(plan.Plan[Step]):
 
 
 def decide(observed: Observed) -> Plan:
-    """Return the steps to a ConfigMap with the text; a terminating Note takes it along."""
+    """Return the steps to a ConfigMap with the text; it is deleted with a terminating Note."""
     metadata, live = observed.resource["metadata"], observed.config_map
     if is_terminating(observed.resource):
         deletion = (Step("delete", live, None),) if live else ()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Everything that a reconcile of a Note depends on: the ConfigMap of its name."""
+"""The inputs of a reconcile of a Note: the ConfigMap of its name."""
 
 from __future__ import annotations
 
