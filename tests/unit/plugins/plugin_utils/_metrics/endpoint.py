@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Somebody to post metrics to, on a real socket."""
+"""A metrics endpoint on a real socket."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Notes what is posted, and by how many connections; answers 400 to what is in `refused`."""
+    """Records the posted metrics and the connections; responds with 400 to the metrics in `rejected`."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.posted: list[tuple[str, Any]] = []
         self.connections: set[Any] = set()
-        self.refused: set[str] = set()
+        self.rejected: set[str] = set()
 
     @property
     def url(self) -> str:
@@ -36,20 +36,20 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.posted.append((self.path, body))
         self.server.connections.add(self.client_address)
-        is_refused = body["name"] in self.server.refused
-        content = b"cannot change metric type\n" if is_refused else b""
-        self.send_response(400 if is_refused else 200)
+        is_rejected = body["name"] in self.server.rejected
+        content = b"cannot change metric type\n" if is_rejected else b""
+        self.send_response(400 if is_rejected else 200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
     def log_message(self, *_arguments: Any) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 @contextmanager
 def serving() -> Iterator[Endpoint]:
-    """Serve while the context lasts."""
+    """Run the endpoint in the context."""
     with Endpoint() as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
         try:

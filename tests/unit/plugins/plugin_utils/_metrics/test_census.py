@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many resources of a kind there are, and how they are."""
+"""The number of resources of a kind, in total and by condition."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ EARLY_SECONDS, LATE_SECONDS = 1767225600.0, 1767312000.0
 
 
 def resource(name: str = "a", **conditions: Any) -> dict[str, Any]:
-    """Conditions are status, reason and moment, those that are not stated False."""
-    stated = dict.fromkeys(("Ready", "Progressing", "Degraded"), ("False", "R", EARLY)) | conditions
+    """Return a resource; a condition is (status, reason, transition time), and False by default."""
+    specified = dict.fromkeys(("Ready", "Progressing", "Degraded"), ("False", "R", EARLY)) | conditions
     found = [
         {"type": kind, "status": status, "reason": reason, "lastTransitionTime": moment}
-        for kind, (status, reason, moment) in stated.items()
+        for kind, (status, reason, moment) in specified.items()
     ]
     return {"metadata": {"namespace": "ns", "name": name}, "status": {"conditions": found}}
 
@@ -41,7 +41,7 @@ DEGRADED = resource(Ready=("False", "PodsNotReady", LATE), Degraded=("True", "R"
 STOPPED = resource(Ready=("False", "Stopped", EARLY))
 PAUSED = resource(Ready=("False", "PodsNotReady", EARLY), Paused=("True", "Paused", EARLY))
 NEW = {"metadata": {"namespace": "ns", "name": "a"}}
-GOING = {**DEGRADED, "metadata": {**DEGRADED["metadata"], "deletionTimestamp": LATE}}
+TERMINATING = {**DEGRADED, "metadata": {**DEGRADED["metadata"], "deletionTimestamp": LATE}}
 BAD_TIME = resource(Ready=("False", "PodsNotReady", "soon"))
 NO_ZONE = resource(Ready=("False", "PodsNotReady", "2026-01-01T00:00:00"))
 
@@ -69,47 +69,47 @@ ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
             "degraded_since_timestamp_seconds": EARLY_SECONDS,
         },
     ),
-    ("stopped, as is wanted", [STOPPED], {"clusters": 1}),
+    ("stopped on purpose", [STOPPED], {"clusters": 1}),
     ("paused", [PAUSED], {"clusters": 1, "clusters_paused": 1}),
     (
-        "the earliest",
+        "the earliest transition",
         [WAITING, NO_ZONE],
         {"clusters": 2, "clusters_progressing": 1, "not_ready_since_timestamp_seconds": EARLY_SECONDS},
     ),
-    ("being deleted", [GOING, READY], {"clusters": 1, "clusters_ready": 1}),
-    ("no time at all", [BAD_TIME], {"clusters": 1}),
+    ("being deleted", [TERMINATING, READY], {"clusters": 1, "clusters_ready": 1}),
+    ("an invalid time", [BAD_TIME], {"clusters": 1}),
 ]
 
 
 def ingestion(lag: Any = None, **conditions: Any) -> dict[str, Any]:
-    """As above, with Druid's lag in the status."""
-    made = resource(**conditions)
-    return {**made, "status": {**made["status"], "lag": lag}}
+    """Return an ingestion with the lag in its status."""
+    found = resource(**conditions)
+    return {**found, "status": {**found["status"], "lag": lag}}
 
 
-RUNS = ingestion(7, Ready=("True", "Running", EARLY))
-STARTS = ingestion(Ready=("False", "Starting", LATE), Progressing=("True", "Starting", LATE))
+RUNNING = ingestion(7, Ready=("True", "Running", EARLY))
+STARTING = ingestion(Ready=("False", "Starting", LATE), Progressing=("True", "Starting", LATE))
 SUSPENDED = ingestion(Ready=("True", "Suspended", EARLY), Suspended=("True", "Suspended", EARLY))
-NOT_BEGUN = ingestion(Ready=("False", "Suspended", EARLY), Suspended=("True", "Suspended", EARLY))
+SUSPENDED_BATCH = ingestion(Ready=("False", "Suspended", EARLY), Suspended=("True", "Suspended", EARLY))
 BATCH = ingestion(Ready=("False", "Running", EARLY), Progressing=("True", "Running", EARLY))
-HANDS_OFF = ingestion(Ready=("False", "Paused", EARLY))
+PAUSED_INGESTION = ingestion(Ready=("False", "Paused", EARLY))
 UNHEALTHY = ingestion(40, Ready=("False", "SupervisorUnhealthy", EARLY), Degraded=("True", "SupervisorUnhealthy", LATE))
 
 INGESTION_ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
     ("none", [], {}),
-    ("runs", [RUNS], {"ingestions": 1, "ingestions_ready": 1, "highest_lag_records": 7}),
+    ("running", [RUNNING], {"ingestions": 1, "ingestions_ready": 1, "highest_lag_records": 7}),
     (
-        "starts",
-        [STARTS],
+        "starting",
+        [STARTING],
         {"ingestions": 1, "ingestions_progressing": 1, "not_ready_since_timestamp_seconds": LATE_SECONDS},
     ),
     ("suspended", [SUSPENDED], {"ingestions": 1, "ingestions_ready": 1, "ingestions_suspended": 1}),
-    ("a batch is not begun", [NOT_BEGUN], {"ingestions": 1, "ingestions_suspended": 1}),
-    ("a batch runs", [BATCH], {"ingestions": 1, "ingestions_progressing": 1}),
-    ("paused", [HANDS_OFF], {"ingestions": 1}),
+    ("a suspended batch", [SUSPENDED_BATCH], {"ingestions": 1, "ingestions_suspended": 1}),
+    ("a running batch", [BATCH], {"ingestions": 1, "ingestions_progressing": 1}),
+    ("paused", [PAUSED_INGESTION], {"ingestions": 1}),
     (
-        "not well",
-        [UNHEALTHY, RUNS],
+        "unhealthy",
+        [UNHEALTHY, RUNNING],
         {
             "ingestions": 2,
             "ingestions_ready": 1,
@@ -120,7 +120,7 @@ INGESTION_ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
         },
     ),
     (
-        "a lag that is no number",
+        "a lag that is not a number",
         [ingestion("many", Ready=("True", "Running", EARLY)), NEW],
         {"ingestions": 2, "ingestions_ready": 1},
     ),
@@ -129,18 +129,18 @@ ALL_ROWS = [(CLUSTERS, *row) for row in ROWS] + [(INGESTIONS, *row) for row in I
 
 
 @pytest.mark.parametrize(
-    ("counted", "resources", "found"),
-    [(counted, *row) for counted, _name, *row in ALL_ROWS],
-    ids=[f"{counted.plural}: {name}" for counted, name, *_row in ALL_ROWS],
+    ("kind_metrics", "resources", "expected"),
+    [(kind_metrics, *row) for kind_metrics, _name, *row in ALL_ROWS],
+    ids=[f"{kind_metrics.plural}: {name}" for kind_metrics, name, *_row in ALL_ROWS],
 )
-def test_census(counted: KindMetrics, resources: list[dict[str, Any]], found: dict[str, float]) -> None:
-    told = census(counted, resources)
-    assert {name: value for name, value in told.items() if value} == found
-    gauges = {metric.name for metric in METRICS[counted.kind.lower()] if metric.type == "gauge"}
-    assert told.keys() == gauges - {"last_reconcile_timestamp_seconds"}
+def test_census(kind_metrics: KindMetrics, resources: list[dict[str, Any]], expected: dict[str, float]) -> None:
+    gauges = census(kind_metrics, resources)
+    assert {name: value for name, value in gauges.items() if value} == expected
+    names = {metric.name for metric in METRICS[kind_metrics.kind.lower()] if metric.type == "gauge"}
+    assert gauges.keys() == names - {"last_reconcile_timestamp_seconds"}
 
 
-def test_knows_its_own_resource_better_than_the_cache() -> None:
+def test_own_status_replaces_the_cached_one() -> None:
     known = [resource("a"), resource("b")]
     assert with_own(known, "ns", "a", READY["status"]) == [known[1], READY]
     assert with_own(known, "ns", "c", READY["status"]) == [*known, resource("c") | {"status": READY["status"]}]
@@ -148,7 +148,7 @@ def test_knows_its_own_resource_better_than_the_cache() -> None:
     assert with_own(known, "other", "a", None) == known
 
 
-def test_what_a_pass_has_left() -> None:
+def test_final_status() -> None:
     status: dict[str, Any] = {"conditions": []}
     assert final_status(SimpleNamespace(is_gone=False, status=status)) == FinalStatus(status)
     assert final_status(SimpleNamespace(is_gone=True, status=status)) == FinalStatus(None)

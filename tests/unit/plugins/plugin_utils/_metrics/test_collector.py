@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the requests to Kubernetes count as, and the time of phases."""
+"""The counters of requests to Kubernetes, and the duration of phases."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector 
 OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     status: int
     data: bytes = b"{}"
     headers: Any = MappingProxyType({})
 
 
-class Answers:
-    """A transport with the same answer to all, or none."""
+class FixedTransport:
+    """A transport with the same response to all requests; without a status the connection fails."""
 
     def __init__(self, status: int | None) -> None:
         self.status = status
         self.arguments: list[dict[str, Any]] = []
 
-    def request(self, method: str, url: str, **arguments: Any) -> Answer:
+    def request(self, method: str, url: str, **arguments: Any) -> Response:
         self.arguments.append(arguments)
         if self.status is None:
-            raise urllib3.exceptions.ProtocolError("gone")
-        return Answer(self.status)
+            raise urllib3.exceptions.ProtocolError("connection lost")
+        return Response(self.status)
 
 
 def api(status: int | None = 200) -> KubernetesApi:
-    return KubernetesApi("http://server", Answers(status), sleep=lambda _seconds: None)
+    return KubernetesApi("http://server", FixedTransport(status), sleep=lambda _seconds: None)
 
 
 REQUESTS = [
@@ -55,21 +55,21 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(("call", "name"), [row[1:] for row in REQUESTS], ids=[row[0] for row in REQUESTS])
-def test_counts(call: Any, name: str) -> None:
+def test_requests_are_counted(call: Any, name: str) -> None:
     meter = Meter()
     call(meter.of_server(api()))
     assert meter.requests == {name: 1}
     assert meter.has_written is (name == "kubernetes_writes")
 
 
-def test_counts_what_goes_to_the_cache() -> None:
+def test_cache_requests_are_counted() -> None:
     meter = Meter()
     meter.of_cache(api()).get("ConfigMap", "ns", "n")
     assert meter.requests == {"cache_requests": 1}
 
 
 @pytest.mark.parametrize(("status", "requests", "errors"), [(None, 1, 1), (500, 1, 1), (403, 1, 0), (429, 4, 4)])
-def test_counts_errors(status: int | None, requests: int, errors: int) -> None:
+def test_request_errors_are_counted(status: int | None, requests: int, errors: int) -> None:
     meter = Meter()
     with pytest.raises(KubernetesError):
         meter.of_server(api(status)).get("ConfigMap", "ns", "n")
@@ -77,7 +77,7 @@ def test_counts_errors(status: int | None, requests: int, errors: int) -> None:
     assert meter.requests["kubernetes_request_errors"] == errors
 
 
-def test_the_census_is_not_counted_and_does_not_wait() -> None:
+def test_census_is_not_counted_and_has_a_short_timeout() -> None:
     meter, connection = Meter(), api()
     meter.of_cache(connection)
     assert meter.cache is not None
@@ -88,7 +88,7 @@ def test_the_census_is_not_counted_and_does_not_wait() -> None:
     assert sent["retries"].total == 0
 
 
-def test_adds_up_and_remembers_the_last() -> None:
+def test_duration_of_repeated_phases_and_the_last_phase() -> None:
     ticks = iter([1.0, 3.0, 10.0, 10.5, 20.0, 24.0])
     phases = PhaseTimer(lambda: next(ticks))
     with phases("observe"):
@@ -101,7 +101,7 @@ def test_adds_up_and_remembers_the_last() -> None:
     assert phases.last == "observe"
 
 
-def test_takes_the_time_of_what_fails() -> None:
+def test_duration_of_a_failed_phase() -> None:
     ticks = iter([1.0, 3.0])
     phases = PhaseTimer(lambda: next(ticks))
     with pytest.raises(ValueError, match="x"), phases("decide"):

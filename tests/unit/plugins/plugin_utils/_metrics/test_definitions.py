@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which metrics there are, and what is posted for a pass."""
+"""The definitions of the metrics, and the requests that a reconcile posts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CONDITIONS = ("ready", "progressing", "suspended", "degraded", "paused")
 @pytest.mark.parametrize(
     "metric", [metric for of_kind in METRICS.values() for metric in of_kind], ids=lambda each: each.name
 )
-def test_is_named_as_prometheus_wants_it(metric: Any) -> None:
+def test_names_follow_the_conventions_of_prometheus(metric: Any) -> None:
     assert re.fullmatch("[a-z]+(_[a-z]+)*", metric.name)
     assert metric.name.endswith((*UNITS, *CONDITIONS))
     assert metric.name.endswith("_total") is (metric.type == "counter")
@@ -44,7 +44,7 @@ def test_is_named_as_prometheus_wants_it(metric: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", METRICS)
-def test_names_differ(kind: str) -> None:
+def test_names_are_unique(kind: str) -> None:
     assert len({metric.name for metric in METRICS[kind]}) == len(METRICS[kind])
 
 
@@ -74,16 +74,16 @@ VALUES: list[tuple[str, Run, dict[str, float]]] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "found"), [row[1:] for row in VALUES], ids=[row[0] for row in VALUES])
-def test_values(run: Run, found: dict[str, float]) -> None:
+@pytest.mark.parametrize(("run", "expected"), [row[1:] for row in VALUES], ids=[row[0] for row in VALUES])
+def test_metric_values(run: Run, expected: dict[str, float]) -> None:
     always = {"reconcile_duration_seconds": 0.5, "last_reconcile_timestamp_seconds": 7.0}
-    told = metric_values(run, 7.0)
-    assert told == {**always, **found}
-    # A yes is no number to ansible-operator.
-    assert not [name for name, value in told.items() if isinstance(value, bool)]
+    values = metric_values(run, 7.0)
+    assert values == {**always, **expected}
+    # ansible-operator does not accept booleans as numbers.
+    assert not [name for name, value in values.items() if isinstance(value, bool)]
 
 
-def test_the_census_brings_all_counters() -> None:
+def test_census_includes_all_counters() -> None:
     found = metric_values(Run(0.5, "unchanged", census=CENSUS), 7.0)
     durations = {metric.name for metric in METRICS["druid"] if metric.type == "histogram"} - {
         "reconcile_duration_seconds"
@@ -103,26 +103,26 @@ POSTS: list[tuple[str, float, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "changes"), POSTS)
-def test_posts(name: str, value: float, changes: list[dict[str, Any]]) -> None:
+def test_requests_for_a_metric(name: str, value: float, changes: list[dict[str, Any]]) -> None:
     [metric] = [each for each in METRICS["druid"] if each.name == name]
     head = {"name": f"druidops_druid_{name}", "description": metric.description}
     assert requests_for("druid", {name: value}) == [{**head, **change} for change in changes]
 
 
 @given(st.dictionaries(st.sampled_from([each.name for each in METRICS["druid"]]), st.floats(0, 1e12)))
-def test_posts_are_one_change_of_one_metric_each(found: dict[str, float]) -> None:
-    made = requests_for("druid", found)
-    assert {each["name"].removeprefix("druidops_druid_") for each in made} == found.keys()
-    assert all(len(each.keys() & {"counter", "gauge", "histogram"}) == 1 for each in made)
-    assert json.loads(json.dumps(made)) == made
+def test_each_request_is_one_change_of_one_metric(found: dict[str, float]) -> None:
+    requests = requests_for("druid", found)
+    assert {each["name"].removeprefix("druidops_druid_") for each in requests} == found.keys()
+    assert all(len(each.keys() & {"counter", "gauge", "histogram"}) == 1 for each in requests)
+    assert json.loads(json.dumps(requests)) == requests
 
 
-def test_requests_to_druid_are_told() -> None:
+def test_requests_to_druid_are_posted() -> None:
     found = metric_values(Run(0.5, "unchanged", requests={"druid_reads": 2, "druid_writes": 0}, census={}), 7.0)
     assert {name: value for name, value in found.items() if name.startswith("druid")} == {
         "druid_reads_total": 2,
         "druid_writes_total": 0,
         "druid_request_errors_total": 0,
     }
-    told = {body["name"]: body.get("counter") for body in requests_for("druidingestion", found)}
-    assert told["druidops_druidingestion_druid_reads_total"] == {"add": 2}
+    posted = {body["name"]: body.get("counter") for body in requests_for("druidingestion", found)}
+    assert posted["druidops_druidingestion_druid_reads_total"] == {"add": 2}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Posting, to a real server on a real socket."""
+"""Pushing metrics to a real server on a real socket."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @contextmanager
-def silent() -> Iterator[str]:
-    """Takes connections, and answers nothing."""
+def unresponsive_server() -> Iterator[str]:
+    """Run a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/metrics"
 
 
-def test_posts_all_on_one_connection(endpoint: Endpoint) -> None:
+def test_all_metrics_are_posted_on_one_connection(endpoint: Endpoint) -> None:
     push(endpoint.url, BODIES, timeout=60)
     assert endpoint.posted == [("/metrics", body) for body in BODIES]
     assert len(endpoint.connections) == 1
 
 
-def test_what_is_refused_is_named_and_the_rest_is_posted(endpoint: Endpoint) -> None:
-    endpoint.refused = {"m1"}
+def test_rejected_metric_is_named_and_the_others_are_posted(endpoint: Endpoint) -> None:
+    endpoint.rejected = {"m1"}
     with pytest.raises(PushError, match=r"rejected metrics: m1: 400 cannot change metric type"):
         push(endpoint.url, BODIES, timeout=60)
     assert len(endpoint.posted) == 3
 
 
-def test_waits_for_no_answer() -> None:
-    with silent() as url, pytest.raises(PushError, match="could not be pushed to http"):
+def test_missing_response_is_an_error() -> None:
+    with unresponsive_server() as url, pytest.raises(PushError, match="could not be pushed to http"):
         push(url, BODIES, timeout=0.05)
 
 
-def test_stops_when_the_time_is_over(endpoint: Endpoint) -> None:
+def test_nothing_is_posted_after_the_timeout(endpoint: Endpoint) -> None:
     with pytest.raises(PushError, match="could not be pushed"):
         push(endpoint.url, BODIES, timeout=0)
     assert endpoint.posted == []
 
 
 @pytest.mark.parametrize("url", ["http://localhost:port/metrics", "http://127.0.0.1:1/metrics", "nothing", ""])
-def test_an_address_that_leads_nowhere(url: str) -> None:
+def test_invalid_or_unreachable_url(url: str) -> None:
     with pytest.raises(PushError, match="pushed to"):
         push(url, BODIES)
