@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Kubernetes API, spoken over a real socket."""
+"""The client of the Kubernetes API, with a server on a real socket."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def missing(name: str | None = "n") -> Answer:
 
 OPERATIONS = [{"op": "add", "path": "/a", "value": 1}]
 PREFIX = "/apis/druid.apache.org/v1alpha1/namespaces/ns/druids/c"
-# (what, call, method, path with query, content type)
+# (id, call, method, path with query, content type)
 CALLS: list[tuple[str, Call, str, str, str | None]] = [
     ("get", lambda api: api.get("ConfigMap", "ns", "n"), "GET", "/api/v1/namespaces/ns/configmaps/n", None),
     ("get of a group", lambda api: api.get("Druid", "ns", "c"), "GET", PREFIX, None),
@@ -81,7 +81,7 @@ CALLS: list[tuple[str, Call, str, str, str | None]] = [
         "application/apply-patch+yaml",
     ),
     (
-        "apply as another, for a try",
+        "dry run of apply with another manager",
         lambda api: api.apply(CONFIG_MAP, dry_run=True, manager="other"),
         "PATCH",
         "/api/v1/namespaces/ns/configmaps/n?fieldManager=other&force=true&dryRun=All",
@@ -95,7 +95,7 @@ CALLS: list[tuple[str, Call, str, str, str | None]] = [
         "application/json",
     ),
     (
-        "create for a try",
+        "dry run of create",
         lambda api: api.create(DRUID, dry_run=True),
         "POST",
         "/apis/druid.apache.org/v1alpha1/namespaces/ns/druids?fieldManager=druidops&dryRun=All",
@@ -140,7 +140,7 @@ CALLS: list[tuple[str, Call, str, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("call", "method", "path", "content"), [row[1:] for row in CALLS], ids=[c[0] for c in CALLS])
-def test_asks_for(server: Server, api: KubernetesApi, call: Call, method: str, path: str, content: str | None) -> None:
+def test_request(server: Server, api: KubernetesApi, call: Call, method: str, path: str, content: str | None) -> None:
     call(api)
     [asked] = server.asked
     assert (asked.method, asked.path) == (method, path)
@@ -150,24 +150,24 @@ def test_asks_for(server: Server, api: KubernetesApi, call: Call, method: str, p
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_knows_where_every_kind_is(server: Server, api: KubernetesApi, kind: str) -> None:
+def test_path_of_every_kind(server: Server, api: KubernetesApi, kind: str) -> None:
     api.get(kind, "ns" if KINDS[kind].namespaced else None, "n")
     version, plural, _namespaced = KINDS[kind]
     assert server.asked[0].path.startswith(f"/apis/{version}/" if "/" in version else f"/api/{version}/")
     assert server.asked[0].path.endswith(f"/{plural}/n")
 
 
-NOT_NAMES = ["", ".", "..", "../secrets/n", "../../other/configmaps/n", "a/b", "a%2Fb", "/"]
+INVALID_NAMES = ["", ".", "..", "../secrets/n", "../../other/configmaps/n", "a/b", "a%2Fb", "/"]
 
 
-@pytest.mark.parametrize("name", NOT_NAMES)
-def test_reads_nothing_for_what_can_be_no_name(server: Server, api: KubernetesApi, name: str) -> None:
+@pytest.mark.parametrize("name", INVALID_NAMES)
+def test_invalid_name_is_not_requested(server: Server, api: KubernetesApi, name: str) -> None:
     assert api.get("ConfigMap", "ns", name) is None
     assert api.get("ConfigMap", name, "n") is None
     assert server.asked == []
 
 
-def test_sends_its_headers_anew_each_time(server: Server) -> None:
+def test_headers_are_computed_for_each_request(server: Server) -> None:
     tokens = iter(["first", "second"])
     with urllib3.PoolManager() as pool:
         api = KubernetesApi(server.url, pool, lambda: urllib3.HTTPHeaderDict({"Authorization": next(tokens)}))
@@ -176,7 +176,7 @@ def test_sends_its_headers_anew_each_time(server: Server) -> None:
     assert [asked.headers["authorization"] for asked in server.asked] == [["first"], ["second"]]
 
 
-def test_gives_each_listed_object_its_kind(server: Server, api: KubernetesApi) -> None:
+def test_listed_objects_have_their_kind(server: Server, api: KubernetesApi) -> None:
     server.answers = [Answer(body={"kind": "StatefulSetList", "items": [{"metadata": {"name": "a"}}]})]
     assert api.list_objects("StatefulSet", "ns") == [
         {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a"}}
@@ -184,13 +184,13 @@ def test_gives_each_listed_object_its_kind(server: Server, api: KubernetesApi) -
 
 
 @pytest.mark.parametrize("items", [[], None])
-def test_lists_nothing(server: Server, api: KubernetesApi, items: Any) -> None:
+def test_empty_list(server: Server, api: KubernetesApi, items: Any) -> None:
     server.answers = [Answer(body={"items": items})]
     assert api.list_objects("StatefulSet", "ns") == []
 
 
-# Python 3.12 and later read more levels than it can walk down.
-BOTTOMLESS = '{"items":' + "[" * 200_000 + '"hunter2"' + "]" * 200_000 + "}"
+# Python 3.12 and later parse more levels than recursive functions can process.
+DEEPLY_NESTED = '{"items":' + "[" * 200_000 + '"hunter2"' + "]" * 200_000 + "}"
 TOO_DEEP: list[tuple[Call, str]] = [
     (lambda api: api.get("Druid", "ns", "c"), "get Druid c in namespace ns"),
     (lambda api: api.list_objects("Druid", "ns"), "list objects of kind Druid in namespace ns"),
@@ -199,18 +199,16 @@ TOO_DEEP: list[tuple[Call, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "asked_for"), TOO_DEEP)
-def test_says_what_is_nested_too_deeply_to_be_read(
-    server: Server, api: KubernetesApi, call: Call, asked_for: str
-) -> None:
-    server.answers = [Answer(body=BOTTOMLESS)]
-    with pytest.raises(TooDeep, match=f"response to {asked_for}: it is nested too deeply") as caught:
+@pytest.mark.parametrize(("call", "operation"), TOO_DEEP)
+def test_too_deeply_nested_response_is_an_error(server: Server, api: KubernetesApi, call: Call, operation: str) -> None:
+    server.answers = [Answer(body=DEEPLY_NESTED)]
+    with pytest.raises(TooDeep, match=f"response to {operation}: it is nested too deeply") as caught:
         call(api)
     assert "hunter2" not in str(caught.value)
     assert caught.value.__suppress_context__
 
 
-def test_lists_names_alone(server: Server, api: KubernetesApi) -> None:
+def test_list_names(server: Server, api: KubernetesApi) -> None:
     columns = [{"name": "Type", "format": ""}, {"name": "Name", "format": "name"}]
     server.answers = [Answer(body={"columnDefinitions": columns, "rows": [{"cells": ["kafka", "a"], "object": None}]})]
     assert api.list_names("DruidIngestion", "ns") == ["a"]
@@ -229,7 +227,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_text_arrives_as_it_is(server: Server, api: KubernetesApi, text: str) -> None:
+def test_strings_are_transferred_unchanged(server: Server, api: KubernetesApi, text: str) -> None:
     server.answers = [Answer(body={"data": {"a": text}})]
     answer = api.apply({**CONFIG_MAP, "data": {"a": text, text: "b"}})
     assert server.asked[0].document["data"] == {"a": text, text: "b"}
@@ -250,16 +248,16 @@ BYTES = [
 
 
 @pytest.mark.parametrize(("value", "expected"), BYTES)
-def test_bytes_of_a_body(value: Any, expected: bytes) -> None:
+def test_encoding_of_a_body(value: Any, expected: bytes) -> None:
     assert to_json(value) == expected
 
 
 @given(st.lists(st.text() | st.integers() | st.booleans() | st.none()) | st.dictionaries(st.text(), st.text()))
-def test_bytes_mean_what_they_were_made_of(value: Any) -> None:
+def test_body_round_trip(value: Any) -> None:
     assert json.loads(to_json(value)) == value
 
 
-def test_no_object_of_that_name_is_none(server: Server, api: KubernetesApi) -> None:
+def test_missing_object_is_none(server: Server, api: KubernetesApi) -> None:
     server.answers = [missing()]
     assert api.get("ConfigMap", "ns", "n") is None
 
@@ -267,7 +265,7 @@ def test_no_object_of_that_name_is_none(server: Server, api: KubernetesApi) -> N
 @pytest.mark.parametrize(
     "answer", [Answer(404, "404 page not found\n"), missing(None), Answer(404, "<html>"), Answer(404, [])]
 )
-def test_an_unknown_kind_is_an_error(server: Server, api: KubernetesApi, answer: Answer) -> None:
+def test_unknown_kind_is_an_error(server: Server, api: KubernetesApi, answer: Answer) -> None:
     server.answers = [answer]
     with pytest.raises(ApiError, match=r"run the playbook druidops\.druid\.install_crds") as caught:
         api.get("Druid", "ns", "c")
@@ -275,7 +273,7 @@ def test_an_unknown_kind_is_an_error(server: Server, api: KubernetesApi, answer:
 
 
 class TestDelete:
-    def test_deletes_only_what_was_seen(self, server: Server, api: KubernetesApi) -> None:
+    def test_uid_is_a_precondition(self, server: Server, api: KubernetesApi) -> None:
         api.delete("ConfigMap", "ns", "n", "u-1", "Orphan")
         assert server.asked[0].document == {
             "apiVersion": "v1",
@@ -284,17 +282,17 @@ class TestDelete:
             "propagationPolicy": "Orphan",
         }
 
-    def test_can_be_tried(self, server: Server, api: KubernetesApi) -> None:
+    def test_dry_run(self, server: Server, api: KubernetesApi) -> None:
         api.delete("ConfigMap", "ns", "n", "u-1", dry_run=True)
         assert server.asked[0].document["dryRun"] == ["All"]
         assert server.asked[0].document["propagationPolicy"] == "Background"
 
-    def test_takes_it_when_the_object_is_gone_already(self, server: Server, api: KubernetesApi) -> None:
+    def test_deleted_object_is_not_an_error(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [missing()]
         api.delete("ConfigMap", "ns", "n", "u-1")
         assert len(server.asked) == 1
 
-    def test_says_when_it_is_another_object(self, server: Server, api: KubernetesApi) -> None:
+    def test_recreated_object_is_an_error(self, server: Server, api: KubernetesApi) -> None:
         server.answers = [Answer(409, {"message": "the UID in the precondition (u-1) does not match"})]
         with pytest.raises(ApiError, match=r"Cannot delete ConfigMap n in namespace ns: 409 the UID"):
             api.delete("ConfigMap", "ns", "n", "u-1")
@@ -304,7 +302,7 @@ def busy(*headers: tuple[str, str]) -> Answer:
     return Answer(429, {"message": "slow down"}, headers)
 
 
-# (what the server says, how long is waited)
+# (Retry-After of the server, pause in seconds)
 PAUSES = [
     ("2", 2.0),
     ("0", 0.0),
@@ -317,17 +315,17 @@ PAUSES = [
 
 
 @pytest.mark.parametrize("method", ["get", "replace", "apply", "create"])
-@pytest.mark.parametrize(("asked_for", "waited"), PAUSES)
-def test_comes_again_when_it_is_put_off(
-    server: Server, api: KubernetesApi, method: str, asked_for: str, waited: float
+@pytest.mark.parametrize(("retry_after", "pause"), PAUSES)
+def test_too_many_requests_are_retried(
+    server: Server, api: KubernetesApi, method: str, retry_after: str, pause: float
 ) -> None:
-    server.answers = [busy(("Retry-After", asked_for)), busy(), Answer(body={"kind": "ConfigMap"})]
+    server.answers = [busy(("Retry-After", retry_after)), busy(), Answer(body={"kind": "ConfigMap"})]
     arguments = ("ConfigMap", "ns", "n") if method == "get" else (CONFIG_MAP,)
     assert getattr(api, method)(*arguments) == {"kind": "ConfigMap"}
-    assert api.pauses == [waited, 1.0]  # type: ignore[attr-defined]
+    assert api.pauses == [pause, 1.0]  # type: ignore[attr-defined]
 
 
-def test_gives_up_when_it_is_put_off_too_often(server: Server, api: KubernetesApi) -> None:
+def test_retries_are_limited(server: Server, api: KubernetesApi) -> None:
     server.answers = [busy()]
     with pytest.raises(ApiError, match="429 slow down"):
         api.apply(CONFIG_MAP)
@@ -335,14 +333,14 @@ def test_gives_up_when_it_is_put_off_too_often(server: Server, api: KubernetesAp
 
 
 @pytest.mark.parametrize("status", [500, 503])
-def test_leaves_other_errors_to_the_caller(server: Server, api: KubernetesApi, status: int) -> None:
+def test_other_errors_are_not_retried(server: Server, api: KubernetesApi, status: int) -> None:
     server.answers = [Answer(status, {"message": "later"}, (("Retry-After", "1"),))]
     with pytest.raises(ApiError, match=f"{status} later"):
         api.get("ConfigMap", "ns", "n")
     assert len(server.asked) == 1
 
 
-def test_reads_again_when_the_connection_breaks(server: Server, api: KubernetesApi) -> None:
+def test_broken_connection_of_a_read_is_retried(server: Server, api: KubernetesApi) -> None:
     server.answers = [BROKEN, BROKEN, Answer(body={"kind": "ConfigMap"})]
     assert api.get("ConfigMap", "ns", "n") == {"kind": "ConfigMap"}
 
@@ -357,38 +355,40 @@ WRITES: list[Call] = [
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_writes_only_once_when_the_connection_breaks(server: Server, api: KubernetesApi, write: Call) -> None:
+def test_broken_connection_of_a_write_is_not_retried(server: Server, api: KubernetesApi, write: Call) -> None:
     server.answers = [BROKEN, Answer(body={})]
     with pytest.raises(Unreachable, match="did not respond"):
         write(api)
     assert len(server.asked) == 1
 
 
-def test_goes_where_it_was_sent_and_nowhere_else(server: Server, api: KubernetesApi) -> None:
+def test_redirect_is_not_followed(server: Server, api: KubernetesApi) -> None:
     server.answers = [Answer(302, "", (("Location", f"{server.url}/elsewhere"),))]
     with pytest.raises(KubernetesError):
         api.get("ConfigMap", "ns", "n")
     assert [asked.path for asked in server.asked] == ["/api/v1/namespaces/ns/configmaps/n"]
 
 
-def test_says_that_nobody_answers() -> None:
+def test_refused_connection() -> None:
     with serving() as server:
         url = server.url
     with urllib3.PoolManager() as pool, pytest.raises(Unreachable) as caught:
         KubernetesApi(url, pool).list_objects("Druid", "ns")
-    words = str(caught.value)
-    assert words.startswith(f"Cannot list druids.druid.apache.org: the Kubernetes API at {url} did not respond (")
-    assert "Connection refused" in words
-    assert words.endswith("Check the address (kubeconfig, context, host), the network, the proxy and the certificates.")
+    message = str(caught.value)
+    assert message.startswith(f"Cannot list druids.druid.apache.org: the Kubernetes API at {url} did not respond (")
+    assert "Connection refused" in message
+    assert message.endswith(
+        "Check the address (kubeconfig, context, host), the network, the proxy and the certificates."
+    )
 
 
-def status(words: str, **details: Any) -> dict[str, Any]:
-    return {"kind": "Status", "message": words, "details": details}
+def status(message: str, **details: Any) -> dict[str, Any]:
+    return {"kind": "Status", "message": message, "details": details}
 
 
 LIST: Call = lambda api: api.list_objects("Druid", "ns")  # noqa: E731
 APPLY: Call = lambda api: api.apply(CONFIG_MAP)  # noqa: E731
-# (what, call, answer, text)
+# (id, call, response, message of the error)
 ERRORS: list[tuple[str, Call, Answer, str]] = [
     (
         "forbidden",
@@ -411,7 +411,7 @@ ERRORS: list[tuple[str, Call, Answer, str]] = [
         "Cannot patch ConfigMap n in namespace ns: 401 Unauthorized. Check the credentials (token, client "
         "certificate, exec plugin).",
     ),
-    ("refused", APPLY, Answer(422, status("is invalid")), "Cannot patch ConfigMap n in namespace ns: 422 is invalid"),
+    ("invalid", APPLY, Answer(422, status("is invalid")), "Cannot patch ConfigMap n in namespace ns: 422 is invalid"),
     (
         "no CRD",
         LIST,
@@ -425,14 +425,14 @@ ERRORS: list[tuple[str, Call, Answer, str]] = [
         Answer(400, {"reason": "BadRequest"}),
         "Cannot patch ConfigMap n in namespace ns: 400 BadRequest",
     ),
-    ("no words", APPLY, Answer(500, {}), "Cannot patch ConfigMap n in namespace ns: 500 no message"),
+    ("no message", APPLY, Answer(500, {}), "Cannot patch ConfigMap n in namespace ns: 500 no message"),
     (
         "the page of a proxy",
         APPLY,
         Answer(502, "<html>Bad Gateway</html>"),
         "Cannot patch ConfigMap n in namespace ns: 502 <html>Bad Gateway</html>",
     ),
-    ("no UTF-8", APPLY, Answer(500, b"\xff"), "Cannot patch ConfigMap n in namespace ns: 500 \ufffd"),
+    ("invalid UTF-8", APPLY, Answer(500, b"\xff"), "Cannot patch ConfigMap n in namespace ns: 500 \ufffd"),
     (
         "a login page",
         LIST,
@@ -451,21 +451,21 @@ ERRORS: list[tuple[str, Call, Answer, str]] = [
 
 
 @pytest.mark.parametrize(("call", "answer", "text"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS])
-def test_says_what_is_wrong(server: Server, api: KubernetesApi, call: Call, answer: Answer, text: str) -> None:
+def test_error_message(server: Server, api: KubernetesApi, call: Call, answer: Answer, text: str) -> None:
     server.answers = [answer]
     with pytest.raises(ApiError) as caught:
         call(api)
     assert str(caught.value) == text
 
 
-def test_bounds_the_page_of_a_proxy(server: Server, api: KubernetesApi) -> None:
+def test_long_error_page_is_truncated(server: Server, api: KubernetesApi) -> None:
     server.answers = [Answer(502, "x" * 100_000)]
     with pytest.raises(ApiError) as caught:
         api.apply(CONFIG_MAP)
     assert len(str(caught.value)) < 1000
 
 
-def test_collects_warnings(server: Server, api: KubernetesApi) -> None:
+def test_warnings_are_collected(server: Server, api: KubernetesApi) -> None:
     warnings = (("Warning", '299 - "unknown field \\"spec.x\\""'), ("Warning", '299 - "old"'), ("Warning", "nonsense"))
     server.answers = [Answer(body={}, headers=warnings), Answer(400, {}, (("Warning", '299 - "also then"'),))]
     api.apply(CONFIG_MAP)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator's first look, over two real sockets: a cache that answers, an API server that is not to be asked."""
+"""The operator reads from its cache first; the cache and the API server are servers on two real sockets."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ WRITES: list[tuple[str, Callable[[KubernetesApi], Any]]] = [
     ("json_patch", lambda api: api.json_patch("ConfigMap", "ns", "n", [])),
     ("patch_status", lambda api: api.patch_status("Druid", "ns", "n", [])),
     ("delete", lambda api: api.delete("ConfigMap", "ns", "n", "u")),
-    ("list of what a deletion looks at", lambda api: api.list_objects("ReplicaSet", "ns")),
-    ("list of what a creation looks at", lambda api: api.list_objects("ResourceQuota", "ns")),
+    ("list for a deletion", lambda api: api.list_objects("ReplicaSet", "ns")),
+    ("list for a creation", lambda api: api.list_objects("ResourceQuota", "ns")),
 ]
 
 
@@ -46,33 +46,33 @@ def direct() -> Iterator[Server]:
 
 
 @pytest.fixture
-def look(cache: Server, direct: Server) -> Iterator[CachedApi]:
+def cached(cache: Server, direct: Server) -> Iterator[CachedApi]:
     with urllib3.PoolManager() as pool:
         yield CachedApi(KubernetesApi(cache.url, pool), KubernetesApi(direct.url, pool))
 
 
-def test_reads_from_the_cache(look: CachedApi, cache: Server, direct: Server) -> None:
+def test_reads_from_the_cache(cached: CachedApi, cache: Server, direct: Server) -> None:
     cache.answers = [Answer(body=OBJECT)]
 
-    assert look.get("ConfigMap", "ns", "n") == OBJECT
+    assert cached.get("ConfigMap", "ns", "n") == OBJECT
 
     assert direct.asked == []
 
 
-def test_reads_secrets_from_the_server_itself(look: CachedApi, cache: Server, direct: Server) -> None:
+def test_reads_secrets_from_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
     direct.answers = [Answer(body={**OBJECT, "kind": "Secret"})]
 
-    assert look.get("Secret", "ns", "n") == {**OBJECT, "kind": "Secret"}
+    assert cached.get("Secret", "ns", "n") == {**OBJECT, "kind": "Secret"}
 
     assert cache.asked == []
 
 
-def test_has_each_kind_watched_of_which_there_is_an_object(look: CachedApi, cache: Server) -> None:
+def test_list_starts_a_watch_of_each_kind_with_objects(cached: CachedApi, cache: Server) -> None:
     others = [{**OBJECT, "metadata": {"name": f"n{number}", "namespace": "ns"}} for number in range(3)]
     cache.answers = [Answer(body={"items": others}), Answer(body=others[0]), Answer(body={"items": []})]
 
-    look.list_objects("ConfigMap", "ns", "druid_cr=c")
-    look.list_objects("Service", "ns", "druid_cr=c")
+    cached.list_objects("ConfigMap", "ns", "druid_cr=c")
+    cached.list_objects("Service", "ns", "druid_cr=c")
 
     assert [asked.path.partition("?")[0] for asked in cache.asked] == [
         "/api/v1/namespaces/ns/configmaps",
@@ -82,48 +82,52 @@ def test_has_each_kind_watched_of_which_there_is_an_object(look: CachedApi, cach
 
 
 @pytest.mark.parametrize("write", [pytest.param(write, id=name) for name, write in WRITES])
-def test_writes_nothing(look: CachedApi, cache: Server, direct: Server, write: Callable[[KubernetesApi], Any]) -> None:
+def test_writes_are_cache_misses(
+    cached: CachedApi, cache: Server, direct: Server, write: Callable[[KubernetesApi], Any]
+) -> None:
     with pytest.raises(CacheMiss):
-        write(look)
+        write(cached)
 
     assert (cache.asked, direct.asked) == ([], [])
 
 
-def _named(api: KubernetesApi) -> Any:
+def _get(api: KubernetesApi) -> Any:
     return api.get("ConfigMap", "ns", "n")
 
 
-def _named_and_written(api: KubernetesApi) -> Any:
-    return api.apply(_named(api))
+def _get_and_apply(api: KubernetesApi) -> Any:
+    return api.apply(_get(api))
 
 
-def test_nothing_to_do_asks_the_server_nothing(look: CachedApi, cache: Server, direct: Server) -> None:
+def test_unchanged_object_causes_no_request_to_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
     cache.answers = [Answer(body=OBJECT)]
 
-    assert try_cache_first(look, look.direct, _named) == OBJECT
+    assert try_cache_first(cached, cached.direct, _get) == OBJECT
 
     assert direct.asked == []
 
 
 @pytest.mark.parametrize(
-    "answer", [Answer(body=OBJECT), Answer(503, "the cache is not filled yet")], ids=["old", "none"]
+    "answer", [Answer(body=OBJECT), Answer(503, "the cache is not filled yet")], ids=["outdated", "unavailable"]
 )
-def test_decides_on_what_the_server_says(look: CachedApi, cache: Server, direct: Server, answer: Answer) -> None:
+def test_cache_miss_is_repeated_with_the_api_server(
+    cached: CachedApi, cache: Server, direct: Server, answer: Answer
+) -> None:
     newer = {**OBJECT, "data": {"a": "b"}}
     cache.answers, direct.answers = [answer], [Answer(body=newer), Answer(body=newer)]
 
-    assert try_cache_first(look, look.direct, _named_and_written) == newer
+    assert try_cache_first(cached, cached.direct, _get_and_apply) == newer
 
     assert [asked.method for asked in direct.asked] == ["GET", "PATCH"]
     assert direct.asked[1].document == newer
 
 
-def test_the_first_look_is_not_the_cause_of_what_goes_wrong_in_the_second(look: CachedApi) -> None:
+def test_cache_miss_is_not_the_context_of_a_later_error(cached: CachedApi) -> None:
     def attempt(api: KubernetesApi) -> None:
-        if api is not look.direct:
+        if api is not cached.direct:
             raise CacheMiss
         raise ConnectionRefusedError
 
     with pytest.raises(ConnectionRefusedError) as raised:
-        try_cache_first(look, look.direct, attempt)
+        try_cache_first(cached, cached.direct, attempt)
     assert raised.value.__context__ is None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Is what is there what we want?"""
+"""The comparison of a live object with the desired manifest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 Manifest = dict[str, Any]
 
-# What is put into an empty mapping (affinity: {}) is whoever's put it there.
+# The fields in an empty mapping (affinity: {}) belong to the client that adds them.
 LEAVES = [
     (manifest, path)
     for manifest in MANIFESTS.values()
@@ -47,14 +47,14 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS.values(), ids=MANIFESTS)
-def test_is_settled_once_it_has_been_applied(manifest: Manifest) -> None:
+def test_applied_manifest_is_settled(manifest: Manifest) -> None:
     comparison = compare(stored(manifest), manifest)
     assert comparison.is_settled
     assert comparison.managed_fields is None
 
 
 @given(st.sampled_from(LEAVES))
-def test_notices_every_change(case: tuple[Manifest, tuple[str | int, ...]]) -> None:
+def test_every_change_is_detected(case: tuple[Manifest, tuple[str | int, ...]]) -> None:
     manifest, path = case
     live = stored(manifest)
     live = with_change(live, path)
@@ -65,7 +65,7 @@ def test_notices_every_change(case: tuple[Manifest, tuple[str | int, ...]]) -> N
 
 
 @given(st.sampled_from(PAIRS))
-def test_settles_with_what_it_foretells(pair: tuple[Manifest, Manifest]) -> None:
+def test_predicted_object_is_settled(pair: tuple[Manifest, Manifest]) -> None:
     before, after = pair
     comparison = compare(stored(before), after)
     assert comparison.is_settled == (before == after)
@@ -75,8 +75,8 @@ def test_settles_with_what_it_foretells(pair: tuple[Manifest, Manifest]) -> None
 
 
 @given(st.sampled_from(PAIRS))
-def test_nothing_of_the_old_is_left(pair: tuple[Manifest, Manifest]) -> None:
-    """What we have stated and state no longer goes; but replicas stay as they are for whoever governs them now."""
+def test_removed_fields_are_not_predicted(pair: tuple[Manifest, Manifest]) -> None:
+    """Fields that we no longer specify are removed, except replicas: another controller may set them now."""
     before, after = pair
     predicted = compare(stored(before), after).predicted
     dropped = difference(field_set(before), field_set(after))
@@ -92,7 +92,7 @@ def stateful_set(**node: Any) -> Manifest:
 
 
 def edited(live: Manifest, change: Any, lost: Manifest) -> Manifest:
-    """Return the object after a hand edit: whoever changes or removes a field takes it from us."""
+    """Return the object after a manual edit: the client that changes or removes a field owns it then."""
     after = deepcopy(live)
     change(after)
     [ours, *_others] = after["metadata"]["managedFields"]
@@ -117,35 +117,35 @@ def container(manifest: Manifest) -> Manifest:
 DRIFTS: list[tuple[str, Manifest, Any, Manifest]] = [
     ("replicas", stateful_set(), lambda live: live["spec"].update(replicas=5), {"f:spec": {"f:replicas": {}}}),
     ("an image", stateful_set(), lambda live: container(live).update(image="x"), of_main({"f:image": {}})),
-    ("a probe less", stateful_set(), lambda live: container(live).pop("livenessProbe"), of_main({"f:livenessProbe": {
+    ("a removed probe", stateful_set(), lambda live: container(live).pop("livenessProbe"), of_main({"f:livenessProbe": {
         name: {} for name in ("f:httpGet", "f:initialDelaySeconds", "f:periodSeconds", "f:timeoutSeconds",
                               "f:successThreshold", "f:failureThreshold")}})),
-    ("a variable less", stateful_set(), lambda live: container(live).pop("env"), of_main({"f:env": {
+    ("a removed variable", stateful_set(), lambda live: container(live).pop("env"), of_main({"f:env": {
         'k:{"name":"configMapSHA"}': {".": {}, "f:name": {}, "f:value": {}}}})),
-    ("a file less", config_map(), lambda live: live["data"].pop("runtime.properties"),
+    ("a removed file", config_map(), lambda live: live["data"].pop("runtime.properties"),
      {"f:data": {"f:runtime.properties": {}}}),
-    ("an empty value less", stateful_set(env=[{"name": "A", "value": ""}]),
+    ("a removed empty value", stateful_set(env=[{"name": "A", "value": ""}]),
      lambda live: container(live)["env"].pop(0), of_main({"f:env": {'k:{"name":"A"}': {}}})),
-    ("a label less", config_map(), lambda live: live["metadata"]["labels"].pop("app"),
+    ("a removed label", config_map(), lambda live: live["metadata"]["labels"].pop("app"),
      {"f:metadata": {"f:labels": {"f:app": {}}}}),
-    ("no owner", config_map(), lambda live: live["metadata"].pop("ownerReferences"),
+    ("a removed owner", config_map(), lambda live: live["metadata"].pop("ownerReferences"),
      {"f:metadata": {"f:ownerReferences": {'k:{"uid":"u-1"}': {}}}}),
     ("another order", stateful_set(), lambda live: container(live)["volumeMounts"].reverse(), {}),
-    ("values as they were, but no longer ours", config_map(), lambda live: None,
+    ("unchanged values that we no longer own", config_map(), lambda live: None,
      {"f:data": {"f:runtime.properties": {}}}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("manifest", "change", "lost"), [row[1:] for row in DRIFTS], ids=[row[0] for row in DRIFTS])
-def test_notices_a_hand_edit(manifest: Manifest, change: Any, lost: Manifest) -> None:
+def test_manual_edit_is_detected(manifest: Manifest, change: Any, lost: Manifest) -> None:
     live = edited(stored(manifest), change, lost)
     comparison = compare(live, manifest)
     assert not comparison.is_settled
-    back = {name: value for name, value in comparison.predicted.items() if name != "metadata"}
-    assert back == {name: value for name, value in manifest.items() if name != "metadata"}
+    reverted = {name: value for name, value in comparison.predicted.items() if name != "metadata"}
+    assert reverted == {name: value for name, value in manifest.items() if name != "metadata"}
 
 
-def test_takes_out_what_was_put_into_a_subtree_of_ours() -> None:
+def test_foreign_key_in_our_mapping_is_removed() -> None:
     live = stored(config_map(), entry("kubectl-edit", {"f:data": {"f:foreign.txt": {}}}, "Update"))
     live["data"]["foreign.txt"] = "1"
     comparison = compare(live, config_map())
@@ -185,7 +185,7 @@ FOREIGN: list[tuple[str, Any, Manifest]] = [
 
 
 @pytest.mark.parametrize(("change", "fields"), [row[1:] for row in FOREIGN], ids=[row[0] for row in FOREIGN])
-def test_leaves_alone_what_is_not_ours(change: Any, fields: Manifest) -> None:
+def test_foreign_fields_are_unchanged(change: Any, fields: Manifest) -> None:
     live = stored(stateful_set(), entry("other", fields, "Update"))
     change(live)
     comparison = compare(live, stateful_set())
@@ -193,7 +193,7 @@ def test_leaves_alone_what_is_not_ours(change: Any, fields: Manifest) -> None:
     assert comparison.predicted == live
 
 
-def test_does_not_drop_what_another_owns_as_well() -> None:
+def test_field_with_another_owner_is_kept() -> None:
     label = {"f:metadata": {"f:labels": {"f:x": {}}}}
     old = config_map()
     old["metadata"]["labels"]["x"] = "y"
@@ -201,7 +201,7 @@ def test_does_not_drop_what_another_owns_as_well() -> None:
     assert "x" not in compare(stored(old), config_map()).predicted["metadata"]["labels"]
 
 
-def test_foretells_what_goes_with_a_predecessor() -> None:
+def test_removal_of_the_go_operators_annotation_is_predicted() -> None:
     live = written_by("manager", config_map())
     live["metadata"]["annotations"] = {"druidOpResourceHash": "x", "theirs": "y"}
     [only] = live["metadata"]["managedFields"]
@@ -213,39 +213,39 @@ def test_foretells_what_goes_with_a_predecessor() -> None:
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_a_takeover_foretells_no_other_template(name: str) -> None:
+def test_adoption_predicts_no_template_change(name: str) -> None:
     for live in recording.owned_objects(name).values():
         manifest = {**live, "metadata": {k: v for k, v in live["metadata"].items() if k != "managedFields"}}
         predicted = compare(live, manifest).predicted
-        assert predicted.get("spec") == live.get("spec") or said_twice(live)
+        assert predicted.get("spec") == live.get("spec") or has_duplicate_names(live)
 
 
-def said_twice(live: Manifest) -> bool:
+def has_duplicate_names(live: Manifest) -> bool:
     template = live["spec"].get("template", {}).get("spec", {})
     names = [each["name"] for found in template.get("containers", ()) for each in found.get("env", ())]
     return len(names) != len(set(names))
 
 
 @pytest.mark.parametrize(("change", "fields"), [row[1:] for row in FOREIGN], ids=[row[0] for row in FOREIGN])
-def test_a_takeover_leaves_alone_what_others_have_added(change: Any, fields: Manifest) -> None:
-    """Whoever made the object owned the mappings and lists themselves, into which others have put something."""
+def test_adoption_keeps_foreign_fields(change: Any, fields: Manifest) -> None:
+    """The creator of the object owned the mappings and lists themselves, to which others have added fields."""
     live = written_by("manager", stateful_set(podAnnotations={"a": "b"}))
     [only] = live["metadata"]["managedFields"]
-    only["fieldsV1"] = with_the_mappings(only["fieldsV1"])
+    only["fieldsV1"] = with_mappings(only["fieldsV1"])
     live["metadata"]["managedFields"].append(entry("other", fields, "Update"))
     change(live)
     assert compare(live, stateful_set(podAnnotations={"a": "b"})).predicted == live
-    gone = compare(live, stateful_set()).predicted
+    removed = compare(live, stateful_set()).predicted
     change(expected := deepcopy(stateful_set()))
-    assert gone["spec"]["template"] == expected["spec"]["template"]
+    assert removed["spec"]["template"] == expected["spec"]["template"]
 
 
-def with_the_mappings(fields: Manifest) -> Manifest:
+def with_mappings(fields: Manifest) -> Manifest:
     """Return the fields as an Update owns them."""
-    return {step: {".": {}, **with_the_mappings(each)} if each else each for step, each in fields.items()}
+    return {step: {".": {}, **with_mappings(each)} if each else each for step, each in fields.items()}
 
 
-def test_bookkeeping_of_the_server_is_no_difference() -> None:
+def test_metadata_of_the_server_is_not_a_difference() -> None:
     live = stored(config_map())
     after = deepcopy(live)
     after["metadata"] |= {"resourceVersion": "2", "generation": 7}
@@ -254,14 +254,14 @@ def test_bookkeeping_of_the_server_is_no_difference() -> None:
 
 
 @given(st.sampled_from(LEAVES))
-def test_everything_else_is_a_difference(case: tuple[Manifest, tuple[str | int, ...]]) -> None:
+def test_every_other_field_is_a_difference(case: tuple[Manifest, tuple[str | int, ...]]) -> None:
     manifest, path = case
     live = stored(manifest)
     assert at(live, path) is not None
     assert not same_object(live, with_change(live, path))
 
 
-def test_another_ownership_is_a_difference() -> None:
+def test_different_managed_fields_are_a_difference() -> None:
     live, after = stored(config_map()), stored(config_map())
     after["metadata"]["managedFields"][0]["fieldsV1"]["f:more"] = {}
     assert not same_object(live, after)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of kubernetes.core lead to the same connection here."""
+"""The options of kubernetes.core have the same effect here."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_ser
     serving,
 )
 
-NOWHERE = "https://192.0.2.1"
+UNREACHABLE = "https://192.0.2.1"
 
 
 def kubernetes_core() -> Any:
     """Return the module of the installed kubernetes.core that has its options."""
-    place = Path("ansible_collections/kubernetes/core/plugins/module_utils/args_common.py")
-    beside = [str(parent) for parent in Path(connection.__file__).parents]
-    roots = [*os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"), *sys.path, *beside]
-    [path, *_others] = [Path(root) / place for root in roots if root and (Path(root) / place).is_file()]
+    module_path = Path("ansible_collections/kubernetes/core/plugins/module_utils/args_common.py")
+    parents = [str(parent) for parent in Path(connection.__file__).parents]
+    roots = [*os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"), *sys.path, *parents]
+    [path, *_others] = [Path(root) / module_path for root in roots if root and (Path(root) / module_path).is_file()]
     specification = importlib.util.spec_from_file_location("args_common", path)
     assert specification is not None
     assert specification.loader is not None
@@ -49,9 +49,9 @@ def kubernetes_core() -> Any:
 
 
 def complete(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec with what Ansible takes for granted where nothing is said, without what is kept out of logs."""
-    said = {name: {key: option[key] for key in option if key != "no_log"} for name, option in spec.items()}
-    return {name: {"type": "str", **_options(option)} for name, option in said.items()}
+    """Return the spec with Ansible's defaults, and without no_log."""
+    visible = {name: {key: option[key] for key in option if key != "no_log"} for name, option in spec.items()}
+    return {name: {"type": "str", **_options(option)} for name, option in visible.items()}
 
 
 def _options(option: dict[str, Any]) -> dict[str, Any]:
@@ -59,23 +59,23 @@ def _options(option: dict[str, Any]) -> dict[str, Any]:
 
 
 def secrets(spec: dict[str, Any]) -> set[str]:
-    """Return the names of the options that are kept out of logs."""
+    """Return the names of the options with no_log."""
     deeper = {name for option in spec.values() for name in secrets(option.get("options", {}))}
     return deeper | {name for name, option in spec.items() if option.get("no_log")}
 
 
-def test_options_are_those_of_kubernetes_core() -> None:
+def test_options_match_kubernetes_core() -> None:
     assert complete(argument_spec()) == complete(kubernetes_core().AUTH_ARG_SPEC)
 
 
-def test_secrets_are_at_least_those_of_kubernetes_core() -> None:
-    # Its older versions do not count a kubeconfig among them.
+def test_no_log_options_include_those_of_kubernetes_core() -> None:
+    # older versions of it have a kubeconfig without no_log
     assert secrets(argument_spec()) == secrets(kubernetes_core().AUTH_ARG_SPEC) | {"kubeconfig"}
 
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let nothing of this machine be found: no kubeconfig, no variable, no service account."""
+    """Hide the configuration of this machine: kubeconfig, environment variables, service account."""
     for name in list(os.environ):
         if name.startswith(("K8S_AUTH_", "KUBERNETES_", "KUBECONFIG")) or name.upper().endswith("_PROXY"):
             monkeypatch.delenv(name)
@@ -83,11 +83,11 @@ def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
 
 
-# (option, variable, value, what becomes of it)
+# (option, variable, value, expected option)
 VARIABLES: list[tuple[str, str, str, Any]] = [
     ("kubeconfig", "K8S_AUTH_KUBECONFIG", "/a", "/a"),
     ("context", "K8S_AUTH_CONTEXT", "c", "c"),
-    ("host", "K8S_AUTH_HOST", NOWHERE, NOWHERE),
+    ("host", "K8S_AUTH_HOST", UNREACHABLE, UNREACHABLE),
     ("api_key", "K8S_AUTH_API_KEY", "k", "k"),
     ("username", "K8S_AUTH_USERNAME", "u", "u"),
     ("password", "K8S_AUTH_PASSWORD", "p", "p"),
@@ -110,22 +110,22 @@ VARIABLES: list[tuple[str, str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("option", "variable", "value", "expected"), VARIABLES)
-def test_takes_from_the_environment(option: str, variable: str, value: str, expected: Any) -> None:
+def test_option_from_the_environment(option: str, variable: str, value: str, expected: Any) -> None:
     assert with_environment({}, {variable: value})[option] == expected
     assert with_environment({option: None}, {variable: value})[option] == expected
 
 
 @pytest.mark.parametrize(("option", "variable", "value"), [row[:3] for row in VARIABLES])
-def test_an_option_goes_before_the_environment(option: str, variable: str, value: str) -> None:
-    stated: Any = {"user_agent": "x", "proxy_basic_auth": "y"} if option == "proxy_headers" else "stated"
-    assert with_environment({option: stated}, {variable: value})[option] == stated
+def test_option_takes_precedence_over_the_environment(option: str, variable: str, value: str) -> None:
+    specified: Any = {"user_agent": "x", "proxy_basic_auth": "y"} if option == "proxy_headers" else "specified"
+    assert with_environment({option: specified}, {variable: value})[option] == specified
 
 
-def test_an_option_that_says_no_goes_before_the_environment() -> None:
+def test_false_option_takes_precedence_over_the_environment() -> None:
     assert with_environment({"validate_certs": False}, {"K8S_AUTH_VERIFY_SSL": "yes"})["validate_certs"] is False
 
 
-def test_an_empty_variable_says_nothing() -> None:
+def test_empty_variable_is_ignored() -> None:
     assert with_environment({}, {"K8S_AUTH_HOST": ""}) == {"proxy_headers": {}}
 
 
@@ -135,8 +135,8 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def asked(server: Server, options: dict[str, Any]) -> Asked:
-    """Return the request that a connection made of these options sends."""
+def sent_request(server: Server, options: dict[str, Any]) -> Asked:
+    """Return the request that a connection with these options sends."""
     api = connect(options)
     api.get("Namespace", None, "n")
     api.transport.clear()  # type: ignore[attr-defined]
@@ -161,59 +161,59 @@ def basic(user: str, password: str) -> list[str]:
     return ["Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()]
 
 
-def test_host_and_token_suffice(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_host_and_token_are_sufficient(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.write_text("{not a kubeconfig", encoding="utf-8")
     monkeypatch.setenv("KUBECONFIG", str(broken))
     monkeypatch.setenv("K8S_AUTH_KUBECONFIG", str(broken))
     options = {"host": server.url, "api_key": "k"}
-    assert asked(server, options).headers["authorization"] == ["Bearer k"]
+    assert sent_request(server, options).headers["authorization"] == ["Bearer k"]
 
 
-def test_host_and_password_suffice(server: Server) -> None:
+def test_host_and_password_are_sufficient(server: Server) -> None:
     options = {"host": server.url, "username": "u", "password": "p:q"}
-    assert asked(server, options).headers["authorization"] == basic("u", "p:q")
+    assert sent_request(server, options).headers["authorization"] == basic("u", "p:q")
 
 
-def test_host_and_client_certificate_suffice(server: Server, tmp_path: Path) -> None:
+def test_host_and_client_certificate_are_sufficient(server: Server, tmp_path: Path) -> None:
     files = {name: str(tmp_path / name) for name in ("client_cert", "client_key")}
     for path in files.values():
         Path(path).write_text("", encoding="utf-8")
-    assert "authorization" not in asked(server, {"host": server.url, **files}).headers
+    assert "authorization" not in sent_request(server, {"host": server.url, **files}).headers
 
 
-def test_credentials_may_stand_in_the_address(server: Server) -> None:
+def test_credentials_in_the_address(server: Server) -> None:
     host = server.url.replace("http://", "http://a%40b:secret@")
     api = connect({"host": host, "api_key": ""} | {"kubeconfig": kubeconfig(server, {})})
     assert api.server == server.url
     assert api.headers()["authorization"] == basic("a@b", "secret")[0]
 
 
-def test_a_path_of_the_address_stays(server: Server) -> None:
-    assert asked(server, {"host": f"{server.url}/k8s/clusters/c/", "api_key": "k"}).path.startswith(
+def test_path_of_the_address_is_kept(server: Server) -> None:
+    assert sent_request(server, {"host": f"{server.url}/k8s/clusters/c/", "api_key": "k"}).path.startswith(
         "/k8s/clusters/c/api/"
     )
-    assert asked(server, {"host": f"{server.url}/u/me@example.com", "api_key": "k"}).path.startswith(
+    assert sent_request(server, {"host": f"{server.url}/u/me@example.com", "api_key": "k"}).path.startswith(
         "/u/me@example.com/api/"
     )
 
 
-def test_a_file_of_a_token_may_end_with_a_line_break(server: Server, tmp_path: Path) -> None:
+def test_token_file_may_end_with_a_newline(server: Server, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("k\n", encoding="utf-8")
     document = kubeconfig(server, {"tokenFile": str(tmp_path / "token")})
-    assert asked(server, {"kubeconfig": document}).headers["authorization"] == ["Bearer k"]
+    assert sent_request(server, {"kubeconfig": document}).headers["authorization"] == ["Bearer k"]
 
 
-def test_a_token_that_no_header_can_have_is_not_quoted(server: Server) -> None:
+def test_invalid_token_is_not_quoted(server: Server) -> None:
     with pytest.raises(KubernetesError, match="Set the kubeconfig's token") as raised:
-        asked(server, {"kubeconfig": kubeconfig(server, {"token": "a\ns3cret"})})
+        sent_request(server, {"kubeconfig": kubeconfig(server, {"token": "a\ns3cret"})})
     assert "s3cret" not in str(raised.value)
 
 
-def test_a_variable_may_name_a_file_at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_variable_with_a_path_in_the_home_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "ca.pem").write_bytes(make(tmp_path, "ca").certificate_file.read_bytes())
-    connect({"host": NOWHERE, "api_key": "k"}, {"K8S_AUTH_SSL_CA_CERT": "~/ca.pem"})
+    connect({"host": UNREACHABLE, "api_key": "k"}, {"K8S_AUTH_SSL_CA_CERT": "~/ca.pem"})
 
 
 FORMS: list[Callable[[dict[str, Any], Path], Any]] = [
@@ -228,52 +228,54 @@ def _written(document: dict[str, Any], path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=["mapping", "path", "path at home"])
-def test_reads_a_kubeconfig(server: Server, tmp_path: Path, form: Callable[[dict[str, Any], Path], Any]) -> None:
-    given = form(kubeconfig(server, {"token": "of-me"}), tmp_path)
-    assert asked(server, {"kubeconfig": given}).headers["authorization"] == ["Bearer of-me"]
-    assert asked(server, {"kubeconfig": given, "context": "others"}).headers["authorization"] == ["Bearer of-other"]
+@pytest.mark.parametrize("form", FORMS, ids=["mapping", "path", "path in the home directory"])
+def test_forms_of_a_kubeconfig(server: Server, tmp_path: Path, form: Callable[[dict[str, Any], Path], Any]) -> None:
+    config = form(kubeconfig(server, {"token": "of-me"}), tmp_path)
+    assert sent_request(server, {"kubeconfig": config}).headers["authorization"] == ["Bearer of-me"]
+    assert sent_request(server, {"kubeconfig": config, "context": "others"}).headers["authorization"] == [
+        "Bearer of-other"
+    ]
 
 
-def test_options_go_before_the_kubeconfig(server: Server) -> None:
-    elsewhere = kubeconfig(server, {"token": "of-me"})
-    elsewhere["clusters"][0]["cluster"]["server"] = NOWHERE
-    found = asked(server, {"kubeconfig": elsewhere, "host": server.url, "impersonate_user": "u"})
+def test_options_take_precedence_over_the_kubeconfig(server: Server) -> None:
+    other = kubeconfig(server, {"token": "of-me"})
+    other["clusters"][0]["cluster"]["server"] = UNREACHABLE
+    found = sent_request(server, {"kubeconfig": other, "host": server.url, "impersonate_user": "u"})
     assert found.headers["authorization"] == ["Bearer of-me"]
 
 
-def test_the_environment_goes_before_the_kubeconfig(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_takes_precedence_over_the_kubeconfig(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("K8S_AUTH_CONTEXT", "others")
-    found = asked(server, {"kubeconfig": kubeconfig(server, {"token": "of-me"})})
+    found = sent_request(server, {"kubeconfig": kubeconfig(server, {"token": "of-me"})})
     assert found.headers["authorization"] == ["Bearer of-other"]
 
 
-def test_impersonates_with_every_group(server: Server) -> None:
+def test_impersonation_with_all_groups(server: Server) -> None:
     options = {"impersonate_user": "jane", "impersonate_groups": ["a", "b,c"]}
-    headers = asked(server, {"host": server.url, "api_key": "k", **options}).headers
+    headers = sent_request(server, {"host": server.url, "api_key": "k", **options}).headers
     assert headers["impersonate-user"] == ["jane"]
     assert headers["impersonate-group"] == ["a", "b,c"]
 
 
-def test_impersonates_nobody_unless_told_to(server: Server) -> None:
-    headers = asked(server, {"host": server.url, "api_key": "k"}).headers
+def test_no_impersonation_by_default(server: Server) -> None:
+    headers = sent_request(server, {"host": server.url, "api_key": "k"}).headers
     assert not [name for name in headers if name.startswith("impersonate")]
 
 
-def test_asks_a_plugin_for_the_token(server: Server, tmp_path: Path) -> None:
+def test_token_from_an_exec_plugin(server: Server, tmp_path: Path) -> None:
     version = "client.authentication.k8s.io/v1"
     answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": "of-plugin"}}
     plugin = tmp_path / "plugin"
     plugin.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n", encoding="utf-8")
     plugin.chmod(0o700)
     user = {"exec": {"apiVersion": version, "command": str(plugin), "interactiveMode": "Never"}}
-    found = asked(server, {"kubeconfig": kubeconfig(server, user)})
+    found = sent_request(server, {"kubeconfig": kubeconfig(server, user)})
     assert found.headers["authorization"] == ["Bearer of-plugin"]
 
 
 @pytest.fixture
 def proxy() -> Iterator[Server]:
-    """Run what plays the proxy, and answers in the place of who is behind it."""
+    """Run a server as the proxy; it responds in place of the API server."""
     with serving() as running:
         yield running
 
@@ -281,18 +283,18 @@ def proxy() -> Iterator[Server]:
 PROXY_HEADERS = {"proxy_basic_auth": "u:p", "user_agent": "me"}
 
 
-def test_goes_by_the_proxy(proxy: Server) -> None:
+def test_http_requests_are_sent_to_the_proxy(proxy: Server) -> None:
     options = {"proxy": proxy.url, "proxy_headers": PROXY_HEADERS}
-    found = asked(proxy, {"host": "http://kubernetes.example.com", "api_key": "k", **options})
+    found = sent_request(proxy, {"host": "http://kubernetes.example.com", "api_key": "k", **options})
     assert (found.method, found.path) == ("GET", "http://kubernetes.example.com/api/v1/namespaces/n")
     assert found.headers["proxy-authorization"] == basic("u", "p")
 
 
-def test_goes_through_the_proxy_that_is_told_no_credentials_but_its_own(proxy: Server) -> None:
+def test_https_proxy_gets_only_its_own_credentials(proxy: Server) -> None:
     proxy.answers = [Answer(407)]
     options = {"proxy": proxy.url, "proxy_headers": PROXY_HEADERS}
     with pytest.raises(Unreachable, match="407"):
-        asked(proxy, {"host": "https://kubernetes.example.com", "api_key": "k", **options})
+        sent_request(proxy, {"host": "https://kubernetes.example.com", "api_key": "k", **options})
     found = proxy.asked[-1]
     assert (found.method, found.path) == ("CONNECT", "kubernetes.example.com:443")
     assert found.headers["proxy-authorization"] == basic("u", "p")
@@ -301,9 +303,9 @@ def test_goes_through_the_proxy_that_is_told_no_credentials_but_its_own(proxy: S
 
 
 @pytest.mark.parametrize(("no_proxy", "is_bypassed"), [("127.0.0.1", True), ("192.0.2.1", False), (None, False)])
-def test_goes_past_the_proxy(server: Server, proxy: Server, no_proxy: str | None, is_bypassed: bool) -> None:
+def test_no_proxy(server: Server, proxy: Server, no_proxy: str | None, is_bypassed: bool) -> None:
     options = {"proxy": proxy.url, "no_proxy": no_proxy}
-    asked(server if is_bypassed else proxy, {"host": server.url, "api_key": "k", **options})
+    sent_request(server if is_bypassed else proxy, {"host": server.url, "api_key": "k", **options})
     assert (len(server.asked), len(proxy.asked)) == ((1, 0) if is_bypassed else (0, 1))
 
 
@@ -323,52 +325,52 @@ def tls_server(certificate: Pair) -> Iterator[Server]:
         yield running
 
 
-def test_trusts_the_authority_that_is_named_and_no_other(tls_server: Server, authority: Pair, tmp_path: Path) -> None:
+def test_only_the_specified_ca_is_trusted(tls_server: Server, authority: Pair, tmp_path: Path) -> None:
     options = {"host": tls_server.url, "api_key": "k"}
-    for distrusted in ({}, {"ca_cert": str(make(tmp_path, "other").certificate_file)}):
+    for untrusted in ({}, {"ca_cert": str(make(tmp_path, "other").certificate_file)}):
         with pytest.raises(Unreachable, match=r"certificate cannot be verified: set ca_cert \(K8S_AUTH_SSL_CA_CERT\)"):
-            asked(tls_server, {**options, **distrusted})
+            sent_request(tls_server, {**options, **untrusted})
     assert tls_server.asked == []
-    found = asked(tls_server, {**options, "ca_cert": str(authority.certificate_file)})
+    found = sent_request(tls_server, {**options, "ca_cert": str(authority.certificate_file)})
     assert found.headers["authorization"] == ["Bearer k"]
 
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
-def test_trusts_anybody_when_told_to(tls_server: Server) -> None:
-    found = asked(tls_server, {"host": tls_server.url, "api_key": "k", "validate_certs": False})
+def test_validate_certs_disables_verification(tls_server: Server) -> None:
+    found = sent_request(tls_server, {"host": tls_server.url, "api_key": "k", "validate_certs": False})
     assert found.headers["authorization"] == ["Bearer k"]
 
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
-def test_options_about_tls_go_before_the_kubeconfig(tls_server: Server) -> None:
-    given = kubeconfig(tls_server, {"token": "of-me"})
-    found = asked(tls_server, {"kubeconfig": given, "validate_certs": False})
+def test_tls_options_take_precedence_over_the_kubeconfig(tls_server: Server) -> None:
+    config = kubeconfig(tls_server, {"token": "of-me"})
+    found = sent_request(tls_server, {"kubeconfig": config, "validate_certs": False})
     assert found.headers["authorization"] == ["Bearer of-me"]
 
 
-def test_shows_its_certificate(certificate: Pair, authority: Pair, tmp_path: Path) -> None:
+def test_client_certificate_is_sent(certificate: Pair, authority: Pair, tmp_path: Path) -> None:
     me = make(tmp_path, "me", authority)
     files = {"client_cert": str(me.certificate_file), "client_key": str(me.key_file)}
     with serving(certificate.server(clients_of=authority)) as server:
         trusted = {"host": server.url, "ca_cert": str(authority.certificate_file)}
         with pytest.raises(Unreachable):
-            asked(server, {**trusted, "api_key": "k"})
+            sent_request(server, {**trusted, "api_key": "k"})
         assert server.asked == []
-        assert "authorization" not in asked(server, {**trusted, **files}).headers
+        assert "authorization" not in sent_request(server, {**trusted, **files}).headers
 
 
-NO_WAY: list[dict[str, Any]] = [
+INCOMPLETE: list[dict[str, Any]] = [
     {},
     {"kubeconfig": "/does/not/exist"},
     {"kubeconfig": {"apiVersion": "v1", "kind": "Config"}},
     {"kubeconfig": {}, "context": "none"},
     {"context": "none"},
-    {"host": NOWHERE},
+    {"host": UNREACHABLE},
 ]
 
 
-@pytest.mark.parametrize("options", NO_WAY)
-def test_says_that_there_is_no_way(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", INCOMPLETE)
+def test_missing_connection_options(options: dict[str, Any]) -> None:
     with pytest.raises(
         KubernetesError, match=r"^Cannot connect to a Kubernetes cluster: .*Set kubeconfig \(K8S_AUTH_KUBECONFIG\)"
     ):
@@ -376,14 +378,14 @@ def test_says_that_there_is_no_way(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("text", ["{not: [yaml", "- a\n- list", "text", "a: \x00"])
-def test_says_that_a_kubeconfig_is_none(tmp_path: Path, text: str) -> None:
+def test_invalid_kubeconfig(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(KubernetesError, match=r"^Cannot connect to a Kubernetes cluster: "):
         connect({"kubeconfig": str(path)})
 
 
-# (changes of a kubeconfig with the contexts a and b, option, what is told)
+# (changes of a kubeconfig with the contexts a and b, option, message)
 CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
     (
         {},
@@ -403,21 +405,21 @@ CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
 
 
 @pytest.mark.parametrize("is_file", [False, True])
-@pytest.mark.parametrize(("changes", "context", "told"), CONTEXTS)
-def test_a_context_that_is_not_there_is_named_with_those_that_are(
-    tmp_path: Path, changes: dict[str, Any], context: str | None, told: str, is_file: bool
+@pytest.mark.parametrize(("changes", "context", "message"), CONTEXTS)
+def test_missing_context_is_named_with_the_existing_ones(
+    tmp_path: Path, changes: dict[str, Any], context: str | None, message: str, is_file: bool
 ) -> None:
     document = {
         "current-context": "a",
-        "clusters": [{"name": "k", "cluster": {"server": NOWHERE}}],
+        "clusters": [{"name": "k", "cluster": {"server": UNREACHABLE}}],
         "users": [{"name": "k", "user": {"token": "k"}}],
         "contexts": [{"name": name, "context": {"cluster": "k", "user": "k"}} for name in ("a", "b")],
         **changes,
     }
-    given = _written(document, tmp_path / "config") if is_file else document
-    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*{told}") as raised:
-        connect({"kubeconfig": given, "context": context})
-    assert not is_file or str(given) in str(raised.value)
+    config = _written(document, tmp_path / "config") if is_file else document
+    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*{message}") as raised:
+        connect({"kubeconfig": config, "context": context})
+    assert not is_file or str(config) in str(raised.value)
 
 
 PROXY = r"proxy \(K8S_AUTH_PROXY\), or the kubeconfig's proxy-url"
@@ -425,7 +427,7 @@ ADDRESS = r"host \(K8S_AUTH_HOST\), or the kubeconfig's server"
 AUTHORITY = r"ca_cert \(K8S_AUTH_SSL_CA_CERT\), or the kubeconfig's certificate-authority"
 CLIENT = r"client_cert \(K8S_AUTH_CERT_FILE\) and client_key \(K8S_AUTH_KEY_FILE\)"
 JUNK = "junk.pem"
-# (options, what to look at)
+# (options, option named in the message)
 UNUSABLE: list[tuple[dict[str, Any], str]] = [
     ({"proxy": "proxy.example.com:3128"}, PROXY),
     ({"proxy": "u:s3cret@proxy.example.com:3128"}, PROXY),
@@ -454,7 +456,7 @@ UNUSABLE: list[tuple[dict[str, Any], str]] = [
 
 @pytest.fixture
 def junk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a file that is no certificate, in the current directory."""
+    """Return a file in the current directory that is not a certificate."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / JUNK
     path.write_text("junk", encoding="utf-8")
@@ -464,9 +466,9 @@ def junk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("junk")
 @pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
 @pytest.mark.parametrize(("options", "named"), UNUSABLE)
-def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: str) -> None:
+def test_invalid_option_is_named(options: dict[str, Any], named: str) -> None:
     with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*Set {named}") as raised:
-        connect({"host": NOWHERE, "api_key": "k", **options})
+        connect({"host": UNREACHABLE, "api_key": "k", **options})
     files = [value for value in options.values() if value in (JUNK, "/nonexistent")]
     assert [file for file in files if file not in str(raised.value)] == []
     assert "s3cret" not in f"{raised.value} {raised.value.__cause__}"
@@ -483,7 +485,7 @@ def test_names_the_option_that_cannot_be_used(options: dict[str, Any], named: st
         "u:s3cret@localhost:6443",
     ],
 )
-def test_says_that_the_scheme_is_missing(host: str) -> None:
+def test_missing_scheme(host: str) -> None:
     for options in ({"host": host, "api_key": "k"}, {"kubeconfig": with_server(host)}):
         with pytest.raises(
             KubernetesError, match=f"the address of its API must start with https://.* Set {ADDRESS}"
@@ -501,11 +503,11 @@ def with_server(host: str) -> dict[str, Any]:
     }
 
 
-def test_asks_nobody_for_the_password_of_a_key(tmp_path: Path) -> None:
+def test_encrypted_key_causes_no_password_prompt(tmp_path: Path) -> None:
     pair = make(tmp_path, "me")
     files = {"client_cert": str(pair.certificate_file), "client_key": str(encrypted(pair, b"s3cret"))}
     with pytest.raises(KubernetesError, match=f"Set {CLIENT}"):
-        connect({"host": NOWHERE, **files})
+        connect({"host": UNREACHABLE, **files})
 
 
 @pytest.mark.parametrize(
@@ -516,10 +518,10 @@ def test_asks_nobody_for_the_password_of_a_key(tmp_path: Path) -> None:
         ({"server": "https://u:s3cret@[::1"}, "(host|kubeconfig)"),
     ],
 )
-def test_names_what_a_kubeconfig_has_that_cannot_be_used(junk: Path, cluster: dict[str, str], named: str) -> None:
+def test_invalid_field_of_a_kubeconfig_is_named(junk: Path, cluster: dict[str, str], named: str) -> None:
     document = {
         "current-context": "c",
-        "clusters": [{"name": "c", "cluster": {"server": NOWHERE, **cluster}}],
+        "clusters": [{"name": "c", "cluster": {"server": UNREACHABLE, **cluster}}],
         "users": [{"name": "c", "user": {"token": "k"}}],
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
     }

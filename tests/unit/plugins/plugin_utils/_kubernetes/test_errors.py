@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Errors say what a program has to know as well."""
+"""The attributes of errors that programs use."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ MISSING: list[tuple[int, dict[str, Any], bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "document", "no_object", "no_kind"), MISSING)
-def test_tells_an_object_from_a_kind(status: int, document: dict[str, Any], no_object: bool, no_kind: bool) -> None:
-    assert error(status, document).is_missing_object is no_object
-    assert error(status, document).is_missing_kind is no_kind
+@pytest.mark.parametrize(("status", "document", "missing_object", "missing_kind"), MISSING)
+def test_missing_object_or_kind(
+    status: int, document: dict[str, Any], missing_object: bool, missing_kind: bool
+) -> None:
+    assert error(status, document).is_missing_object is missing_object
+    assert error(status, document).is_missing_kind is missing_kind
 
 
 CAUSES: list[tuple[dict[str, Any], tuple[tuple[str, str], ...]]] = [
@@ -48,7 +50,7 @@ CAUSES: list[tuple[dict[str, Any], tuple[tuple[str, str], ...]]] = [
 
 
 @pytest.mark.parametrize(("document", "causes"), CAUSES)
-def test_names_each_cause(document: dict[str, Any], causes: tuple[tuple[str, str], ...]) -> None:
+def test_causes(document: dict[str, Any], causes: tuple[tuple[str, str], ...]) -> None:
     assert error(422, document).causes == causes
 
 
@@ -63,18 +65,18 @@ TESTS: list[tuple[ApiError, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("refusal", "is_test"), TESTS)
-def test_knows_a_test_that_did_not_hold(refusal: ApiError, is_test: bool) -> None:
-    assert refusal.is_failed_patch_test is is_test
+@pytest.mark.parametrize(("rejection", "is_test"), TESTS)
+def test_failed_test_operation_of_a_patch(rejection: ApiError, is_test: bool) -> None:
+    assert rejection.is_failed_patch_test is is_test
 
 
-def test_knows_a_namespace_that_goes() -> None:
+def test_terminating_namespace() -> None:
     cause = {"reason": "NamespaceTerminating", "message": "namespace ns is being terminated"}
     assert error(403, {"details": {"causes": [cause]}}, "create").is_namespace_terminating
     assert not error(403, {"details": None}, "create").is_namespace_terminating
 
 
-def test_leaves_out_what_has_not_been_looked_at() -> None:
+def test_message_omits_unchecked_validation_rules() -> None:
     unchecked = (
         "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; "
         "correct the existing errors to complete validation"
@@ -84,11 +86,11 @@ def test_leaves_out_what_has_not_been_looked_at() -> None:
     )
 
 
-def test_leaves_out_the_dump_of_an_object() -> None:
+def test_message_omits_the_dump_of_an_object() -> None:
     assert error(409, {"message": "cannot be done\n@@ -1 +1 @@ everything"}).message == "cannot be done"
 
 
-def test_is_caught_at_one_place() -> None:
+def test_common_base_class() -> None:
     cause = OSError("no route")
     unreachable = Unreachable("get", "configmaps", "n", "https://example.com", cause)
     assert isinstance(unreachable, KubernetesError)

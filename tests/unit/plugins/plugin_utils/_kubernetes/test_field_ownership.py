@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who owns what, and what has to become ours before a manifest can be applied."""
+"""The owners of fields, and the fields that we must own before a manifest can be applied."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 Manifest = dict[str, Any]
 
 HASH: FieldSet = {"f:metadata": {"f:annotations": {".": {}, "f:druidOpResourceHash": {}}}}
-# As an Apply has it, and the server's own record: without the mappings on the way.
+# As in the entry of an Apply, and in the server's own entry: without the mappings on the path.
 SHORT_HASH: FieldSet = {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}}
 FINALIZER: FieldSet = {"f:metadata": {"f:finalizers": {".": {}, 'v:"a/b"': {}}}}
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
@@ -60,7 +60,7 @@ def service() -> Manifest:
 
 
 def go_operators(manifest: Manifest, manager: str, *others: Manifest) -> Manifest:
-    """Return the object as the Go operator wrote it, told by its annotation."""
+    """Return the object as the Go operator wrote it: its annotation identifies it."""
     live = written_by(manager, manifest)
     [only] = live["metadata"]["managedFields"]
     only["fieldsV1"] = union(union(only["fieldsV1"], HASH), FINALIZER)
@@ -74,7 +74,7 @@ def with_fields(live: Manifest, managed_fields: list[Manifest] | None) -> Manife
 
 
 def leaves(fields: FieldSet, *above: str) -> set[tuple[str, ...]]:
-    """Return the paths to the end: whether a mapping on the way is owned as well is of no account."""
+    """Return the paths of the leaves; the ownership of the mappings on the path is ignored."""
     deeper = {step: children for step, children in fields.items() if step != "."}
     if not deeper:
         return {above}
@@ -82,7 +82,7 @@ def leaves(fields: FieldSet, *above: str) -> set[tuple[str, ...]]:
 
 
 def of(managed_fields: list[Manifest] | None, manager: str) -> FieldSet:
-    """Return the fields of the only entry of a manager; {} when there is none."""
+    """Return the fields of the only entry of a manager; {} if there is none."""
     assert managed_fields is not None
     found = [each["fieldsV1"] for each in managed_fields if each["manager"] == manager]
     assert len(found) <= 1
@@ -91,58 +91,58 @@ def of(managed_fields: list[Manifest] | None, manager: str) -> FieldSet:
 
 @pytest.mark.parametrize("manager", ["manager", "druid-operator", "main", "anything"])
 @pytest.mark.parametrize("manifest", [config_map(), service(), stateful_set()], ids=lambda manifest: manifest["kind"])
-def test_takes_over_from_the_go_operator(manager: str, manifest: Manifest) -> None:
-    taken = required_managed_fields(go_operators(manifest, manager), manifest)
-    assert of(taken, "druidops") == union(field_set(manifest), HASH)
-    assert of(taken, manager) == FINALIZER
+def test_adopts_the_fields_of_the_go_operator(manager: str, manifest: Manifest) -> None:
+    required = required_managed_fields(go_operators(manifest, manager), manifest)
+    assert of(required, "druidops") == union(field_set(manifest), HASH)
+    assert of(required, manager) == FINALIZER
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "PersistentVolumeClaim"])
-def test_leaves_the_annotation_where_taking_it_would_do_harm(kind: str) -> None:
+def test_annotation_of_the_go_operator_is_kept_on_some_kinds(kind: str) -> None:
     manifest = druid.rendered(
         kind, {"kind": "Deployment", "persistentVolumeClaim": [{"spec": {"volumeMode": "Block"}}]}
     )
-    taken = required_managed_fields(go_operators(manifest, "manager"), manifest)
-    assert below(of(taken, "druidops"), *HASH, "f:annotations", "f:druidOpResourceHash") == {}
-    assert of(taken, "manager") == union(FINALIZER, {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}})
+    required = required_managed_fields(go_operators(manifest, "manager"), manifest)
+    assert below(of(required, "druidops"), *HASH, "f:annotations", "f:druidOpResourceHash") == {}
+    assert of(required, "manager") == union(FINALIZER, {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}})
 
 
-def test_takes_what_is_wanted_where_nobody_is_recorded() -> None:
+def test_adopts_desired_fields_without_a_recorded_manager() -> None:
     live = written_by("before-first-apply", config_map())
     [only] = live["metadata"]["managedFields"]
     only["fieldsV1"] = union(only["fieldsV1"], union(SHORT_HASH, union(FINALIZER, LABEL)))
-    taken = required_managed_fields(live, config_map())
-    assert leaves(of(taken, "druidops")) == leaves(union(field_set(config_map()), SHORT_HASH))
-    assert leaves(of(taken, "before-first-apply")) == leaves(union(FINALIZER, LABEL))
+    required = required_managed_fields(live, config_map())
+    assert leaves(of(required, "druidops")) == leaves(union(field_set(config_map()), SHORT_HASH))
+    assert leaves(of(required, "before-first-apply")) == leaves(union(FINALIZER, LABEL))
 
 
-def test_takes_what_is_wanted_of_an_object_without_managed_fields() -> None:
+def test_adopts_desired_fields_of_an_object_without_managed_fields() -> None:
     live = {**config_map(), "data": {**config_map()["data"], "foreign.txt": "1"}}
     live["metadata"] |= {"creationTimestamp": "2026-01-02T03:04:05Z", "finalizers": ["a/b"]}
-    taken = required_managed_fields(live, config_map())
-    assert leaves(of(taken, "druidops")) == leaves(union(field_set(config_map()), KEY))
-    assert leaves(of(taken, "before-first-apply")) == leaves(FINALIZER)
+    required = required_managed_fields(live, config_map())
+    assert leaves(of(required, "druidops")) == leaves(union(field_set(config_map()), KEY))
+    assert leaves(of(required, "before-first-apply")) == leaves(FINALIZER)
 
 
-def test_takes_over_what_nobody_else_can_have_written() -> None:
+def test_adopts_fields_of_a_sole_manager() -> None:
     live = written_by("main", stateful_set())
     assert of(required_managed_fields(live, stateful_set()), "druidops") == field_set(stateful_set())
 
 
 def in_two_entries(manifest: Manifest, first: Manifest, second: Manifest) -> Manifest:
-    """Return the object as two binaries, or one through two versions of the API, have written it."""
+    """Return the object as two binaries, or one binary with two API versions, have written it."""
     live = go_operators(manifest, "manager")
     [whole] = live["metadata"]["managedFields"]
     later = union(HASH, {"f:metadata": {"f:labels": {"f:app": {}, "f:gone": {}}}})
     live["metadata"]["managedFields"] = [
-        {**whole, **first, "fieldsV1": union(made_by_another(difference(whole["fieldsV1"], later)), LABEL)},
+        {**whole, **first, "fieldsV1": union(as_creator(difference(whole["fieldsV1"], later)), LABEL)},
         {**whole, **second, "fieldsV1": later},
     ]
     return live
 
 
-def made_by_another(fields: FieldSet) -> FieldSet:
-    """Return what the maker of an object owns: the mappings themselves, too."""
+def as_creator(fields: FieldSet) -> FieldSet:
+    """Return the fields as the creator of an object owns them: with the mappings themselves."""
     return union(fields, {"f:metadata": {"f:labels": {".": {}}, "f:ownerReferences": {".": {}}}})
 
 
@@ -150,26 +150,26 @@ BUDGET = druid.rendered("PodDisruptionBudget", {"podDisruptionBudgetSpec": {"max
 WRITERS: dict[str, tuple[Manifest, Manifest]] = {
     "two versions": ({"apiVersion": "policy/v1beta1"}, {"apiVersion": "policy/v1"}),
     "two names": ({"manager": "druid-operator"}, {"manager": "manager"}),
-    "a name of its own first": ({"manager": "anything"}, {"manager": "manager"}),
-    "a name of its own later": ({"manager": "main"}, {"manager": "anything"}),
+    "another name first": ({"manager": "anything"}, {"manager": "manager"}),
+    "another name later": ({"manager": "main"}, {"manager": "anything"}),
 }
 
 
 @pytest.mark.parametrize("manifest", [BUDGET, service(), stateful_set()], ids=lambda manifest: manifest["kind"])
 @pytest.mark.parametrize("writers", WRITERS)
-def test_takes_over_what_the_go_operator_wrote_earlier(manifest: Manifest, writers: str) -> None:
+def test_adopts_earlier_fields_of_the_go_operator(manifest: Manifest, writers: str) -> None:
     live = in_two_entries(manifest, *WRITERS[writers])
-    taken = required_managed_fields(live, manifest)
+    required = required_managed_fields(live, manifest)
     managers = {each["manager"] for each in live["metadata"]["managedFields"]}
-    assert all(leaves(of(taken, manager)) <= leaves(FINALIZER) | {()} for manager in managers)
+    assert all(leaves(of(required, manager)) <= leaves(FINALIZER) | {()} for manager in managers)
     old: FieldSet = {"f:metadata": {"f:labels": {"f:gone": {}, "f:theirs": {}}}}
-    assert leaves(of(taken, "druidops")) == leaves(union(field_set(manifest), union(HASH, old)))
+    assert leaves(of(required, "druidops")) == leaves(union(field_set(manifest), union(HASH, old)))
 
 
-def test_knows_the_go_operator_by_name_until_the_object_is_ours() -> None:
+def test_go_operator_is_identified_by_name_until_the_object_is_ours() -> None:
     by_name = entry("main", LABEL, "Update")
-    taken = required_managed_fields(go_operators(config_map(), "anything", by_name), config_map())
-    assert of(taken, "main") == {}
+    required = required_managed_fields(go_operators(config_map(), "anything", by_name), config_map())
+    assert of(required, "main") == {}
     assert required_managed_fields(stored(config_map(), by_name), config_map()) is None
     applied = entry("manager", LABEL)
     assert (
@@ -177,34 +177,34 @@ def test_knows_the_go_operator_by_name_until_the_object_is_ours() -> None:
     )
 
 
-def test_leaves_subresources() -> None:
+def test_subresources_are_unchanged() -> None:
     status = entry("kube-controller-manager", {"f:status": {"f:replicas": {}}}, "Update", "status")
     scale = entry("scaler", REPLICAS, "Update", "scale")
-    taken = required_managed_fields(go_operators(stateful_set(), "manager", status, scale), stateful_set())
-    assert of(taken, "kube-controller-manager") == status["fieldsV1"]
-    assert of(taken, "scaler") == REPLICAS
+    required = required_managed_fields(go_operators(stateful_set(), "manager", status, scale), stateful_set())
+    assert of(required, "kube-controller-manager") == status["fieldsV1"]
+    assert of(required, "scaler") == REPLICAS
 
 
-def test_leaves_what_another_has_applied_as_well() -> None:
+def test_fields_that_another_manager_applied_are_unchanged() -> None:
     label: FieldSet = {"f:metadata": {"f:labels": {"f:app": {}}}}
-    taken = required_managed_fields(go_operators(config_map(), "manager", entry("flux", label)), config_map())
-    assert of(taken, "flux") == label
+    required = required_managed_fields(go_operators(config_map(), "manager", entry("flux", label)), config_map())
+    assert of(required, "flux") == label
 
 
-def test_leaves_what_is_left_out_on_purpose() -> None:
+def test_fields_omitted_on_purpose_are_not_adopted() -> None:
     whole, manifest = stateful_set(), stateful_set(**AUTOSCALED)
-    taken = required_managed_fields(go_operators(whole, "manager"), manifest)
-    assert below(of(taken, "druidops"), "f:spec", "f:replicas") == {}
-    assert below(of(taken, "druidops-verbatim"), "f:spec", "f:replicas") == REPLICAS
+    required = required_managed_fields(go_operators(whole, "manager"), manifest)
+    assert below(of(required, "druidops"), "f:spec", "f:replicas") == {}
+    assert below(of(required, "druidops-verbatim"), "f:spec", "f:replicas") == REPLICAS
     complete = deepcopy(manifest)
     del manifest["spec"]["template"]
-    taken = required_managed_fields(go_operators(whole, "manager"), manifest)
-    assert below(of(taken, "druidops"), "f:spec", "f:template") == {}
-    assert below(of(taken, "druidops-verbatim"), "f:spec", "f:template") != {}
-    # What is stated later becomes ours then, all of it.
-    taken = required_managed_fields(with_fields(stored(whole), taken), complete)
-    assert of(taken, "druidops") == union(field_set(complete), HASH)
-    assert of(taken, "druidops-verbatim") == REPLICAS
+    required = required_managed_fields(go_operators(whole, "manager"), manifest)
+    assert below(of(required, "druidops"), "f:spec", "f:template") == {}
+    assert below(of(required, "druidops-verbatim"), "f:spec", "f:template") != {}
+    # fields that are specified later are adopted then, completely
+    required = required_managed_fields(with_fields(stored(whole), required), complete)
+    assert of(required, "druidops") == union(field_set(complete), HASH)
+    assert of(required, "druidops-verbatim") == REPLICAS
 
 
 KEY: FieldSet = {"f:data": {"f:foreign.txt": {}}}
@@ -214,7 +214,7 @@ MOUNTED = nested((*MAIN, "f:volumeMounts"), {'k:{"mountPath":"/x"}': {".": {}, "
 VARIABLE = nested((*MAIN, "f:env"), {'k:{"name":"X"}': {".": {}, "f:name": {}}})
 LABEL: FieldSet = {"f:metadata": {"f:labels": {"f:theirs": {}}}}
 
-TAKEN = [
+ADOPTED = [
     ("a key of a ConfigMap", config_map(), KEY),
     ("a port of a Service", service(), PORT),
     ("a port of the main container", stateful_set(), OPENED),
@@ -222,16 +222,16 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "fields"), [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
+@pytest.mark.parametrize(("manifest", "fields"), [row[1:] for row in ADOPTED], ids=[row[0] for row in ADOPTED])
 @pytest.mark.parametrize("operation", ["Update", "Apply"])
-def test_takes(manifest: Manifest, fields: FieldSet, operation: str) -> None:
+def test_conflicting_fields_are_adopted(manifest: Manifest, fields: FieldSet, operation: str) -> None:
     live = stored(manifest, entry("kubectl-edit", union(fields, LABEL), operation))
-    taken = required_managed_fields(live, manifest)
-    assert difference(fields, of(taken, "druidops")) == {}
-    assert of(taken, "kubectl-edit") == LABEL
+    required = required_managed_fields(live, manifest)
+    assert difference(fields, of(required, "druidops")) == {}
+    assert of(required, "kubectl-edit") == LABEL
 
 
-LEFT = [
+UNCHANGED = [
     ("a variable of the main container", stateful_set(), VARIABLE),
     ("the command, and a variable", stateful_set(), union(nested(MAIN, {"f:command": {}}), VARIABLE)),
     (
@@ -248,39 +248,39 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "fields"), [row[1:] for row in LEFT], ids=[row[0] for row in LEFT])
-def test_leaves(manifest: Manifest, fields: FieldSet) -> None:
+@pytest.mark.parametrize(("manifest", "fields"), [row[1:] for row in UNCHANGED], ids=[row[0] for row in UNCHANGED])
+def test_other_foreign_fields_are_unchanged(manifest: Manifest, fields: FieldSet) -> None:
     assert required_managed_fields(stored(manifest, entry("kubectl-edit", fields, "Update")), manifest) is None
 
 
-def test_releases_the_replicas_that_an_autoscaler_takes() -> None:
-    taken = required_managed_fields(stored(stateful_set()), stateful_set(**AUTOSCALED))
-    assert of(taken, "druidops-replicas") == REPLICAS
-    assert of(taken, "druidops") == difference(field_set(stateful_set()), REPLICAS)
+def test_replicas_are_released_to_an_autoscaler() -> None:
+    required = required_managed_fields(stored(stateful_set()), stateful_set(**AUTOSCALED))
+    assert of(required, "druidops-replicas") == REPLICAS
+    assert of(required, "druidops") == difference(field_set(stateful_set()), REPLICAS)
 
 
-def test_releases_replicas_again() -> None:
+def test_released_replicas_remain_released() -> None:
     live = stored(stateful_set(), entry("druidops-replicas", REPLICAS))
     assert of(required_managed_fields(live, stateful_set(**AUTOSCALED)), "druidops-replicas") == REPLICAS
 
 
-def test_tells_ours_from_theirs() -> None:
+def test_own_fields_and_fields_of_others() -> None:
     status = entry("druidops", {"f:status": {}}, "Update", "status")
     live = stored(config_map(), status, entry("druidops", LABEL, "Update"), entry("other", KEY))
     assert owned_fields(live) == field_set(config_map())
     assert fields_of_others(live) == {"f:status": {}, **LABEL, **KEY}
 
 
-def test_nothing_of_what_nobody_is_recorded_for_is_ours() -> None:
+def test_fields_without_a_recorded_manager_are_not_ours() -> None:
     live = config_map()
     live["metadata"]["creationTimestamp"] = "2026-01-02T03:04:05Z"
     assert owned_fields(live) == {}
     assert fields_of_others(live) == field_set(live)
 
 
-def test_says_whose_each_entry_is() -> None:
-    taken = required_managed_fields(go_operators(config_map(), "manager"), config_map()) or []
-    [ours] = [each for each in taken if each["manager"] == "druidops"]
+def test_metadata_of_our_entry() -> None:
+    required = required_managed_fields(go_operators(config_map(), "manager"), config_map()) or []
+    [ours] = [each for each in required if each["manager"] == "druidops"]
     assert {name: value for name, value in ours.items() if name != "fieldsV1"} == {
         "manager": "druidops",
         "operation": "Apply",
@@ -297,7 +297,7 @@ ROLLING = {
 
 
 def rolling(kind: str, *others: Manifest) -> tuple[Manifest, Manifest]:
-    """Return a workload that runs with the server's parameters of a rolling update, and one without rolling updates."""
+    """Return a workload with the server's default parameters of rolling updates, and one without rolling updates."""
     strategy, other_type, parameters = ROLLING[kind]
     live = stored(druid.rendered(kind, {"kind": kind, strategy: {"type": "RollingUpdate"}}), *others)
     live["spec"][strategy]["rollingUpdate"] = parameters
@@ -305,8 +305,8 @@ def rolling(kind: str, *others: Manifest) -> tuple[Manifest, Manifest]:
 
 
 @pytest.mark.parametrize("kind", ROLLING)
-@pytest.mark.parametrize("is_edited", [False, True], ids=["filled in", "edited"])
-def test_parameters_of_a_rolling_update_go_with_it(kind: str, is_edited: bool) -> None:
+@pytest.mark.parametrize("is_edited", [False, True], ids=["default", "edited"])
+def test_parameters_are_removed_with_the_rolling_update(kind: str, is_edited: bool) -> None:
     strategy, other_type, parameters = ROLLING[kind]
     path = ("f:spec", f"f:{strategy}", "f:rollingUpdate")
     fields = nested(path, {f"f:{name}": {} for name in parameters})
@@ -319,11 +319,11 @@ def test_parameters_of_a_rolling_update_go_with_it(kind: str, is_edited: bool) -
 
 
 @pytest.mark.parametrize("kind", ROLLING)
-def test_parameters_of_a_rolling_update_stay_with_it(kind: str) -> None:
+def test_parameters_are_kept_with_the_rolling_update(kind: str) -> None:
     live, _other = rolling(kind)
     strategy, _other_type, _parameters = ROLLING[kind]
-    for stated in ({}, {strategy: {"type": "RollingUpdate"}}):
-        assert required_managed_fields(live, druid.rendered(kind, {"kind": kind, **stated})) is None
+    for node in ({}, {strategy: {"type": "RollingUpdate"}}):
+        assert required_managed_fields(live, druid.rendered(kind, {"kind": kind, **node})) is None
 
 
 FOREIGN = [
@@ -344,28 +344,29 @@ FOREIGN = [
     st.booleans(),
     st.booleans(),
 )
-def test_once_is_enough(manifest: Manifest, foreign: list[Manifest], is_ours: bool, is_smaller: bool) -> None:
+def test_adoption_is_idempotent(manifest: Manifest, foreign: list[Manifest], is_ours: bool, is_smaller: bool) -> None:
     live = stored(manifest, *foreign) if is_ours else go_operators(manifest, "main", *foreign)
-    wanted = deepcopy(manifest)
-    if is_smaller and "spec" in wanted:
-        wanted["spec"].pop("replicas", None)
+    desired = deepcopy(manifest)
+    if is_smaller and "spec" in desired:
+        desired["spec"].pop("replicas", None)
     before = deepcopy(live)
-    managed_fields = required_managed_fields(live, wanted)
+    managed_fields = required_managed_fields(live, desired)
     assert live == before
     if managed_fields is not None:
-        assert required_managed_fields(with_fields(live, managed_fields), wanted) is None
+        assert required_managed_fields(with_fields(live, managed_fields), desired) is None
         managers = [(each["manager"], each["operation"], each.get("subresource")) for each in managed_fields]
         assert len(managers) == len(set(managers))
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_takes_over_every_recorded_object(name: str) -> None:
+def test_adopts_every_recorded_object(name: str) -> None:
     for live in recording.owned_objects(name).values():
         managed_fields = required_managed_fields(live, live)
         after = with_fields(live, managed_fields)
         assert required_managed_fields(after, live) is None
         assert all(
-            each["manager"] in ("druidops", "kube-controller-manager") or is_stay(each) for each in after_entries(after)
+            each["manager"] in ("druidops", "kube-controller-manager") or is_kept_annotation(each)
+            for each in after_entries(after)
         )
 
 
@@ -374,7 +375,7 @@ def after_entries(live: Manifest) -> list[Manifest]:
     return found
 
 
-def is_stay(left: Manifest) -> bool:
-    """True for the one thing that is left to the Go operator: its annotation on a Deployment."""
-    annotations: FieldSet = left["fieldsV1"].get("f:metadata", {}).get("f:annotations", {})
-    return "f:druidOpResourceHash" in annotations and set(left["fieldsV1"]) == {"f:metadata"}
+def is_kept_annotation(managed_entry: Manifest) -> bool:
+    """Return whether the entry has only the annotation of the Go operator on a Deployment."""
+    annotations: FieldSet = managed_entry["fieldsV1"].get("f:metadata", {}).get("f:annotations", {})
+    return "f:druidOpResourceHash" in annotations and set(managed_entry["fieldsV1"]) == {"f:metadata"}

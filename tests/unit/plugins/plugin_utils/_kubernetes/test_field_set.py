@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Field sets are what the API server makes of them, and sets."""
+"""Field sets match those of the API server, and they are sets."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def paths(fields: FieldSet, *above: str) -> Paths:
 
 
 def leaves(fields: FieldSet) -> Paths:
-    """Return the paths that lead to the end: an Update owns each mapping on the way as well, an Apply does not."""
+    """Return the paths of the leaves: an Update also owns each mapping on the path, an Apply does not."""
     every = paths(fields)
     prefixes = {path[:length] for path in every for length in range(len(path))}
     return every - prefixes
 
 
-# Never in an entry of the Go operator: allocated by the server after the fields have been recorded, or another's.
+# Never in an entry of the Go operator: allocated by the server after it records the fields, or owned by others.
 ALLOCATED = {
     ("f:spec", "f:clusterIP"),
     ("f:spec", "f:clusterIPs"),
@@ -57,9 +57,9 @@ ALLOCATED = {
 
 
 def is_unattributed(path: tuple[str, ...]) -> bool:
-    """True for what the server does not put down: what is said twice, and a name that says nothing."""
-    twice = ('k:{"name":"A"}', 'k:{"containerPort":8082,"protocol":"TCP"}')
-    return path in ALLOCATED or path[-1] == "f:serviceName" or any(step in path for step in twice)
+    """Return whether the server does not record the path: a duplicate key, or the ineffective serviceName."""
+    duplicates = ('k:{"name":"A"}', 'k:{"containerPort":8082,"protocol":"TCP"}')
+    return path in ALLOCATED or path[-1] == "f:serviceName" or any(step in path for step in duplicates)
 
 
 OBJECTS = {name: recording.load(name)["objects"] for name in recording.NAMES}
@@ -67,7 +67,7 @@ RECORDED = [(name, index) for name, objects in OBJECTS.items() for index, _objec
 
 
 @pytest.mark.parametrize(("name", "index"), RECORDED)
-def test_finds_what_the_server_recorded(name: str, index: int) -> None:
+def test_field_set_matches_the_recorded_managed_fields(name: str, index: int) -> None:
     live = OBJECTS[name][index]
     entries = [each for each in live["metadata"]["managedFields"] if not each.get("subresource")]
     recorded = set().union(*(leaves(each["fieldsV1"]) for each in entries))
@@ -85,7 +85,7 @@ def pod(kind: str = "StatefulSet", **spec: Any) -> dict[str, Any]:
 
 
 TABLE: list[tuple[str, dict[str, Any], FieldSet]] = [
-    ("nothing of the address", config_map(status={"a": 1}), {}),
+    ("no field of the identity", config_map(status={"a": 1}), {}),
     ("a map", config_map(data={"a.txt": "1"}), {"f:data": {"f:a.txt": {}}}),
     ("an empty map at the top", config_map(data={}), {}),
     (
@@ -130,12 +130,12 @@ PODS: list[tuple[str, dict[str, Any], FieldSet]] = [
 
 
 @pytest.mark.parametrize(("manifest", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_owns(manifest: dict[str, Any], expected: FieldSet) -> None:
+def test_field_set(manifest: dict[str, Any], expected: FieldSet) -> None:
     assert field_set(manifest) == expected
 
 
 @pytest.mark.parametrize(("spec", "expected"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
-def test_owns_of_a_pod(spec: dict[str, Any], expected: FieldSet) -> None:
+def test_field_set_of_a_pod_template(spec: dict[str, Any], expected: FieldSet) -> None:
     assert field_set(pod(**spec)) == {"f:spec": {"f:template": {"f:spec": expected}}}
 
 
@@ -155,13 +155,13 @@ def of_port(owned: FieldSet) -> FieldSet:
         (of_port({"f:number": {}}), {"f:number": {}}),
         (of_port({"f:name": {}}), {"f:number": {}}),
     ],
-    ids=["nothing", "one piece", "its fields", "another field"],
+    ids=["nothing", "atomic", "its fields", "another field"],
 )
-def test_owns_by_its_fields_what_an_older_server_records_so(recorded: FieldSet, expected: FieldSet) -> None:
+def test_port_as_the_server_version_records_it(recorded: FieldSet, expected: FieldSet) -> None:
     assert field_set(ingress({"number": 80}), recorded) == of_port(expected)
 
 
-def test_knows_no_kind_that_is_never_written() -> None:
+def test_unsupported_kind() -> None:
     with pytest.raises(KeyError, match="Pod"):
         field_set({"kind": "Pod", "metadata": {}})
 
@@ -171,28 +171,28 @@ STEPS = st.sampled_from(["f:a", "f:b", 'k:{"name":"c"}', 'v:"d"'])
 
 @st.composite
 def trees(draw: st.DrawFn, depth: int = 3) -> FieldSet:
-    """Return a field set as the server writes one: a node without children is owned itself, and says so no further."""
+    """Return a field set as the server writes one: a node without children is owned itself, without a SELF entry."""
     steps = draw(st.lists(STEPS, unique=True, max_size=3))
     fields: FieldSet = {step: draw(trees(depth=depth - 1)) if depth else {} for step in steps}
     return {SELF: {}, **fields} if fields and depth < 3 and draw(st.booleans()) else fields
 
 
 @given(trees(), trees())
-def test_are_sets_of_paths(first: FieldSet, second: FieldSet) -> None:
+def test_operations_are_those_of_sets_of_paths(first: FieldSet, second: FieldSet) -> None:
     assert paths(union(first, second)) == paths(first) | paths(second)
     assert paths(difference(first, second)) == paths(first) - paths(second)
     assert paths(intersection(first, second)) == paths(first) & paths(second)
 
 
 @given(trees(), trees())
-def test_are_left_as_they_are(first: FieldSet, second: FieldSet) -> None:
+def test_operations_do_not_change_their_arguments(first: FieldSet, second: FieldSet) -> None:
     before = repr((first, second))
     union(first, second), difference(first, second), intersection(first, second)
     assert repr((first, second)) == before
 
 
 @given(trees(), STEPS, STEPS)
-def test_part_below_is_all_that_starts_so(fields: FieldSet, first: str, second: str) -> None:
+def test_below_returns_all_paths_with_the_prefix(fields: FieldSet, first: str, second: str) -> None:
     part = paths(below(fields, first, second))
     assert part == {path for path in paths(fields) if path[:2] == (first, second)}
     assert paths(below(fields)) == paths(fields)
@@ -208,5 +208,5 @@ UNIONS: list[tuple[FieldSet, FieldSet, FieldSet]] = [
 
 
 @pytest.mark.parametrize(("first", "second", "both"), UNIONS)
-def test_united(first: FieldSet, second: FieldSet, both: FieldSet) -> None:
+def test_union(first: FieldSet, second: FieldSet, both: FieldSet) -> None:
     assert union(first, second) == both

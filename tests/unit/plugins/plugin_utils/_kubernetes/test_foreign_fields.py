@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others have added to an object goes over to the one that is made in its place, and stays theirs."""
+"""A recreated object keeps the fields that other managers have added, and their ownership."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def of_pods(template: Manifest) -> Manifest:
 def added_to(
     manifest: Manifest, addition: Manifest, manager: str = "kubectl-edit", operation: str = "Update"
 ) -> Manifest:
-    """Return the live object after somebody has added something."""
+    """Return the live object after another client has added fields."""
     live = stored(manifest, entry(manager, field_set(addition), operation))
-    laid_over(live, addition)
+    merge_into(live, addition)
     return live
 
 
-def laid_over(target: Any, addition: Any) -> None:
+def merge_into(target: Any, addition: Any) -> None:
     for name, value in addition.items():
         if isinstance(value, dict):
-            laid_over(target.setdefault(name, {}), value)
+            merge_into(target.setdefault(name, {}), value)
         elif isinstance(value, list):
-            there = {each["name"]: each for each in target.setdefault(name, [])}
+            current = {each["name"]: each for each in target.setdefault(name, [])}
             for each in value:
-                if each["name"] in there:
-                    laid_over(there[each["name"]], each)
+                if each["name"] in current:
+                    merge_into(current[each["name"]], each)
                 else:
                     target[name].append(deepcopy(each))
         else:
@@ -61,25 +61,25 @@ def laid_over(target: Any, addition: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", MANIFESTS)
-def test_what_is_ours_alone_is_made_as_it_is_wanted(kind: str) -> None:
+def test_object_without_foreign_fields_is_recreated_as_rendered(kind: str) -> None:
     manifest = MANIFESTS[kind]
     assert with_foreign_fields(stored(manifest), manifest) is manifest
 
 
-@pytest.mark.parametrize("what", POD)
+@pytest.mark.parametrize("name", POD)
 @pytest.mark.parametrize("operation", ["Update", "Apply"])
-def test_additions_to_pods(what: str, operation: str) -> None:
+def test_foreign_fields_of_the_pod_template_are_kept(name: str, operation: str) -> None:
     manifest = stateful_set()
-    live = added_to(manifest, of_pods(POD[what]), operation=operation)
-    wanted = {**manifest, "spec": {**manifest["spec"], "podManagementPolicy": "OrderedReady"}}
-    recreated = with_foreign_fields(live, wanted)
+    live = added_to(manifest, of_pods(POD[name]), operation=operation)
+    desired = {**manifest, "spec": {**manifest["spec"], "podManagementPolicy": "OrderedReady"}}
+    recreated = with_foreign_fields(live, desired)
     assert recreated["spec"] == {**live["spec"], "podManagementPolicy": "OrderedReady"}
     assert recreated["metadata"].keys() == manifest["metadata"].keys()
     new = written_by("druidops-initial", recreated, "Apply")
     assert is_managed_by_us(new)
-    assert entries(required_managed_fields(new, wanted, live)) == {
-        ("druidops", "Apply"): field_set(wanted),
-        ("kubectl-edit", operation): difference(field_set(of_pods(POD[what])), field_set(manifest)),
+    assert entries(required_managed_fields(new, desired, live)) == {
+        ("druidops", "Apply"): field_set(desired),
+        ("kubectl-edit", operation): difference(field_set(of_pods(POD[name])), field_set(manifest)),
     }
 
 
@@ -88,8 +88,8 @@ def entries(managed_fields: list[Manifest] | None) -> dict[tuple[str, str], Any]
     return {(each["manager"], each["operation"]): each["fieldsV1"] for each in managed_fields}
 
 
-def test_additions_stay_when_nobody_knows_any_more_whose_they_were() -> None:
-    """The run was killed when it had made the object; the next one sees what was left."""
+def test_foreign_fields_without_recorded_managers_are_kept() -> None:
+    """The run was killed after the creation of the object, and the next run continues."""
     manifest = stateful_set()
     recreated = with_foreign_fields(added_to(manifest, of_pods(NOTE)), manifest)
     new = written_by("druidops-initial", recreated, "Apply")
@@ -102,7 +102,7 @@ def test_additions_stay_when_nobody_knows_any_more_whose_they_were() -> None:
     }
 
 
-NOT_CARRIED: list[tuple[str, Manifest]] = [
+DROPPED: list[tuple[str, Manifest]] = [
     ("StatefulSet", {"metadata": {"finalizers": ["a/b"]}}),
     ("StatefulSet", {"metadata": {"annotations": {"druidOpResourceHash": "x"}}}),
     ("StatefulSet", {"spec": {"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"}}}),
@@ -111,15 +111,15 @@ NOT_CARRIED: list[tuple[str, Manifest]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "addition"), NOT_CARRIED)
-def test_what_belongs_to_the_old_object_stays_with_it(kind: str, addition: Manifest) -> None:
+@pytest.mark.parametrize(("kind", "addition"), DROPPED)
+def test_fields_that_are_not_carried_over(kind: str, addition: Manifest) -> None:
     manifest = druid.rendered(kind, {"services": [{}]})
     live = stored(manifest, entry("kubectl-edit", field_set({"kind": kind, "metadata": {}, **addition})))
     live["metadata"] |= addition.get("metadata", {})
     assert with_foreign_fields(live, manifest) is manifest
 
 
-def test_a_template_that_says_something_twice_is_taken_over_whole() -> None:
+def test_template_with_duplicate_keys_is_carried_over_completely() -> None:
     whole = stateful_set()
     container = whole["spec"]["template"]["spec"]["containers"][0]
     container["env"] = [*container["env"], *container["env"]]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""While a library is imported, and afterwards, nobody looks through what it consists of."""
+"""The garbage collector does not traverse the objects of imported libraries, during the import and afterwards."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.gc impo
 
 
 @pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    """The collector as it was."""
+def restored() -> Iterator[None]:
+    """Restore the state of the collector."""
     is_enabled = gc.isenabled()
     yield
     gc.unfreeze()
     (gc.enable if is_enabled else gc.disable)()
 
 
-def test_what_is_there_by_then_is_never_looked_at_again() -> None:
+def test_imported_objects_are_frozen() -> None:
     gc.enable()
     with without_gc():
         assert not gc.isenabled()
-        imported = ["what is imported"]
+        imported = ["imported"]
     assert gc.isenabled()
     assert not any(each is imported for each in gc.get_objects())
 
 
-def test_what_comes_later_is_collected() -> None:
+def test_later_objects_are_collected() -> None:
     with without_gc():
         pass
-    later = ["what comes later"]
+    later = ["later"]
     assert any(each is later for each in gc.get_objects())
 
 
-def test_an_import_that_fails_leaves_the_collector_as_it_was() -> None:
+def test_failed_import_restores_the_collector() -> None:
     gc.enable()
     with pytest.raises(ImportError), without_gc():
         raise ImportError
     assert gc.isenabled()
 
 
-def test_a_collector_that_is_off_stays_off() -> None:
+def test_disabled_collector_remains_disabled() -> None:
     gc.disable()
     with without_gc():
         pass

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What server-side apply knows of the kinds that we write."""
+"""The list types and defaults of server-side apply, for the kinds that we write."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ def test_shape(row: tuple[str, tuple[str, ...], bool, bool, tuple[str, ...], boo
     assert (found.is_quantity, found.is_free_map) == (quantity, free)
 
 
-def test_a_missing_key_has_the_default_of_the_server() -> None:
+def test_missing_key_has_the_default_of_the_server() -> None:
     ports = shape("StatefulSet", *POD, "containers", "[]", "ports")
     assert ports.key_of({"containerPort": 1}) == ports.key_of({"containerPort": 1, "protocol": "TCP"}) == (1, "TCP")
     assert shape("StatefulSet", *POD, "containers").key_of({}) == (None,)
 
 
-def test_an_unknown_field_is_a_scalar() -> None:
+def test_unknown_field_is_a_scalar() -> None:
     assert shape("ConfigMap", "unheardOf") == SCALAR
     assert SCALAR.child("a") == SCALAR.element == SCALAR
     assert not SCALAR.is_atomic
 
 
-def test_knows_every_kind_that_is_rendered() -> None:
+def test_every_rendered_kind_has_a_shape() -> None:
     assert {shape_of(manifest["kind"]).type for manifest in MANIFESTS.values()} == {
         manifest["kind"] for manifest in MANIFESTS.values()
     }

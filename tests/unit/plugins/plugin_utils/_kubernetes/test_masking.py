@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is secret in Kubernetes' objects leaves by no way, and a changed one is seen to have changed."""
+"""Secrets in Kubernetes objects are masked everywhere, and a changed secret is marked as changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets
     with_secret,
 )
 
-# A copy of the whole object, with the secret once where %% is.
+# A copy of the whole object; %% is replaced with the secret.
 COPY: dict[str, Any] = {
     "metadata": {
         "annotations": {
@@ -32,7 +32,7 @@ IN_MANIFESTS = [*EVERY, COPY]
 
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
-def test_masks_manifests(value: Any) -> None:
+def test_manifests_are_masked(value: Any) -> None:
     whole = {"data": [with_secret(value, SECRET)]}
     assert masked_pair(whole, whole)[0] == masked_pair(whole, whole)[1]
     assert SECRET not in repr(masked_pair(whole, whole))
@@ -43,15 +43,15 @@ def test_masks_manifests(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ALONE)
-def test_finds_the_secret_in_words_of_the_server(value: Any) -> None:
-    assert masker_of([{"x": [with_secret(value, SECRET)]}]).text(f"refused: {SECRET}!") == f"refused: {MASK}!"
+def test_secrets_in_a_server_message_are_masked(value: Any) -> None:
+    assert masker_of([{"x": [with_secret(value, SECRET)]}]).text(f"rejected: {SECRET}!") == f"rejected: {MASK}!"
 
 
-def test_a_whole_copy_is_no_word_of_the_server() -> None:
+def test_copy_of_the_whole_object_is_not_a_secret() -> None:
     assert masker_of([with_secret(COPY, SECRET)]).secrets == ()
 
 
-def test_all_that_a_secret_holds_is_secret() -> None:
+def test_all_values_of_a_secret_are_masked() -> None:
     encoded = base64.b64encode(b"hunter2-of-mine").decode()
     masker = masker_of([{"kind": "Secret", "metadata": {"name": "any"}, "data": {"any": encoded, "binary": "/w=="}}])
     assert masker.text(f"{encoded} or hunter2-of-mine in any") == f"{MASK} or {MASK} in any"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a manifest makes of a live object, worked out without the server."""
+"""The result of applying a manifest to a live object, computed without the server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OWNER = {"apiVersion": "a/v1", "kind": "K", "name": "n", "uid": "u"}
 CLAIM = {"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 FIELD = {"fieldPath": "metadata.name"}
 
-# (what, live, manifest): the live object says the same in other words.
+# (id, live, manifest): the live object has the same value in another notation.
 SAME: list[tuple[str, Manifest, Manifest]] = [
     ("a quantity", container(resources={"limits": {"cpu": "500m"}}), container(resources={"limits": {"cpu": "0.5"}})),
     ("a number", container(resources={"limits": {"cpu": "1"}}), container(resources={"limits": {"cpu": 1}})),
@@ -48,7 +48,7 @@ SAME: list[tuple[str, Manifest, Manifest]] = [
         pod(volumes=[{"name": "v", "emptyDir": {"sizeLimit": "1536Mi"}}]),
         pod(volumes=[{"name": "v", "emptyDir": {"sizeLimit": "1.5Gi"}}]),
     ),
-    ("an empty text", container(env=[{"name": "A"}]), container(env=[{"name": "A", "value": ""}])),
+    ("an empty string", container(env=[{"name": "A"}]), container(env=[{"name": "A", "value": ""}])),
     ("a false", pod(), pod(hostNetwork=False)),
     ("a zero", container(livenessProbe={}), container(livenessProbe={"initialDelaySeconds": 0})),
     ("an empty list", container(), container(args=[])),
@@ -59,9 +59,9 @@ SAME: list[tuple[str, Manifest, Manifest]] = [
         container(ports=[{"containerPort": 1, "protocol": "TCP"}]),
         container(ports=[{"containerPort": 1}]),
     ),
-    ("a default beside", container(imagePullPolicy="Always", image="i"), container(image="i")),
+    ("a default of another field", container(imagePullPolicy="Always", image="i"), container(image="i")),
     (
-        "a default in one piece",
+        "a default in an atomic list",
         {**pod(), "spec": {"volumeClaimTemplates": [claim_of_server := {
             **CLAIM, "apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"},
             "spec": {**CLAIM["spec"], "volumeMode": "Filesystem"},
@@ -69,7 +69,7 @@ SAME: list[tuple[str, Manifest, Manifest]] = [
         {**pod(), "spec": {"volumeClaimTemplates": [CLAIM]}},
     ),
     (
-        "a null of the server in one piece",
+        "a null of the server in an atomic list",
         {**pod(), "spec": {"volumeClaimTemplates": [{**CLAIM, "metadata": {"name": "c", "creationTimestamp": None}}]}},
         {**pod(), "spec": {"volumeClaimTemplates": [CLAIM]}},
     ),
@@ -94,22 +94,22 @@ SAME: list[tuple[str, Manifest, Manifest]] = [
 
 
 @pytest.mark.parametrize(("live", "manifest"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
-def test_keeps_what_says_the_same(live: Manifest, manifest: Manifest) -> None:
+def test_equal_values_are_kept(live: Manifest, manifest: Manifest) -> None:
     assert merge(live, manifest) == live
 
 
 ENV_A, ENV_B, ENV_C = ({"name": name, "value": "1"} for name in "ABC")
-# (what, live, manifest, merged)
+# (id, live, manifest, merged)
 CHANGED: list[tuple[str, Manifest, Manifest, Manifest]] = [
     ("a value", container(image="a", tty=True), container(image="b"), container(image="b", tty=True)),
     ("another type", container(ports=[{"containerPort": 1, "name": "1"}]), container(ports=[{"containerPort": 1,
      "name": 1}]), container(ports=[{"containerPort": 1, "name": 1}])),
     ("a quantity", container(resources={"limits": {"cpu": "1"}}), container(resources={"limits": {"cpu": "1m"}}),
      container(resources={"limits": {"cpu": "1m"}})),
-    ("a list as one", container(args=["a", "b"]), container(args=["a"]), container(args=["a"])),
-    ("an order as one", container(args=["a", "b"]), container(args=["b", "a"]), container(args=["b", "a"])),
-    ("a mapping as one", pod(nodeSelector={"a": "1"}), pod(nodeSelector={"b": "1"}), pod(nodeSelector={"b": "1"})),
-    ("an element more", container(env=[ENV_A]), container(env=[ENV_A, ENV_B]), container(env=[ENV_A, ENV_B])),
+    ("an atomic list", container(args=["a", "b"]), container(args=["a"]), container(args=["a"])),
+    ("the order of an atomic list", container(args=["a", "b"]), container(args=["b", "a"]), container(args=["b", "a"])),
+    ("an atomic mapping", pod(nodeSelector={"a": "1"}), pod(nodeSelector={"b": "1"}), pod(nodeSelector={"b": "1"})),
+    ("an added element", container(env=[ENV_A]), container(env=[ENV_A, ENV_B]), container(env=[ENV_A, ENV_B])),
     ("an element between", container(env=[ENV_A, ENV_C]), container(env=[ENV_A, ENV_B, ENV_C]),
      container(env=[ENV_A, ENV_B, ENV_C])),
     ("an element in front", container(env=[ENV_C]), container(env=[ENV_A, ENV_C]), container(env=[ENV_A, ENV_C])),
@@ -124,7 +124,7 @@ CHANGED: list[tuple[str, Manifest, Manifest, Manifest]] = [
      container(ports=[{"containerPort": 1, "protocol": "UDP", "name": "u"}]),
      container(ports=[{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP", "name": "u"}])),
     ("a set", metadata(finalizers=["a/b"]), metadata(finalizers=["c/d"]), metadata(finalizers=["a/b", "c/d"])),
-    ("an owner as one", metadata(ownerReferences=[{**OWNER, "controller": False}]),
+    ("an atomic owner reference", metadata(ownerReferences=[{**OWNER, "controller": False}]),
      metadata(ownerReferences=[{**OWNER, "controller": True}]),
      metadata(ownerReferences=[{**OWNER, "controller": True}])),
     ("a new mapping", container(), container(resources={"limits": {"cpu": "1"}}),
@@ -133,14 +133,14 @@ CHANGED: list[tuple[str, Manifest, Manifest, Manifest]] = [
     ("a choice that is an empty mapping", pod(volumes=[{"name": "v", "configMap": {"name": "c"}}]),
      pod(volumes=[{"name": "v", "emptyDir": {}}]),
      pod(volumes=[{"name": "v", "configMap": {"name": "c"}, "emptyDir": {}}])),
-    ("a claim that grows", {**pod(), "spec": {"volumeClaimTemplates": [claim_of_server]}},
+    ("a changed volume claim template", {**pod(), "spec": {"volumeClaimTemplates": [claim_of_server]}},
      {**pod(), "spec": {"volumeClaimTemplates": [{**CLAIM, "spec": {"accessModes": ["ReadWriteMany"]}}]}},
      {**pod(), "spec": {"volumeClaimTemplates": [{**CLAIM, "spec": {"accessModes": ["ReadWriteMany"]}}]}}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("live", "manifest", "merged"), [row[1:] for row in CHANGED], ids=[row[0] for row in CHANGED])
-def test_lays_over(live: Manifest, manifest: Manifest, merged: Manifest) -> None:
+def test_merge(live: Manifest, manifest: Manifest, merged: Manifest) -> None:
     assert merge(live, manifest) == merged
 
 
@@ -151,10 +151,10 @@ def of_main(fields: Manifest) -> Manifest:
     return {"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"m"}': fields}}}}}
 
 
-# (what, live, fields, remaining)
+# (id, live, fields, remaining)
 REMOVED: list[tuple[str, Manifest, Manifest, Manifest]] = [
     ("nothing", config_map(a="1"), {}, config_map(a="1")),
-    ("what is not there", config_map(a="1"), {"f:data": {"f:b": {}}}, config_map(a="1")),
+    ("a missing key", config_map(a="1"), {"f:data": {"f:b": {}}}, config_map(a="1")),
     ("a key", config_map(a="1", b="2"), {"f:data": {"f:b": {}}}, config_map(a="1")),
     ("the last key", config_map(a="1"), {"f:data": {"f:a": {}}}, metadata()),
     ("all", config_map(a="1"), {"f:data": {}}, metadata()),
@@ -189,7 +189,7 @@ REMOVED: list[tuple[str, Manifest, Manifest, Manifest]] = [
 
 
 @pytest.mark.parametrize(("live", "fields", "rest"), [row[1:] for row in REMOVED], ids=[row[0] for row in REMOVED])
-def test_removes(live: Manifest, fields: Manifest, rest: Manifest) -> None:
+def test_remove(live: Manifest, fields: Manifest, rest: Manifest) -> None:
     before = deepcopy(live)
     assert remove(live, fields) == rest
     assert live == before
@@ -204,19 +204,19 @@ PAIRS = [
 
 
 @given(st.sampled_from(PAIRS))
-def test_merging_again_changes_nothing(pair: tuple[Manifest, Manifest]) -> None:
+def test_merge_is_idempotent(pair: tuple[Manifest, Manifest]) -> None:
     live, manifest = pair
     once = merge(live, manifest)
     assert merge(once, manifest) == once
 
 
 @given(st.sampled_from(PAIRS))
-def test_leaves_both_as_they_are(pair: tuple[Manifest, Manifest]) -> None:
+def test_merge_does_not_change_its_arguments(pair: tuple[Manifest, Manifest]) -> None:
     before = deepcopy(pair)
     merge(*pair)
     assert pair == before
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS.values(), ids=MANIFESTS)
-def test_nothing_comes_of_merging_an_object_with_itself(manifest: Manifest) -> None:
+def test_merge_with_itself_changes_nothing(manifest: Manifest) -> None:
     assert merge(deepcopy(manifest), manifest) == manifest

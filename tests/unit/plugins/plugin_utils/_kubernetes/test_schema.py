@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A description by variable becomes what the API server would have stored, or is refused in its words."""
+"""A resource defined by variables is completed as by the API server, or rejected with the server's message."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ DEFAULTS = {
 
 
 class TaggedText(str):
-    """A text that is more than a text, as Ansible has them."""
+    """A subclass of str, as Ansible uses them."""
 
     __slots__ = ()
 
 
 class TaggedNumber(int):
-    """A number that is more than a number."""
+    """A subclass of int."""
 
 
 def spec(**changes: Any) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def errors(value: Any) -> list[str]:
     return [str(error) for error in schema.apply(SPEC, value).errors]
 
 
-def test_adds_the_defaults() -> None:
+def test_defaults_are_added() -> None:
     stored = schema.apply(SPEC, spec())
     assert stored.value == {**spec(), **DEFAULTS, "nodes": {"brokers": {**BROKER, "kind": "StatefulSet"}}}
     assert (stored.errors, stored.pruned) == ((), ())
 
 
-def test_adds_defaults_inside_what_is_stated_only() -> None:
+def test_nested_defaults_are_added_to_specified_fields_only() -> None:
     port = {"containerPort": 1, "name": "one"}
     assert broker(ports=[port])["ports"] == [{**port, "protocol": "TCP"}]
     assert schema.apply(SPEC, spec(middleManagerDrainStrategy={})).value["middleManagerDrainStrategy"] == {
@@ -76,13 +76,13 @@ def test_adds_defaults_inside_what_is_stated_only() -> None:
     }
 
 
-def test_adds_no_default_to_an_overlay() -> None:
-    overlay = {"spec": {"containers": [{"name": "druid", "ports": [{"containerPort": 1}]}]}}
-    assert broker(podTemplate=overlay)["podTemplate"] == overlay
+def test_no_defaults_are_added_to_a_pod_template() -> None:
+    template = {"spec": {"containers": [{"name": "druid", "ports": [{"containerPort": 1}]}]}}
+    assert broker(podTemplate=template)["podTemplate"] == template
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_stores_what_was_recorded_but_for_our_other_defaults(name: str) -> None:
+def test_result_matches_the_recorded_object_except_our_defaults(name: str) -> None:
     expected = recording.resource(name, "stored")["spec"]
     expected["disablePVCAnnotationUpdate"] = False
     applied = recording.resource(name, "applied")["spec"]
@@ -95,7 +95,7 @@ def test_stores_what_was_recorded_but_for_our_other_defaults(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "given", "expected"),
+    ("field", "value", "expected"),
     [
         ("druid.port", "8082", 8082),
         ("druid.port", " 8082 ", 8082),
@@ -117,8 +117,8 @@ def test_stores_what_was_recorded_but_for_our_other_defaults(name: str) -> None:
         ("dynamicConfig", {"a": [1, 0.5, None, {"b": True}], 1: "x"}, {"a": [1, 0.5, None, {"b": True}], "1": "x"}),
     ],
 )
-def test_says_the_same_in_the_wanted_type(field: str, given: Any, expected: Any) -> None:
-    found = broker(**{field: given})[field]
+def test_values_are_converted_to_the_type_of_the_schema(field: str, value: Any, expected: Any) -> None:
+    found = broker(**{field: value})[field]
     assert (found, type(found)) == (expected, type(expected))
 
 
@@ -130,13 +130,13 @@ def test_says_the_same_in_the_wanted_type(field: str, given: Any, expected: Any)
         ({"services": [{"metadata": {"uid": "x"}}]}, "spec.nodes.brokers.services[0].metadata.uid"),
     ],
 )
-def test_prunes_and_names_what_it_does_not_know(changes: dict[str, Any], pruned: str) -> None:
+def test_unknown_fields_are_pruned_and_named(changes: dict[str, Any], pruned: str) -> None:
     result = schema.apply(SPEC, with_broker(**changes))
     assert (result.pruned, result.errors) == ((pruned,), ())
     assert json.dumps(pruned.rsplit(".", 1)[1]) not in json.dumps(result.value["nodes"])
 
 
-# (path of an unknown field, the known one that it may have been meant for)
+# (path of an unknown field, suggested known field)
 NEAREST: list[tuple[str, str | None]] = [
     ("iamge", "image"),
     ("common.runtime.propertys", "common.runtime.properties"),
@@ -153,11 +153,11 @@ NEAREST: list[tuple[str, str | None]] = [
 
 
 @pytest.mark.parametrize(("path", "nearest"), NEAREST)
-def test_finds_the_field_that_was_meant(path: str, nearest: str | None) -> None:
+def test_nearest_field(path: str, nearest: str | None) -> None:
     assert schema.nearest_field(SPEC, path) == nearest
 
 
-def test_takes_nothing_for_absent() -> None:
+def test_null_is_an_absent_field() -> None:
     result = schema.apply(SPEC, spec(image=None, imagePullPolicy=None, podLabels={"a": None}))
     assert "image" not in result.value
     assert result.value["imagePullPolicy"] == "IfNotPresent"
@@ -166,10 +166,10 @@ def test_takes_nothing_for_absent() -> None:
 
 
 TYPES = '"historical", "overlord", "middleManager", "indexer", "broker", "coordinator", "router"'
-NO_QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
 
 
-# What kube-apiserver 1.34.4 says to the same; but it has no values of the wrong type, and of a quantity a pattern.
+# The messages of kube-apiserver 1.34.4; but it omits values of the wrong type, and has a pattern for quantities.
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -219,7 +219,7 @@ NO_QUANTITY = "is not a valid quantity: use a number, optionally with a suffix s
         ),
         (
             spec(resources={"requests": {"cpu": "many"}}),
-            [f'spec.resources.requests.cpu: Invalid value: "many": spec.resources.requests.cpu in body {NO_QUANTITY}'],
+            [f'spec.resources.requests.cpu: Invalid value: "many": spec.resources.requests.cpu in body {QUANTITY}'],
         ),
         (
             spec(resources={"requests": {"cpu": []}}),
@@ -269,21 +269,21 @@ NO_QUANTITY = "is not a valid quantity: use a number, optionally with a suffix s
         (spec(zookeeper={"type": "default", "spec": {"properties": "a=b", "other": 1}}), []),
     ],
 )
-def test_refuses_nearly_in_the_words_of_the_api_server(value: Any, expected: list[str]) -> None:
+def test_errors_resemble_those_of_the_api_server(value: Any, expected: list[str]) -> None:
     assert errors(value) == expected
 
 
-def test_finds_a_text_that_is_too_short() -> None:
+def test_too_short_string() -> None:
     [error] = schema.apply({"type": "string", "minLength": 1}, "", "x").errors
     assert str(error) == 'x: Invalid value: "": x in body should be at least 1 chars long'
 
 
-def test_keeps_an_explicit_nothing_where_that_is_a_value() -> None:
+def test_null_of_a_nullable_field_is_kept() -> None:
     definition = {"type": "object", "properties": {"a": {"nullable": True}}}
     assert schema.apply(definition, {"a": None}).value == {"a": None}
 
 
-def test_leaves_nothing_of_ansible_in_the_result() -> None:
+def test_result_has_no_types_of_ansible() -> None:
     tagged = spec(image=TaggedText("druid"), dynamicConfig={TaggedText("a"): TaggedText("b"), "n": TaggedNumber(1)})
     result = schema.apply(SPEC, tagged).value
     [key] = [key for key in result["dynamicConfig"] if key == "a"]
@@ -293,31 +293,31 @@ def test_leaves_nothing_of_ansible_in_the_result() -> None:
     assert plain == [str, str, str, int]
 
 
-def test_leaves_what_was_given_as_it_is() -> None:
+def test_input_is_not_changed() -> None:
     original = with_broker(ports=[{"containerPort": "1"}], unknown=1)
-    given_value = copy.deepcopy(original)
-    result = schema.apply(SPEC, given_value)
+    value = copy.deepcopy(original)
+    result = schema.apply(SPEC, value)
     result.value["nodes"]["brokers"]["ports"].append("x")
-    assert given_value == original
+    assert value == original
 
 
-anything = st.recursive(
+ANY_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=5), inside, max_size=3),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3),
     max_leaves=8,
 )
-some_fields = st.dictionaries(st.sampled_from(sorted(SPEC["properties"])), anything, max_size=4)
+SPEC_FIELDS = st.dictionaries(st.sampled_from(sorted(SPEC["properties"])), ANY_VALUE, max_size=4)
 
 
-@given(some_fields)
-def test_is_content_with_its_own_result(fields: dict[str, Any]) -> None:
+@given(SPEC_FIELDS)
+def test_result_is_valid_and_unchanged_by_the_schema(fields: dict[str, Any]) -> None:
     once = schema.apply(SPEC, spec(**fields))
     again = schema.apply(SPEC, once.value)
     assert again.pruned == ()
     assert (again.value, again.errors) == (once.value, once.errors)
 
 
-@given(anything)
-def test_never_fails_whatever_is_given(value: Any) -> None:
+@given(ANY_VALUE)
+def test_any_value_returns_errors_or_a_mapping(value: Any) -> None:
     result = schema.apply(SPEC, value)
     assert result.errors or isinstance(result.value, dict)
