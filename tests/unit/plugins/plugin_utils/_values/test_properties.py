@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Java properties are read as Java reads them."""
+"""Java properties are parsed as Java parses them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from hypothesis import strategies as st
         ("a==1", {"a": "=1"}),
     ],
 )
-def test_reads(text: str, entries: dict[str, str]) -> None:
+def test_parses(text: str, entries: dict[str, str]) -> None:
     assert properties(text) == entries
 
 
 @given(st.text(max_size=40))
-def test_reads_any_text(text: str) -> None:
+def test_accepts_any_string(text: str) -> None:
     assert isinstance(properties(text), dict)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Quantities mean the same however they are written."""
+"""Quantities with the same value are equal, in any notation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAME = [
     ("1000000n", "1m"),
     ("1000u", "1m"),
 ]
-NONE: list[Any] = [
+INVALID: list[Any] = [
     "",
     ".",
     "1 Gi",
@@ -53,28 +53,28 @@ NONE: list[Any] = [
 
 
 @pytest.mark.parametrize(("first", "second"), SAME)
-def test_means_the_same(first: Any, second: Any) -> None:
+def test_equal_quantities(first: Any, second: Any) -> None:
     assert parse(first) is not None
     assert parse(first) == parse(second)
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "1m"), ("1M", "1Mi"), ("1G", "1M"), ("-1", "1")])
-def test_tells_apart(first: Any, second: Any) -> None:
+def test_different_quantities(first: Any, second: Any) -> None:
     assert parse(first) != parse(second)
 
 
-@pytest.mark.parametrize("text", [*NONE, "1e99999999", "1e99999999999999999999", "1e-99999999999999999999"])
-def test_is_none(text: Any) -> None:
+@pytest.mark.parametrize("text", [*INVALID, "1e99999999", "1e99999999999999999999", "1e-99999999999999999999"])
+def test_invalid_quantity_is_none(text: Any) -> None:
     assert parse(text) is None
 
 
 @given(st.text())
-def test_never_fails(text: str) -> None:
+def test_any_string_is_accepted(text: str) -> None:
     assert isinstance(parse(text), Decimal | None)
 
 
 @pytest.mark.parametrize("text", ["0", "1", "1000", "1023", "1Ki", "1025", "1536Mi", "2Gi", "7Ei"])
-def test_sizes_are_written_as_the_server_does(text: str) -> None:
+def test_sizes_are_formatted_as_by_the_api_server(text: str) -> None:
     amount = parse(text)
     assert amount is not None
     assert binary(amount) == text
