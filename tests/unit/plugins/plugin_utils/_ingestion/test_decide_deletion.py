@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a deletion terminates, in which order, and when it ends although Druid cannot be reached."""
+"""The steps of a deletion, their order, and the cases in which it completes although Druid cannot be reached."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 SUPERVISOR = ingestion()
 TASK = ingestion("native-batch", BATCH)
 PAGES, BATCH_RECORD = LastApplied({}, "pages"), LastApplied({}, "t1", SubmittedTask("t1"))
-REFUSAL = Finding(reasons.INVALID_SPEC, "Not allowed.")
+DISALLOWED = Finding(reasons.INVALID_SPEC, "Not allowed.")
 UNREACHABLE = Finding(reasons.DRUID_UNREACHABLE, "No response.")
 REMOVED, RECORD_REMOVED = "remove the finalizer", "remove ConfigMap with the applied spec"
 REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 
 def supervisor(record: LastApplied | None = PAGES, **more: Any) -> Deletion:
-    return Deletion(more.pop("described", SUPERVISOR), record=record, **more)
+    return Deletion(more.pop("parsed", SUPERVISOR), record=record, **more)
 
 
 def task(**more: Any) -> Deletion:
@@ -51,13 +51,13 @@ CASES = [
     Case("without our finalizer", Deletion(ingestion(metadata={"finalizers": ["other"]}))),
     Case(
         "retained",
-        supervisor(None, described=ingestion(deletionPolicy="Retain")),
+        supervisor(None, parsed=ingestion(deletionPolicy="Retain")),
         (REMOVED,),
         warnings=("deletionPolicy Retain: the supervisor of DruidIngestion i is left running.",),
     ),
     Case(
         "retained, without a resource",
-        supervisor(None, described=ingestion(deletionPolicy="Retain"), has_resource=False),
+        supervisor(None, parsed=ingestion(deletionPolicy="Retain"), has_resource=False),
         (RECORD_REMOVED,),
     ),
     Case("nothing was applied", supervisor(LastApplied()), (REMOVED,)),
@@ -116,10 +116,10 @@ CASES = [
         (REMOVED,),
         warnings=("No response. So the supervisor of DruidIngestion i was not terminated: pages may still run.",),
     ),
-    Case("the Secret is not allowed", supervisor(refusal=REFUSAL, parent=""), problems=(f"Not allowed. {REMEDY}",)),
+    Case("the Secret is not allowed", supervisor(refusal=DISALLOWED, parent=""), problems=(f"Not allowed. {REMEDY}",)),
     Case(
         "the Secret is not allowed, without a resource",
-        supervisor(refusal=REFUSAL, has_resource=False),
+        supervisor(refusal=DISALLOWED, has_resource=False),
         problems=("Not allowed.",),
     ),
 ]
@@ -130,7 +130,7 @@ NEEDS = [
     (supervisor(), Need.DRUID),
     (task(), Need.DRUID),
     (supervisor(problem=UNREACHABLE), Need.PARENTS),
-    (supervisor(refusal=REFUSAL), Need.PARENTS),
+    (supervisor(refusal=DISALLOWED), Need.PARENTS),
 ]
 
 

@@ -27,7 +27,7 @@ def found(*names: str, ignored: tuple[str, ...] = (), kind: Kind[Any, Any] = DRU
     return unknown_variables(kind.prefix, known, names, ignored)
 
 
-# (name, the known variable that is named)
+# (name, suggested known variable)
 MISTYPED = [
     ("nmae", "name"),
     ("names", "name"),
@@ -48,7 +48,7 @@ MISTYPED = [
 
 
 @pytest.mark.parametrize(("name", "known"), MISTYPED)
-def test_a_typing_error_is_found_and_any_other_is_a_warning(name: str, known: str | None) -> None:
+def test_typing_error_is_an_error_and_another_unknown_variable_a_warning(name: str, known: str | None) -> None:
     unknown = found(f"druid_cluster_{name}")
     expected = {f"druid_cluster_{name}": f"druid_cluster_{known}"} if known else {}
     assert unknown.mistyped == expected
@@ -68,7 +68,7 @@ def test_install_crds_is_a_variable_of_one_role() -> None:
     assert found("druid_ingestion_install_crds", kind=INGESTION).others == ("druid_ingestion_install_crds",)
 
 
-def test_own_variables_are_silent_even_if_they_look_like_typing_errors() -> None:
+def test_ignored_variables_are_not_reported_even_if_similar() -> None:
     own = ("druid_cluster_tag", "druid_cluster_owner")
     assert found(*own).mistyped == {"druid_cluster_tag": "druid_cluster_log"}
     assert found(*own, ignored=own) == UnknownVariables("druid_cluster_", {}, ())
@@ -83,7 +83,7 @@ def test_messages_name_the_variables_and_the_remedy() -> None:
     assert unknown.warning == f"Unknown variables have no effect: druid_cluster_owner. {remedy}"
 
 
-def test_messages_are_bounded_and_printable() -> None:
+def test_messages_are_truncated_and_printable() -> None:
     many = found(*(f"druid_cluster_owner_{number}{'x' * 500}\x1b[2J" for number in range(100)))
     assert many.warning is not None
     assert many.warning.isprintable()
@@ -95,5 +95,5 @@ def test_messages_are_bounded_and_printable() -> None:
     ("value", "expected"),
     [(None, ()), ([], ()), (["a", "b"], ("a", "b")), ("a, b", ("a", "b")), (("a",), ("a",)), ([1], ("1",))],
 )
-def test_the_list_is_read_as_ansible_does(value: Any, expected: tuple[str, ...]) -> None:
+def test_list_is_parsed_as_by_ansible(value: Any, expected: tuple[str, ...]) -> None:
     assert listed(value) == expected

@@ -178,7 +178,7 @@ def test_deletion_in_check_mode(task: Task) -> None:
     assert replace(task.request, absent=False).waits is False
 
 
-def test_a_deletion_is_reported_as_a_change_once(task: Task) -> None:
+def test_deletion_is_reported_as_a_change_once(task: Task) -> None:
     task.run(resource=note("Hello.", "example.com/other"), wait=True)
     task.run(state="absent")
     for check_mode in (True, False):
