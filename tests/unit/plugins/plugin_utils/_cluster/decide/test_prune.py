@@ -84,6 +84,7 @@ OBJECTS = st.lists(
         lambda kind, name, labels, owners, entries: {
             "apiVersion": "v1",
             "kind": kind,
+            "spec": {},
             "metadata": {
                 "name": name,
                 "namespace": "ns",
