@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a decision is based on, built without an API."""
+"""Inputs of decisions, built without an API."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 
 
 def inputs(cluster: Cluster, observed: Observed | None = None, **more: Any) -> Inputs:
-    """Return the inputs of a decision about a cluster, whose resource has the finalizer that it needs."""
+    """Return the inputs of a decision about a cluster; its resource has the required finalizer."""
     live = observed or Observed()
     finalizers = [names.FINALIZER] if deletes_claims(cluster.spec) else []
     metadata = {"name": cluster.name, "namespace": cluster.namespace, "uid": cluster.uid, "finalizers": finalizers}
     resource = {**druid.resource(), "metadata": metadata, "spec": cluster.spec}
-    given = {"resource": resource, "cluster": cluster, "observed": live, "desired": desired_state(cluster, live)}
-    return Inputs(**{**given, **more})
+    defaults = {"resource": resource, "cluster": cluster, "observed": live, "desired": desired_state(cluster, live)}
+    return Inputs(**{**defaults, **more})
 
 
 def inputs_of(resource: dict[str, Any], **more: Any) -> Inputs:

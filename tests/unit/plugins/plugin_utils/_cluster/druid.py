@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A small cluster to build test cases from."""
+"""A small cluster for test cases."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def cluster(node: dict[str, Any] | None = None, **spec: Any) -> Cluster:
 
 
 def rendered(kind: str, node: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
-    """Return the only object of a kind that the cluster's group has."""
+    """Return the only object of a kind in the cluster's group."""
     [found] = [manifest for manifest in render(cluster(node, **spec)).groups["brokers"] if manifest["kind"] == kind]
     return found
 
 
 def in_druid(before: Any, after: Any) -> DruidChange:
-    """Return a change of a dynamic configuration that only is to be told."""
+    """Return a change of a dynamic configuration for tests of reports."""
     what = "dynamic configuration of the Coordinator"
     return DruidChange(DYNAMIC_CONFIG, "coordinator", what, after, before, after)
 
 
 def at(manifest: Any, *path: str | int) -> Any:
-    """Return what is found on the way down, None when it ends early."""
+    """Return the value at the path, or None if the path does not exist."""
     for step in path:
         if isinstance(manifest, dict):
             manifest = manifest.get(step)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All objects of the table of features: what every comparison has to hold for."""
+"""All objects of the table of features, for the tests of comparisons."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 Manifest = dict[str, Any]
 Path = tuple[str | int, ...]
 
-# They say which object it is: another value is another object.
+# The identity of an object: another value is another object.
 ADDRESS: set[Path] = {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
 
 
 def manifests() -> dict[str, Manifest]:
-    """Return each object of each case by a name for it, each only once."""
+    """Return the distinct objects of all cases, by case, kind and name."""
     found: dict[str, Manifest] = {}
     for case in FEATURES:
         for manifest in render(Cluster.from_resource(resource(case))).objects:
@@ -33,7 +33,7 @@ def manifests() -> dict[str, Manifest]:
 
 
 def leaves(value: Any, *above: str | int) -> list[Path]:
-    """Return the path of everything that is neither a mapping nor a list, and of empty ones."""
+    """Return the paths of all scalars and of empty mappings and lists."""
     if isinstance(value, dict) and value:
         return [path for name, child in value.items() for path in leaves(child, *above, name)]
     if isinstance(value, list) and value:
@@ -53,12 +53,12 @@ def changed(value: Any) -> Any:
 
 
 def with_change(manifest: Manifest, path: Path) -> Manifest:
-    """Return the object with another value in that place."""
+    """Return the object with another value at the path."""
     return _with(manifest, path, changed(at(manifest, path)))
 
 
 def at(manifest: Any, path: Path) -> Any:
-    """Return what is in that place."""
+    """Return the value at the path."""
     for step in path:
         manifest = manifest[step]
     return manifest

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The recorded outputs of the Go operator, and what it takes to compare with them."""
+"""The recorded outputs of the Go operator, and the comparison with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESOURCES = [(name, form) for name in NAMES for form in ("applied", "stored")]
 
 Identity = tuple[str, str]
 
-# What kube-apiserver 1.34 fills in where nothing is stated.
+# The defaults of kube-apiserver 1.34.
 DEFAULTS: tuple[tuple[str, Any], ...] = (
     (r"Deployment\.spec\.progressDeadlineSeconds", 600),
     (r"Deployment\.spec\.strategy\.rollingUpdate", {"maxSurge": "25%", "maxUnavailable": "25%"}),
@@ -53,7 +53,7 @@ DEFAULTS: tuple[tuple[str, Any], ...] = (
     (r".*\.template\.spec\.schedulerName", "default-scheduler"),
     (r".*\.template\.spec\.securityContext", {}),
     (r".*\.template\.spec\.terminationGracePeriodSeconds", 30),
-    # The old name of serviceAccountName; all recorded groups that state one state this one.
+    # The old name of serviceAccountName; all recorded groups that specify one have this value.
     (r".*\.template\.spec\.serviceAccount", "default"),
     (r"Service\.spec\.internalTrafficPolicy", "Cluster"),
     (r"Service\.spec\.externalTrafficPolicy", "Cluster"),
@@ -64,8 +64,8 @@ DEFAULTS: tuple[tuple[str, Any], ...] = (
     (r"Service\.spec\.ports\[\]\.protocol", "TCP"),
 )
 
-# What the API server and other controllers decide.
-DECIDED_ELSEWHERE = (
+# Fields that the API server and other controllers set.
+SET_BY_OTHERS = (
     r"\w+\.metadata\.(uid|resourceVersion|generation|creationTimestamp|managedFields)",
     r"\w+\.metadata\.annotations\.(druidOpResourceHash|deployment\.kubernetes\.io/revision)",
     r"PersistentVolumeClaim\.metadata\.annotations\.(pv|volume|volume\.beta)\.kubernetes\.io/.*",
@@ -103,25 +103,25 @@ def load(name: str) -> dict[str, Any]:
 
 
 def owned_objects(name: str) -> dict[Identity, dict[str, Any]]:
-    """Return the objects that the Go operator itself wrote; claims of StatefulSets have no owner."""
+    """Return the objects that the Go operator wrote; PVCs of StatefulSets have no owner."""
     objects = load(name)["objects"]
     return {identity(found): found for found in objects if "ownerReferences" in found["metadata"]}
 
 
-def inherited(name: str) -> dict[str, Preserved]:
-    """Return what the recorded workloads hand down."""
+def preserved(name: str) -> dict[str, Preserved]:
+    """Return the preserved fields of the recorded workloads, by group."""
     objects = owned_objects(name)
     groups = Cluster.from_resource(resource(name)).groups
     return {group.key: Preserved.from_workload(objects[group.kind, group.unique_name]) for group in groups}
 
 
 def identity(manifest: dict[str, Any]) -> Identity:
-    """Return what tells objects of one namespace apart."""
+    """Return the identity of an object in its namespace."""
     return manifest["kind"], manifest["metadata"]["name"]
 
 
 def differences(ours: Any, recorded: Any, path: str) -> list[str]:
-    """Return every field in which a rendered object is not what was recorded."""
+    """Return every field in which a rendered object differs from the recorded one."""
     if isinstance(ours, dict) and isinstance(recorded, dict):
         return _mapping_differences(ours, recorded, path)
     if isinstance(ours, list) and isinstance(recorded, list) and len(ours) == len(recorded):
@@ -137,12 +137,12 @@ def _mapping_differences(ours: dict[str, Any], recorded: dict[str, Any], path: s
             lines += differences(value, recorded[key], f"{path}.{key}")
         elif value != "":
             lines.append(f"{path}.{key}: ours {value!r}, not recorded")
-    unstated = [key for key in recorded if key not in ours and not _expected(f"{path}.{key}", recorded[key])]
-    return [*lines, *(f"{path}.{key}: recorded {recorded[key]!r}, not ours" for key in unstated)]
+    unspecified = [key for key in recorded if key not in ours and not _expected(f"{path}.{key}", recorded[key])]
+    return [*lines, *(f"{path}.{key}: recorded {recorded[key]!r}, not ours" for key in unspecified)]
 
 
 def _expected(path: str, value: Any) -> bool:
-    if any(re.fullmatch(pattern, path) for pattern in DECIDED_ELSEWHERE):
+    if any(re.fullmatch(pattern, path) for pattern in SET_BY_OTHERS):
         return True
     if re.fullmatch(r"\w+\.metadata\.annotations", path):
         return all(_expected(f"{path}.{key}", item) for key, item in value.items())

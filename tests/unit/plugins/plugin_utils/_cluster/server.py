@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A server to pretend with: what a manifest becomes when it is stored, and who then owns which field."""
+"""Live objects as an API server stores them, with managed fields."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def stored(manifest: Manifest, *others: Manifest) -> Manifest:
 
 
 def written_by(manager: str, manifest: Manifest, operation: str = "Update") -> Manifest:
-    """Return the object as somebody else has written it."""
+    """Return the object as another manager has written it."""
     live = stored(manifest)
     live["metadata"]["managedFields"] = [entry(manager, field_set(manifest), operation)]
     return live
 
 
 def converged(desired: Desired) -> Observed:
-    """Return what is observed when all that is desired has been applied."""
+    """Return the observed state after all desired objects have been applied."""
     return Observed().with_objects(stored(manifest) for manifest in desired.objects)

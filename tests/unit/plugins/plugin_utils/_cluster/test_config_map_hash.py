@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The hash of a ConfigMap is what Go computes, in both of its spellings."""
+"""The hash of a ConfigMap matches Go's, for both of its JSON encodings."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ def hashes_of(text: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("text", "newer", "older"), COMPUTED_BY_GO)
-def test_hashes_as_go_does(text: str, newer: str, older: str) -> None:
+def test_hashes_match_those_of_go(text: str, newer: str, older: str) -> None:
     assert hashes_of(text) == (newer, older)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_hashes_any_text_as_the_rules_of_go_say(text: str) -> None:
+def test_hashes_follow_the_escaping_rules_of_go(text: str) -> None:
     assert hashes_of(text) == (digest_of(text, short=True), digest_of(text, short=False))
 
 
 @given(st.text('\\bfu0c\b\f\x00"<'))
-def test_keeps_escaped_backslashes_apart_from_control_characters(text: str) -> None:
+def test_escaped_backslashes_are_not_control_characters(text: str) -> None:
     assert hashes_of(text) == (digest_of(text, short=True), digest_of(text, short=False))
 
 
-def test_does_not_fail_on_what_only_a_file_can_contain() -> None:
+def test_lone_surrogate_is_hashed() -> None:
     assert hashes_of("\ud800")[0] != hashes_of("")[0]
 
 
 def digest_of(text: str, short: bool) -> str:
-    """Hash the same ConfigMap, spelt out by hand and escaped character by character."""
+    """Return the hash of the same ConfigMap, encoded character by character."""
     escaped = "".join(escape(character, short) for character in text)
     metadata = '"metadata":{"name":"n","namespace":"ns","creationTimestamp":null,"labels":{"a":"1","b":"2"}}'
     document = '{"kind":"ConfigMap","apiVersion":"v1",' + metadata + ',"data":{"a.b":"x","z":"' + escaped + '"}}'

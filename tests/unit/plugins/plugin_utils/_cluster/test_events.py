@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the events say."""
+"""The texts of events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def update(**data: Any) -> Step:
     return Step("update", config_map(**data), "g", stored(config_map(a="1")), stored(config_map(**data)))
 
 
-def test_tells_what_was_changed_in_druid() -> None:
+def test_event_of_a_change_in_druid() -> None:
     step = druid.in_druid({"a": 1, "b": ["x", "y"], "password": "one"}, {"a": 1, "b": ["x"], "password": "two"})
     [text] = in_druid_texts([step])
     assert text.reason == "DruidOperatorUpdateSuccess"
@@ -72,7 +72,7 @@ DONE = [
 
 
 @pytest.mark.parametrize(("result", "reason", "message"), DONE)
-def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
+def test_event_of_a_completed_step(result: Result, reason: str, message: str) -> None:
     assert done_texts([result]) == (EventText("Normal", reason, message),)
     assert problem_texts([result], ()) == ()
 
@@ -86,13 +86,13 @@ def test_tells_what_was_done(result: Result, reason: str, message: str) -> None:
         ("delete", "DruidOperatorDeleteFail"),
     ],
 )
-def test_tells_what_failed(operation: Any, reason: str) -> None:
+def test_event_of_a_failed_step(operation: Any, reason: str) -> None:
     result = Result(Step(operation, config_map()), error="It is so.")
     assert problem_texts([result], ()) == (EventText("Warning", reason, "It is so."),)
     assert done_texts([result]) == ()
 
 
-def test_is_silent_about_what_was_not_tried_and_about_the_finalizer() -> None:
+def test_no_event_of_untried_steps_and_of_the_finalizer() -> None:
     not_tried = Result(Step("create", config_map()), error="x", was_tried=False)
     finalizer = Result(Step("patch", druid.resource(), patch=[]))
     stuck = Result(Step("patch", druid.resource(), patch=[]), error="x")
@@ -100,14 +100,14 @@ def test_is_silent_about_what_was_not_tried_and_about_the_finalizer() -> None:
     assert problem_texts([not_tried, finalizer, stuck], ()) == ()
 
 
-def test_tells_problems() -> None:
-    findings = [Finding("InvalidSpec", "It is so."), Finding("Paused", "As you like.", is_problem=False)]
-    # The write that has failed says it itself.
+def test_events_of_problems() -> None:
+    findings = [Finding("InvalidSpec", "It is so."), Finding("Paused", "Requested by the user.", is_problem=False)]
+    # a failed write has its own event
     findings.append(Finding("ApplyFailed", "It was not written."))
     assert problem_texts((), findings) == (EventText("Warning", "InvalidSpec", "It is so."),)
 
 
-def test_bounds_the_number_of_changes() -> None:
+def test_number_of_changed_fields_is_limited() -> None:
     [text] = done_texts([Result(update(**{str(index): "x" for index in range(9)}))])
     assert text.message.count("->") == MAX_CHANGES
     assert text.message.endswith(" and 5 more")
@@ -116,18 +116,18 @@ def test_bounds_the_number_of_changes() -> None:
 CHANGES: list[tuple[str, Any, Any, list[tuple[str, str, str]]]] = [
     ("equal", {"a": 1}, {"a": 1}, []),
     ("deep", {"spec": {"a": {"b": 1}}}, {"spec": {"a": {"b": 2}}}, [("spec.a.b", "1", "2")]),
-    ("gone", {"spec": {"a": 1}}, {"spec": {}}, [("spec.a", "1", "(none)")]),
+    ("removed", {"spec": {"a": 1}}, {"spec": {}}, [("spec.a", "1", "(none)")]),
     ("by name", {"l": [{"name": "a", "v": 1}, {"name": "b"}]}, {"l": [{"name": "b"}, {"name": "a", "v": 2}]},
      [("l[a].v", "1", "2")]),
     ("a new element", {"l": [{"name": "a"}]}, {"l": [{"name": "b"}, {"name": "a"}]},
      [("l[b]", "(none)", "{'name': 'b'}")]),
     ("by position", {"l": ["a", "b"]}, {"l": ["a", "c"]}, [("l[1]", "b", "c")]),
-    ("a name twice", {"l": [{"name": "v", "path": "1"}, {"name": "v", "path": "2"}]},
+    ("a duplicate name", {"l": [{"name": "v", "path": "1"}, {"name": "v", "path": "2"}]},
      {"l": [{"name": "v", "path": "3"}, {"name": "v", "path": "2"}]}, [("l[0].path", "1", "3")]),
     ("another type", {"a": [1]}, {"a": {"b": 1}}, [("a", "[1]", "{'b': 1}")]),
-    ("the server's own", {"metadata": {"generation": 1, "managedFields": [1], "uid": "a"}, "status": {"a": 1}},
+    ("fields of the server", {"metadata": {"generation": 1, "managedFields": [1], "uid": "a"}, "status": {"a": 1}},
      {"metadata": {"generation": 2, "managedFields": [2], "uid": "b"}, "status": {"a": 2}}, []),
-    ("a status within", {"spec": {"status": 1}}, {"spec": {"status": 2}}, [("spec.status", "1", "2")]),
+    ("a nested status", {"spec": {"status": 1}}, {"spec": {"status": 2}}, [("spec.status", "1", "2")]),
     ("a line", {"f": "x\n" * 99 + "b=1\nc=1\n"}, {"f": "x\n" * 99 + "b=2\nc=1\n"}, [("f", "b=1", "b=2")]),
     ("a new line", {"f": "a\nb\n"}, {"f": "a\nb\nc\n"}, [("f", "(none)", "c")]),
     ("another order of lines", {"f": "a\nb"}, {"f": "b\na"}, [("f", "a b", "b a")]),
@@ -138,7 +138,7 @@ CHANGES: list[tuple[str, Any, Any, list[tuple[str, str, str]]]] = [
 
 
 @pytest.mark.parametrize(("before", "after", "changes"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
-def test_names_the_fields_that_changed(before: Any, after: Any, changes: list[tuple[str, str, str]]) -> None:
+def test_changed_fields(before: Any, after: Any, changes: list[tuple[str, str, str]]) -> None:
     kept = deepcopy((before, after))
     assert changed_fields(before, after) == changes
     assert (before, after) == kept

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What there is to tell of a task."""
+"""The metrics of a task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 FAILED = Finding(reasons.APPLY_FAILED, "It failed.")
-WISH = Finding(reasons.PAUSED, "As you like.", is_problem=False)
+REQUESTED = Finding(reasons.PAUSED, "Requested by the user.", is_problem=False)
 NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
 
 
@@ -32,35 +32,35 @@ def outcome(*operations: Any, findings: tuple[Finding, ...] = (), **report: Any)
 
 ROWS: list[tuple[str, Outcome[Plan], Run]] = [
     ("nothing to do", outcome(), NOTHING),
-    ("not even a report", Outcome(Plan()), NOTHING),
-    ("as the user wishes", outcome(findings=(WISH,)), NOTHING),
+    ("no report", Outcome(Plan()), NOTHING),
+    ("requested by the user", outcome(findings=(REQUESTED,)), NOTHING),
     (
         "objects",
         outcome("create", "update", "recreate", "delete", "patch"),
         replace(NOTHING, outcome="changed", applied=3, removed=1),
     ),
     (
-        "in part",
+        "partially applied",
         outcome("create", findings=(FAILED, FAILED)),
         replace(NOTHING, outcome="blocked", applied=1, errors={"act": 2, "report": 0}),
     ),
-    ("untold", outcome(reporting_errors=("x",)), replace(NOTHING, errors={"act": 0, "report": 1})),
+    ("a failed report", outcome(reporting_errors=("x",)), replace(NOTHING, errors={"act": 0, "report": 1})),
     (
-        "a deletion that failed",
+        "a failed deletion",
         Outcome(Plan(findings=(FAILED,))),
         replace(NOTHING, outcome="blocked", errors={"act": 1, "report": 0}),
     ),
 ]
 
 
-@pytest.mark.parametrize(("made", "run"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
-def test_outcome(made: Outcome[Plan], run: Run) -> None:
-    assert TELEMETRY.measure(made, Meter(), 1.0) == run
+@pytest.mark.parametrize(("result", "run"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_run_of_an_outcome(result: Outcome[Plan], run: Run) -> None:
+    assert TELEMETRY.measure(result, Meter(), 1.0) == run
 
 
-def test_what_was_measured_is_told() -> None:
+def test_requests_and_phases_are_included() -> None:
     meter = Meter()
     meter.requests["kubernetes_reads"] = 2
     meter.phases.seconds["observe"] = 0.5
-    told = TELEMETRY.measure(outcome(), meter, 1.0)
-    assert (told.requests, told.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})
+    run = TELEMETRY.measure(outcome(), meter, 1.0)
+    assert (run.requests, run.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})

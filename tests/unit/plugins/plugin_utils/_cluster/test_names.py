@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names and labels are those that running clusters have."""
+"""Names and labels match those of running clusters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
         ("%d%s", "%ddruid-c-brokers"),
     ],
 )
-def test_names_a_service_after_its_group(template: str | None, name: str) -> None:
+def test_service_name(template: str | None, name: str) -> None:
     assert names.service_name(template, "druid-c-brokers") == name
 
 
-def test_the_fixed_labels_win_over_the_users() -> None:
-    own = {"podLabels": {"app": "mine", "tier": "hot"}}
-    [group] = cluster(own, podLabels={"component": "x", "tier": "cold"}).groups
+def test_fixed_labels_take_precedence() -> None:
+    node = {"podLabels": {"app": "mine", "tier": "hot"}}
+    [group] = cluster(node, podLabels={"component": "x", "tier": "cold"}).groups
     assert names.group_labels(group) == {
         "app": "druid",
         "druid_cr": "c",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whose is an object?"""
+"""The cluster to which an object belongs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def live(kind: str = "ConfigMap", name: str = "n", **metadata: Any) -> Manifest:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "managedFields": THEIRS, **metadata}}
 
 
-# (what, object, by resource, by variable)
+# (id, object, belongs to a resource, belongs to a cluster without resource)
 TABLE: list[tuple[str, Manifest, bool, bool]] = [
     ("owned", live(ownerReferences=[owner()]), True, False),
     ("owned by an earlier one", live(ownerReferences=[owner(uid="u-0")]), True, False),
@@ -53,24 +53,24 @@ TABLE: list[tuple[str, Manifest, bool, bool]] = [
     ("owned by another kind", live(labels=LABEL, ownerReferences=[owner(kind="DruidIngestion")]), False, False),
     ("owned by another group", live(labels=LABEL, ownerReferences=[owner(version="example.com/v1")]), False, False),
     (
-        "owned by a namesake of the group",
+        "owned by a group with a similar name",
         live(labels=LABEL, ownerReferences=[owner(version="druid.apache.organic/v1")]),
         False,
         False,
     ),
-    ("made, without owner", live(labels=LABEL, managedFields=OURS), True, True),
-    ("made by the Go operator, without owner", live(labels=LABEL, annotations=HASH), True, True),
+    ("created by us, without owner", live(labels=LABEL, managedFields=OURS), True, True),
+    ("created by the Go operator, without owner", live(labels=LABEL, annotations=HASH), True, True),
     ("only labelled", live(labels=LABEL), False, False),
     ("labelled for another", live(labels={"druid_cr": "d"}, managedFields=OURS), False, False),
-    ("only made", live(managedFields=OURS), False, False),
+    ("created by us, without label", live(managedFields=OURS), False, False),
     (
-        "mentioned, not controlled",
+        "owner that is not the controller",
         live(ownerReferences=[owner(controller=False)]),
         False,
         False,
     ),
-    ("nothing known", live(), False, False),
-    ("nothing stated", live(labels=None, annotations=None, ownerReferences=None), False, False),
+    ("no metadata", live(), False, False),
+    ("null metadata", live(labels=None, annotations=None, ownerReferences=None), False, False),
     (
         "only our other manager",
         live(labels=LABEL, managedFields=[entry("druidops-replicas", {"f:spec": {"f:replicas": {}}})]),
@@ -94,7 +94,7 @@ def test_is_ours(found: Manifest, by_resource: bool, without_resource: bool) -> 
     assert is_ours(found, cluster(uid=None)) is without_resource
 
 
-def test_the_controller_is_the_one_that_says_so() -> None:
+def test_controller() -> None:
     first, second = owner("a", controller=False), owner("b")
     assert controller(live(ownerReferences=[first, second])) == second
     assert controller(live(ownerReferences=[first])) is None
@@ -107,9 +107,9 @@ OWNERS = [
 ]
 
 
-@pytest.mark.parametrize(("found", "words"), OWNERS)
-def test_says_whose_it_is(found: Manifest, words: str) -> None:
-    assert describe_owner(found) == words
+@pytest.mark.parametrize(("found", "message"), OWNERS)
+def test_description_of_the_owner(found: Manifest, message: str) -> None:
+    assert describe_owner(found) == message
 
 
 def claim(cr: str, group: str, name: str | None = None, app: str = "druid", **metadata: Any) -> Manifest:
@@ -117,21 +117,21 @@ def claim(cr: str, group: str, name: str | None = None, app: str = "druid", **me
     return live("PersistentVolumeClaim", name or f"data-{group}-0", labels=labels, **metadata)
 
 
-# Names of two clusters can meet: the group c of a-b, and the group b-c of a.
-MEETING = "druid-a-b-c"
-# (what, claim, clusters that it belongs to)
+# Names of two clusters can be ambiguous: the group c of a-b, and the group b-c of a.
+AMBIGUOUS = "druid-a-b-c"
+# (id, PVC, clusters that it belongs to)
 CLAIMS: list[tuple[str, Manifest, list[str]]] = [
     ("of one cluster", claim("c", "druid-c-brokers"), ["c"]),
-    ("of the longer name", claim("a-b", MEETING), ["a-b"]),
-    ("of the shorter name", claim("a", MEETING), ["a"]),
-    ("of a group that is gone", claim("c", "druid-c-gone", "data-druid-c-gone-17"), ["c"]),
+    ("of the longer name", claim("a-b", AMBIGUOUS), ["a-b"]),
+    ("of the shorter name", claim("a", AMBIGUOUS), ["a"]),
+    ("of a removed group", claim("c", "druid-c-removed", "data-druid-c-removed-17"), ["c"]),
     ("of another app", claim("c", "druid-c-brokers", app="mine"), []),
     ("of no group", claim("c", ""), []),
     ("of a group of another cluster", claim("c", "druid-d-brokers"), []),
     ("without an ordinal", claim("c", "druid-c-brokers", "data-druid-c-brokers"), []),
-    ("with another ending", claim("c", "druid-c-brokers", "data-druid-c-brokers-0-backup"), []),
-    ("with nothing in front", claim("c", "druid-c-brokers", "druid-c-brokers-0"), []),
-    ("with a dot that means any character", claim("c", "druid-c-b.x", "data-druid-c-bax-0"), []),
+    ("with another suffix", claim("c", "druid-c-brokers", "data-druid-c-brokers-0-backup"), []),
+    ("without the name of a template", claim("c", "druid-c-brokers", "druid-c-brokers-0"), []),
+    ("with a dot as a wildcard", claim("c", "druid-c-b.x", "data-druid-c-bax-0"), []),
     ("not labelled", live("PersistentVolumeClaim", "data-druid-c-brokers-0"), []),
     ("of the resource", claim("c", "druid-c-brokers", "mine", ownerReferences=[owner()]), ["c"]),
     ("of another resource", claim("c", "druid-c-brokers", ownerReferences=[owner("d")]), ["d"]),
@@ -151,7 +151,7 @@ CLAIMS: list[tuple[str, Manifest, list[str]]] = [
 
 
 @pytest.mark.parametrize(("found", "clusters"), [row[1:] for row in CLAIMS], ids=[row[0] for row in CLAIMS])
-def test_whose_claim(found: Manifest, clusters: list[str]) -> None:
+def test_cluster_of_a_pvc(found: Manifest, clusters: list[str]) -> None:
     assert [name for name in ("a", "a-b", "b", "c", "d") if is_claim_of(found, cluster(name))] == clusters
 
 
@@ -164,9 +164,9 @@ def without(label: str) -> Manifest:
     return {name: text for name, text in FOUR.items() if name != label}
 
 
-# (what, pod, whether it is of the cluster c)
+# (id, pod, whether it belongs to the cluster c)
 PODS: list[tuple[str, Manifest, bool]] = [
-    ("of nobody", live("Pod", "druid-c-x-0", labels=FOUR), True),
+    ("without an owner", live("Pod", "druid-c-x-0", labels=FOUR), True),
     ("of its StatefulSet", live("Pod", "druid-c-x-0", labels=FOUR, ownerReferences=[SET]), True),
     ("of its ReplicaSet", live("Pod", "druid-c-x-5d9f-abc", labels=FOUR, ownerReferences=[REPLICA_SET]), True),
     ("with more labels", live("Pod", "druid-c-x-0", labels={**FOUR, "team": "a"}), True),
@@ -185,13 +185,13 @@ PODS: list[tuple[str, Manifest, bool]] = [
 
 
 @pytest.mark.parametrize(("found", "expected"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
-def test_whose_pod(found: Manifest, expected: bool) -> None:
+def test_cluster_of_a_pod(found: Manifest, expected: bool) -> None:
     assert is_pod_of(found, cluster()) is expected
 
 
-def test_knows_the_workloads_of_others() -> None:
+def test_foreign_workloads() -> None:
     ours = live("StatefulSet", "ours", ownerReferences=[owner()])
     theirs = live("StatefulSet", "theirs", labels=LABEL)
     assert foreign_workloads(cluster(), [ours, theirs]) == {"theirs": theirs}
-    # What a resource made is not what variables made.
+    # objects of a resource do not belong to a cluster without resource
     assert set(foreign_workloads(cluster(uid=None), [ours, theirs])) == {"ours", "theirs"}

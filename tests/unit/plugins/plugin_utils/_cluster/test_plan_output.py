@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A plan in words and as a diff."""
+"""A plan as lines and as a diff."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def update(before: Manifest, after: Manifest, group: str | None = "brokers") -> 
     return Step("update", after, group, stored(before), stored(after))
 
 
-def rolling(name: str, group: str, replicas: int | None, before_that: int | None = None, **spec: Any) -> Step:
-    before = druid.rendered("StatefulSet", {"replicas": replicas if before_that is None else before_that})
+def restart_of(name: str, group: str, replicas: int | None, replicas_before: int | None = None, **spec: Any) -> Step:
+    before = druid.rendered("StatefulSet", {"replicas": replicas if replicas_before is None else replicas_before})
     before["metadata"]["name"] = name
     after = deepcopy(before)
     after["spec"]["template"]["spec"]["containers"][0]["image"] = "new"
@@ -50,14 +50,14 @@ def strategy(kind: str, **parameters: int) -> Manifest:
 PLAN = Plan(
     (
         Step("create", config_map(a="1")),
-        rolling("second", "b", 1),
-        rolling("first", "a", 3),
-        rolling("third", "c", None),
+        restart_of("second", "b", 1),
+        restart_of("first", "a", 3),
+        restart_of("third", "c", None),
         Step("recreate", druid.rendered("StatefulSet"), "d", stored(druid.rendered("StatefulSet"))),
         Step("delete", stored(config_map()), None, stored(config_map())),
         Step("patch", druid.resource(), live=druid.resource(), after=druid.resource(), patch=[]),
     ),
-    (Finding("R", "It is invalid."), Finding("Paused", "As you like it.", is_problem=False)),
+    (Finding("R", "It is invalid."), Finding("Paused", "Requested by the user.", is_problem=False)),
 )
 
 
@@ -80,8 +80,8 @@ def test_lines() -> None:
 IN_DRUID = druid.in_druid({"a": 1, "password": "one"}, {"a": 2, "password": "two"})
 
 
-def test_what_changes_in_druid_comes_after_what_restarts() -> None:
-    plan = Plan((rolling("s", "g", 1),), (Finding("R", "It is invalid."),), in_druid=(IN_DRUID,))
+def test_changes_in_druid_are_listed_after_restarts() -> None:
+    plan = Plan((restart_of("s", "g", 1),), (Finding("R", "It is invalid."),), in_druid=(IN_DRUID,))
     assert plan_output.lines(plan)[1:] == [
         "restart 1: group g (StatefulSet s), 1 pod",
         "update dynamic configuration of the Coordinator in Druid",
@@ -91,7 +91,7 @@ def test_what_changes_in_druid_comes_after_what_restarts() -> None:
     assert plan_output.diff(plan)[2] == plan_output.diff(Plan(in_druid=(IN_DRUID,)))[0]
 
 
-def test_diff_of_druid_hides_secrets_and_shows_that_they_have_changed() -> None:
+def test_diff_of_druid_masks_secrets_and_marks_changed_ones() -> None:
     [entry] = plan_output.diff(Plan(in_druid=(IN_DRUID,)))
     assert (entry["before_header"], entry["after_header"]) == ("dynamic configuration of the Coordinator",) * 2
     assert ("a: 1" in entry["before"], "a: 2" in entry["after"]) == (True, True)
@@ -100,31 +100,31 @@ def test_diff_of_druid_hides_secrets_and_shows_that_they_have_changed() -> None:
     assert entry["before"].replace("a: 1", "a: 2") != entry["after"]
 
 
-# (step, what is said of its pods)
+# (step, lines about its pods)
 RESTARTS: list[tuple[Step, list[str]]] = [
-    (rolling("s", "g", 2), ["restart 1: group g (StatefulSet s), 2 pods"]),
-    (rolling("s", "g", 0), []),
-    (rolling("s", "g", 0, 2), []),
-    (rolling("s", "g", 2, 0), []),
-    (rolling("s", "g", 2, 1), ["restart 1: group g (StatefulSet s), 1 pod"]),
-    (rolling("s", "g", 3, **strategy("RollingUpdate", partition=1)), ["restart 1: group g (StatefulSet s), 2 pods"]),
-    (rolling("s", "g", 3, **strategy("RollingUpdate", partition=3)), []),
+    (restart_of("s", "g", 2), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (restart_of("s", "g", 0), []),
+    (restart_of("s", "g", 0, 2), []),
+    (restart_of("s", "g", 2, 0), []),
+    (restart_of("s", "g", 2, 1), ["restart 1: group g (StatefulSet s), 1 pod"]),
+    (restart_of("s", "g", 3, **strategy("RollingUpdate", partition=1)), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (restart_of("s", "g", 3, **strategy("RollingUpdate", partition=3)), []),
     (
-        rolling("s", "g", 3, **strategy("OnDelete")),
+        restart_of("s", "g", 3, **strategy("OnDelete")),
         ["no restart until the pods are deleted (OnDelete): group g (StatefulSet s), 3 pods"],
     ),
-    (rolling("s", "g", 0, **strategy("OnDelete")), []),
+    (restart_of("s", "g", 0, **strategy("OnDelete")), []),
 ]
 
 
 @pytest.mark.parametrize(("step", "lines"), RESTARTS)
-def test_tells_which_pods_restart(step: Step, lines: list[str]) -> None:
+def test_restart_lines(step: Step, lines: list[str]) -> None:
     assert plan_output.restart_lines([step]) == lines
 
 
-def test_what_restarts_by_itself_is_counted() -> None:
-    by_hand = rolling("a", "a", 1, **strategy("OnDelete"))
-    assert plan_output.restart_lines([by_hand, rolling("b", "b", 1), by_hand, rolling("c", "c", 1)]) == [
+def test_automatic_restarts_are_numbered() -> None:
+    on_delete = restart_of("a", "a", 1, **strategy("OnDelete"))
+    assert plan_output.restart_lines([on_delete, restart_of("b", "b", 1), on_delete, restart_of("c", "c", 1)]) == [
         "restart 1: group b (StatefulSet b), 1 pod",
         "restart 2: group c (StatefulSet c), 1 pod",
         "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
@@ -133,7 +133,7 @@ def test_what_restarts_by_itself_is_counted() -> None:
 
 
 @pytest.mark.parametrize("levels", [250, 450, 900, 5000])
-def test_the_finalizer_of_a_resource_that_nobody_can_walk_down(levels: int) -> None:
+def test_finalizer_of_a_deeply_nested_resource(levels: int) -> None:
     live, after = druid.resource(), druid.resource()
     for each in (live, after):
         each["spec"]["deep"] = nested(levels)
@@ -143,7 +143,7 @@ def test_the_finalizer_of_a_resource_that_nobody_can_walk_down(levels: int) -> N
     assert [line for line in shown if line[0] in "+-?"] == ["+   finalizers:", "+   - a"]
 
 
-def test_nothing_to_say() -> None:
+def test_empty_plan() -> None:
     assert plan_output.lines(Plan()) == []
     assert plan_output.diff(Plan()) == []
 
@@ -152,17 +152,17 @@ NO_RESTARTS = [
     ("replicas", update(druid.rendered("StatefulSet"), druid.rendered("StatefulSet", {"replicas": 5}))),
     ("a ConfigMap", update(config_map(a="1"), config_map(a="2"))),
     ("a new workload", Step("create", druid.rendered("StatefulSet"), "brokers")),
-    ("no answer yet", Step("update", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
+    ("no dry run yet", Step("update", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
     ("a deletion", Step("delete", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
 ]
 
 
 @pytest.mark.parametrize("step", [step for _name, step in NO_RESTARTS], ids=[name for name, _step in NO_RESTARTS])
-def test_restarts_nothing(step: Step) -> None:
+def test_steps_without_a_restart(step: Step) -> None:
     assert plan_output.restart_lines([step]) == []
 
 
-def test_diff_has_an_entry_for_each_object_and_one_for_the_restarts() -> None:
+def test_diff_has_an_entry_per_object_and_one_for_the_restarts() -> None:
     entries = plan_output.diff(PLAN)
     assert [(entry.get("before_header"), entry.get("after_header")) for entry in entries] == [
         ("ConfigMap ns/n (absent)", "ConfigMap ns/n"),
@@ -179,7 +179,7 @@ def test_diff_has_an_entry_for_each_object_and_one_for_the_restarts() -> None:
     assert entries[-1] == {"prepared": "\n".join(plan_output.restart_lines(PLAN.steps)) + "\n"}
 
 
-def test_diff_shows_what_a_person_states_and_nothing_of_the_servers() -> None:
+def test_diff_omits_the_fields_of_the_server() -> None:
     live, after = stored(druid.rendered("StatefulSet")), stored(druid.rendered("StatefulSet", {"replicas": 5}))
     live["status"], after["status"] = {"replicas": 1}, {"replicas": 2}
     after["metadata"] |= {"resourceVersion": "9", "generation": 9}
@@ -190,7 +190,7 @@ def test_diff_shows_what_a_person_states_and_nothing_of_the_servers() -> None:
     assert "uid" not in shown["metadata"]["ownerReferences"][0]
 
 
-def test_a_new_object_is_shown_as_stated() -> None:
+def test_new_object_is_shown_as_specified() -> None:
     step = Step("create", config_map(a="1"), after={**stored(config_map(a="1")), "filled": "in"})
     assert yaml.safe_load(plan_output.diff(Plan((step,)))[0]["after"]) == config_map(a="1")
 
@@ -211,7 +211,7 @@ READABLE = [
 
 
 @pytest.mark.parametrize(("before", "after", "lines"), READABLE)
-def test_a_diff_shows_the_line_that_differs(before: str, after: str, lines: list[str]) -> None:
+def test_diff_shows_the_changed_line(before: str, after: str, lines: list[str]) -> None:
     [entry] = plan_output.diff(Plan((update(config_map(file=before), config_map(file=after)),)))
     assert changed_lines(entry) == lines
 
@@ -220,7 +220,7 @@ def test_a_diff_shows_the_line_that_differs(before: str, after: str, lines: list
     "text",
     ["\x1b[31mred\nb", "a\x07\nb", "a\u2028\nb", "a\rb\nc", "\u202eabc\nd", "\u200bx\ny", "\u202eabc", "\U000e0001x"],
 )
-def test_nothing_that_acts_on_a_terminal_is_printed(text: str) -> None:
+def test_terminal_control_characters_are_escaped(text: str) -> None:
     [entry] = plan_output.diff(Plan((Step("create", config_map(file=text)),)))
     assert all(character.isprintable() or character == "\n" for character in entry["after"])
     assert yaml.safe_load(entry["after"])["data"]["file"] == text
@@ -230,18 +230,18 @@ TEMPLATES = ["{{ lookup('pipe', 'id') }}", "{% raw %}", "!unsafe x", "&a *a", "t
 
 
 @pytest.mark.parametrize("text", TEMPLATES)
-def test_text_is_shown_as_text(text: str) -> None:
+def test_strings_are_quoted(text: str) -> None:
     [entry] = plan_output.diff(Plan((Step("create", config_map(file=text)),)))
     assert yaml.safe_load(entry["after"])["data"]["file"] == text
 
 
-def test_an_object_that_is_there_twice_is_written_out_twice() -> None:
+def test_no_yaml_aliases() -> None:
     shared = {"a": "1"}
     manifest = {**config_map(), "first": shared, "second": shared}
     assert "&" not in plan_output.diff(Plan((Step("create", manifest),)))[0]["after"]
 
 
-def test_secrets_are_masked_and_seen_to_change() -> None:
+def test_secrets_are_masked_and_changed_ones_are_marked() -> None:
     step = update(config_map(file="a=1\nx.password=hunter2\n"), config_map(file="a=1\nx.password=hunter3\n"))
     [entry] = plan_output.diff(Plan((step,)))
     assert "hunter" not in repr(entry)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report tells what has been done, not what was meant to be."""
+"""A report contains the completed steps, not the planned ones."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
 NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
 
 
-def told(*results: Result, check_mode: bool = False) -> Report[Plan]:
-    """Return the report on a cluster that is described by variables: nothing is sent."""
+def report_of(*results: Result, check_mode: bool = False) -> Report[Plan]:
+    """Return the report of a cluster without resource: no request is sent."""
     resource: dict[str, Any] = druid.resource()
     del resource["metadata"]["uid"]
     with urllib3.PoolManager() as pool:
@@ -51,8 +51,8 @@ def told(*results: Result, check_mode: bool = False) -> Report[Plan]:
         return report(REPORTING, api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
 
 
-def test_what_has_failed_was_not_done() -> None:
-    found = told(DONE, FAILED, NOT_TRIED)
+def test_failed_steps_are_problems() -> None:
+    found = report_of(DONE, FAILED, NOT_TRIED)
     assert found.plan.steps == STEPS[:1]
     assert found.changed
     assert [(each.reason, each.message) for each in found.problems] == [
@@ -61,23 +61,23 @@ def test_what_has_failed_was_not_done() -> None:
     ]
 
 
-def test_nothing_has_changed_when_all_has_failed() -> None:
-    found = told(FAILED, NOT_TRIED)
+def test_no_change_if_all_steps_failed() -> None:
+    found = report_of(FAILED, NOT_TRIED)
     assert (found.plan.steps, found.changed) == ((), False)
 
 
-def test_check_mode_tells_what_would_be_done() -> None:
-    found = told(check_mode=True)
+def test_check_mode_reports_the_planned_steps() -> None:
+    found = report_of(check_mode=True)
     assert (found.plan.steps, found.changed) == (STEPS, True)
 
 
 LIVE = {name: stored(STEPS[0].manifest | {"metadata": {"name": name, "namespace": "ns"}}) for name in "ab"}
 LATER = {name: {**live, "data": {"later": "yes"}} for name, live in LIVE.items()}
 RESOURCE = {**LATER["a"], "kind": "Druid"}
-THERE = Observed().with_objects(LIVE.values())
+CURRENT = Observed().with_objects(LIVE.values())
 
-# (what, step, what is there after it)
-FORESEEN: list[tuple[str, Step, dict[str, Any]]] = [
+# (id, step, objects after it)
+PREDICTIONS: list[tuple[str, Step, dict[str, Any]]] = [
     ("created", Step("create", LIVE["a"], after=LATER["a"]), {**LIVE, "a": LATER["a"]}),
     ("changed", Step("update", LIVE["b"], live=LIVE["b"], after=LATER["b"]), {**LIVE, "b": LATER["b"]}),
     ("deleted", Step("delete", LIVE["a"], live=LIVE["a"]), {"b": LIVE["b"]}),
@@ -85,9 +85,9 @@ FORESEEN: list[tuple[str, Step, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("step", "after"), [row[1:] for row in FORESEEN], ids=[row[0] for row in FORESEEN])
-def test_check_mode_foresees_what_will_be_there(step: Step, after: dict[str, Any]) -> None:
-    found = predicted(THERE, [step]).objects
+@pytest.mark.parametrize(("step", "after"), [row[1:] for row in PREDICTIONS], ids=[row[0] for row in PREDICTIONS])
+def test_check_mode_predicts_the_objects(step: Step, after: dict[str, Any]) -> None:
+    found = predicted(CURRENT, [step]).objects
     assert {key.name: live for key, live in found.items()} == after
 
 
@@ -96,14 +96,14 @@ REQUEUED = [
     (1, 0, OK, 300),
     (1, 1, OK, 5),
     (0, 0, OK, 5),
-    # a CRD of the Go operator keeps no observedGeneration: then no generation is known to be new
+    # the Go operator's CRD has no observedGeneration: then no generation is considered new
     (None, 0, OK, 300),
     (0, 0, Answer(403, {"message": "no"}), 300),
 ]
 
 
 @pytest.mark.parametrize(("observed", "done", "answer", "seconds"), REQUEUED)
-def test_is_reconciled_again_soon_after_a_change(observed: int | None, done: int, answer: Answer, seconds: int) -> None:
+def test_requeue_soon_after_a_change(observed: int | None, done: int, answer: Answer, seconds: int) -> None:
     resource: dict[str, Any] = druid.resource()
     resource["metadata"]["resourceVersion"] = "1"
     since = {"status": "False", "reason": reasons.PODS_NOT_READY, "lastTransitionTime": "2026-01-01T00:00:00Z"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When to look again."""
+"""The delay until the next reconcile."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def conditions(ready: str, paused: str, since: str) -> list[dict[str, Any]]:
     ]
 
 
-# (seconds since it is not ready, seconds until the next look)
+# (seconds since the cluster is not ready, seconds until the next reconcile)
 AGES = [(-60, 5), (0, 5), (49, 5), (50, 5), (60, 6), (600, 60), (2999, 299), (3000, 300), (10**6, 300)]
 
 
 @pytest.mark.parametrize(("age", "seconds"), AGES)
-def test_looks_less_and_less_often(age: int, seconds: int) -> None:
+def test_delay_increases(age: int, seconds: int) -> None:
     since = timestamp(NOW - timedelta(seconds=age))
     assert requeue_after(conditions("False", "False", since), NOW) == seconds
 
 
 @pytest.mark.parametrize(("ready", "paused"), [("True", "False"), ("False", "True"), ("True", "True")])
-def test_the_regular_period_will_do(ready: str, paused: str) -> None:
+def test_no_requeue_if_ready_or_paused(ready: str, paused: str) -> None:
     assert requeue_after(conditions(ready, paused, timestamp(NOW)), NOW) is None
 
 
-# A look that is to come keeps ansible-operator from taking the finalizer off before the claims have been dealt with.
+# A requeue prevents ansible-operator from removing the finalizer before the PVCs are deleted.
 REASONS = [("Stopped", None), ("ChangesPending", None), ("PodsNotReady", 5), ("Deleting", 5)]
 
 
 @pytest.mark.parametrize(("reason", "seconds"), REASONS)
-def test_what_the_user_wants_needs_no_look(reason: str, seconds: int | None) -> None:
+def test_no_requeue_for_a_state_that_the_user_requested(reason: str, seconds: int | None) -> None:
     ready, paused = conditions("False", "False", timestamp(NOW))
     assert requeue_after([{**ready, "reason": reason}, paused], NOW) == seconds
 
@@ -51,12 +51,12 @@ def test_what_the_user_wants_needs_no_look(reason: str, seconds: int | None) -> 
 @pytest.mark.parametrize(
     ("since", "seconds"), [("2026-01-02T02:54:05.123Z", 59), ("2026-01-02T02:54:05", 60), ("yesterday", 5), ("", 5)]
 )
-def test_takes_what_others_have_written_for_a_time(since: str, seconds: int) -> None:
+def test_transition_times_of_other_clients(since: str, seconds: int) -> None:
     assert requeue_after(conditions("False", "False", since), NOW) == seconds
 
 
 @pytest.mark.parametrize("age", [0, 60, 10**6])
 @pytest.mark.parametrize("ready", ["True", "False"])
-def test_reconciles_soon_after_a_change(ready: str, age: int) -> None:
+def test_requeue_soon_after_a_change(ready: str, age: int) -> None:
     since = timestamp(NOW - timedelta(seconds=age))
     assert requeue_after(conditions(ready, "False", since), NOW, has_changed=True) == 5

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a task returns, and what can be asked of a resource."""
+"""The result of a task, and the description of a resource."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Manifest = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REQUEST = Request("c", "ns", Options(), wait_timeout=7)
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
-WISH = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+REQUESTED = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 CREATE = Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}})
 
 
@@ -39,8 +39,8 @@ def report(*findings: Finding) -> Report[Plan]:
     return Report(Plan((CREATE,), findings), document, requeue_after=5)
 
 
-def test_tells_names_and_words() -> None:
-    found = report(WISH)
+def test_result_of_a_task() -> None:
+    found = report(REQUESTED)
     returned = of_outcome(
         DRUID, REQUEST, Outcome(found.plan, True, report=found, warnings=("Beware.",)), fail_when_blocked=True
     )
@@ -64,14 +64,14 @@ def test_tells_names_and_words() -> None:
 # (outcome, message)
 FAILURES: list[tuple[Outcome[Plan], str]] = [
     (Outcome(Plan(), report=report(PROBLEM)), "Druid ns/c: It cannot be."),
-    (Outcome(Plan(), report=report(PROBLEM, WISH, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
+    (Outcome(Plan(), report=report(PROBLEM, REQUESTED, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
         Outcome(Plan(), report=report(), timed_out=True),
         "Druid ns/c: not ready (PodsNotReady: Waiting for brokers 0/1.) after 7 s. "
         "Inspect them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
     ),
     (
-        Outcome(Plan(), report=report(WISH), timed_out=True),
+        Outcome(Plan(), report=report(REQUESTED), timed_out=True),
         "Druid ns/c: not ready (Deleting: The resource is being deleted.) after 7 s.",
     ),
     (Outcome(Plan(), timed_out=True), "Druid ns/c: timed out waiting for the deletion after 7 s."),
@@ -81,12 +81,12 @@ FAILURES: list[tuple[Outcome[Plan], str]] = [
 
 @pytest.mark.parametrize(("outcome", "message"), FAILURES)
 @pytest.mark.parametrize("fail_when_blocked", [True, False])
-def test_tells_what_is_wrong(outcome: Outcome[Plan], message: str, fail_when_blocked: bool) -> None:
+def test_message_of_a_failure(outcome: Outcome[Plan], message: str, fail_when_blocked: bool) -> None:
     returned = of_outcome(DRUID, REQUEST, outcome, fail_when_blocked)
     assert (returned["msg"], returned["failed"]) == (message, fail_when_blocked)
 
 
-def test_nothing_to_report_on() -> None:
+def test_result_without_a_report() -> None:
     returned = of_outcome(DRUID, REQUEST, Outcome(Plan()), fail_when_blocked=True)
     assert returned == {
         "changed": False,
@@ -107,7 +107,7 @@ ERRORS: list[tuple[DruidopsError, bool, bool]] = [
 
 
 @pytest.mark.parametrize(("error", "fail_when_blocked", "failed"), ERRORS)
-def test_a_task_that_could_not_be_begun(error: DruidopsError, fail_when_blocked: bool, failed: bool) -> None:
+def test_result_of_an_error(error: DruidopsError, fail_when_blocked: bool, failed: bool) -> None:
     returned = of_error(error, fail_when_blocked)
     assert (returned["msg"], returned["failed"], returned["changed"]) == ("no", failed, False)
     assert ("requeue_after" in returned) == (not failed and not isinstance(error, ResourceNotFound))
@@ -126,7 +126,7 @@ STATES: list[tuple[Any, int, bool]] = [
 
 
 @pytest.mark.parametrize(("state", "generation", "ready"), STATES)
-def test_describes_a_resource(state: Any, generation: int, ready: bool) -> None:
+def test_description_of_a_resource(state: Any, generation: int, ready: bool) -> None:
     resource = druid.resource() | {"status": state}
     resource["metadata"]["generation"] = generation
     described = info.describe(resource)
@@ -135,6 +135,6 @@ def test_describes_a_resource(state: Any, generation: int, ready: bool) -> None:
     assert "spec" not in described
 
 
-def test_describes_a_resource_that_cannot_be_read() -> None:
+def test_description_of_an_invalid_resource() -> None:
     resource = {**druid.resource(), "spec": {"nodes": {"a": "text"}}}
     assert info.describe(resource)["groups"] == []

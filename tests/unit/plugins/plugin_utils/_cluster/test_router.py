@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The router is found by what the cluster says of it; what merely looks like it gets no credentials."""
+"""The router's Service is identified by the cluster's spec; a similar Service gets no credentials."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def service(name: str = "druid-c-routers", uid: str = UID, port: int = 8088, tar
         ),
     ],
 )
-def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
+def test_address_of_the_router(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
     assert address(resource, [live], prefers_tls, "") == url
 
 
@@ -64,7 +64,7 @@ def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
         (cluster(), {"metadata": {"name": "druid-c-routers", "labels": {"druid_cr": "c"}}, "spec": {}}),
         (cluster(), service("another-name")),
         (cluster(), service(target=1, port=1)),
-        # whatever listens at 9999 gets no credentials
+        # another server on port 9999 gets no credentials
         (cluster(), service(target=9999, port=8088)),
         (cluster(), service(target="metrics", port=80)),
         (cluster(services=[]), service()),
@@ -77,12 +77,12 @@ def test_finds(resource: Any, live: Any, prefers_tls: bool, url: str) -> None:
         "not of the group",
         "another port",
         "another target",
-        "a name",
+        "a named port",
         "no Service",
         "no router",
         "no TLS port",
     ],
 )
-def test_finds_nothing_else(resource: Any, live: Any) -> None:
+def test_other_services_are_not_used(resource: Any, live: Any) -> None:
     with pytest.raises(RouterNotFound, match=r"Druid c has no .* state endpoint\.url\.$"):
         address(resource, [live], prefers_tls=False, remedy="state endpoint.url")

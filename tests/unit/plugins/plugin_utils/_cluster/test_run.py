@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Passes are repeated until nothing is left to wait for, and not a moment longer."""
+"""Reconciles are repeated until the state is settled, and no longer."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 
-class Silent:
-    """A transport that nothing may be sent with."""
+class NoTransport:
+    """A transport that fails for each request."""
 
     def request(self, method: str, url: str, **_arguments: Any) -> Any:
         raise AssertionError((method, url))
 
 
-API = KubernetesApi("https://192.0.2.1", Silent())
+API = KubernetesApi("https://192.0.2.1", NoTransport())
 
 
 def found(reason: str) -> Report[Plan]:
@@ -44,8 +44,13 @@ def found(reason: str) -> Report[Plan]:
         "reason": reason,
         "message": f"{reason}.",
     }
-    is_wish = reason in (reasons.ALL_PODS_READY, reasons.PODS_NOT_READY, reasons.STOPPED, reasons.CHANGES_PENDING)
-    plan = Plan() if is_wish else Plan((), (Finding(reason, "m"),))
+    has_no_problem = reason in (
+        reasons.ALL_PODS_READY,
+        reasons.PODS_NOT_READY,
+        reasons.STOPPED,
+        reasons.CHANGES_PENDING,
+    )
+    plan = Plan() if has_no_problem else Plan((), (Finding(reason, "m"),))
     reporting = replace(
         REPORTING,
         completed=lambda _done, _check_mode: Completed(druid.resource(), plan),
@@ -58,27 +63,27 @@ def found(reason: str) -> Report[Plan]:
 
 
 WAITING, READY, STOPPED = reasons.PODS_NOT_READY, reasons.ALL_PODS_READY, reasons.STOPPED
-FAILED, HELD, REFUSED = reasons.APPLY_FAILED, reasons.REMOVAL_DEFERRED, reasons.REJECTED_BY_API_SERVER
-# (what each pass finds, the timeout, the pauses made with 2 s each, whether the time was over)
+FAILED, DEFERRED, REJECTED = reasons.APPLY_FAILED, reasons.REMOVAL_DEFERRED, reasons.REJECTED_BY_API_SERVER
+# (reason after each reconcile, timeout, pauses of up to 2 s, whether the wait timed out)
 WAITS: list[tuple[list[str], int, list[float], bool]] = [
     ([READY], 9, [], False),
     ([READY], 0, [], False),
     ([STOPPED], 9, [], False),
     ([reasons.CHANGES_PENDING], 9, [], False),
-    ([REFUSED], 9, [], False),
+    ([REJECTED], 9, [], False),
     ([WAITING, READY], 9, [2], False),
     ([WAITING, STOPPED], 9, [2], False),
     ([WAITING, WAITING, READY], 4, [2, 2], False),
     ([WAITING, FAILED, READY], 9, [2, 2], False),
-    ([FAILED, HELD, READY], 9, [2, 2], False),
-    ([WAITING, REFUSED], 9, [2], False),
+    ([FAILED, DEFERRED, READY], 9, [2, 2], False),
+    ([WAITING, REJECTED], 9, [2], False),
     ([WAITING], 0, [], True),
     ([WAITING, WAITING, WAITING], 3, [2, 1], True),
 ]
 
 
 class Time:
-    """A clock that moves only while somebody sleeps."""
+    """A clock that advances only during sleeps."""
 
     def __init__(self) -> None:
         self.moment = 100.0
@@ -90,31 +95,31 @@ class Time:
 
 
 @pytest.mark.parametrize(("reasons_found", "timeout", "pauses", "timed_out"), WAITS)
-def test_waits(reasons_found: list[str], timeout: int, pauses: list[float], timed_out: bool) -> None:
+def test_reconciles_until_settled(reasons_found: list[str], timeout: int, pauses: list[float], timed_out: bool) -> None:
     time = Time()
     clock = Clock(monotonic=lambda: time.moment, sleep=time.sleep)
     reconciles = iter([found(reason) for reason in reasons_found])
     kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
     spec = druid.resource()["spec"]
     request = Request("c", "ns", Options(), spec=spec, without_resource=True, wait=True, wait_timeout=timeout)
-    said: list[Any] = []
-    last = run(kind, API, request, said.append, clock)
+    progress: list[Any] = []
+    last = run(kind, API, request, progress.append, clock)
     assert next(reconciles, None) is None
     assert time.pauses == pauses
     assert (last.timed_out, last.plan) == (timed_out, found(reasons_found[-1]).plan)
-    # What has not changed is not said again.
+    # an unchanged state is not reported again
     changed = [
         reason for number, reason in enumerate(reasons_found) if number == 0 or reason != reasons_found[number - 1]
     ]
-    assert said == [f"0/1 pods ready. {reason}." for reason in changed]
+    assert progress == [f"0/1 pods ready. {reason}." for reason in changed]
 
 
 @pytest.mark.parametrize("options", [Options(), Options(check_mode=True)])
-def test_waits_only_if_asked_to_and_never_in_check_mode(options: Options) -> None:
+def test_waits_only_if_requested_and_never_in_check_mode(options: Options) -> None:
     reconciles = iter([found(WAITING)])
     kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
     wait = options.check_mode
     request = Request("c", "ns", options, spec=druid.resource()["spec"], without_resource=True, wait=wait)
-    said: list[str] = []
-    assert not run(kind, API, request, said.append, Clock(sleep=pytest.fail)).timed_out
-    assert said == []
+    progress: list[str] = []
+    assert not run(kind, API, request, progress.append, Clock(sleep=pytest.fail)).timed_out
+    assert progress == []

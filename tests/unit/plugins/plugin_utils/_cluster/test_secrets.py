@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No secret survives on any of the ways on which words leave."""
+"""Secrets are masked in every output: diff, plan, events, conditions and findings."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ OTHER = "another-one"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def holding(value: Any, secret: str) -> Manifest:
-    """Return an object that has the secret in it."""
+def with_value(value: Any, secret: str) -> Manifest:
+    """Return an object that contains the secret."""
     whole = with_secret(value, secret)
     metadata = {"name": "n", "namespace": "ns"}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": [whole]}}
 
 
 def steps(value: Any) -> list[Step]:
-    before, after = holding(value, SECRET), holding(value, OTHER)
+    before, after = with_value(value, SECRET), with_value(value, OTHER)
     return [
         Step("create", after),
         Step("update", after, None, stored(before), stored(after)),
@@ -55,20 +55,20 @@ def steps(value: Any) -> list[Step]:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_diff_and_lines(value: Any) -> None:
-    words = repr((plan_output.diff(Plan(tuple(steps(value)))), plan_output.lines(Plan(tuple(steps(value))))))
-    assert SECRET not in words
-    assert OTHER not in words
+    output = repr((plan_output.diff(Plan(tuple(steps(value)))), plan_output.lines(Plan(tuple(steps(value))))))
+    assert SECRET not in output
+    assert OTHER not in output
 
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
-    words = repr(events.done_texts([Result(step) for step in steps(value)]))
-    assert SECRET not in words
-    assert OTHER not in words
+    output = repr(events.done_texts([Result(step) for step in steps(value)]))
+    assert SECRET not in output
+    assert OTHER not in output
 
 
-class Silent:
-    """A transport that nothing may be sent with."""
+class NoTransport:
+    """A transport that fails for each request."""
 
     def request(self, method: str, url: str, **_arguments: Any) -> Any:
         raise AssertionError((method, url))
@@ -79,43 +79,45 @@ def test_conditions_and_findings(value: Any) -> None:
     resource = druid.resource()
     del resource["metadata"]["uid"]
     resource["spec"]["x"] = [with_secret(value, SECRET)]
-    observed = Observed().with_objects([holding(value, OTHER)])
+    observed = Observed().with_objects([with_value(value, OTHER)])
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
-    api = KubernetesApi("https://192.0.2.1", Silent(), warnings=[f"It warned of {SECRET}."])
-    told = report(REPORTING, api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
-    words = repr((told.status, told.plan, told.warnings, told.problems))
-    assert SECRET not in words
-    assert OTHER not in words
-    assert "********" in words
+    api = KubernetesApi("https://192.0.2.1", NoTransport(), warnings=[f"It warned of {SECRET}."])
+    reported = report(
+        REPORTING, api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW
+    )
+    output = repr((reported.status, reported.plan, reported.warnings, reported.problems))
+    assert SECRET not in output
+    assert OTHER not in output
+    assert "********" in output
 
 
-def test_what_a_reference_holds_is_told_nobody() -> None:
+def test_secrets_of_references_are_masked() -> None:
     resource = druid.resource()
     del resource["metadata"]["uid"]
-    held = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"any": base64.b64encode(SECRET.encode()).decode()}}
+    secret = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"any": base64.b64encode(SECRET.encode()).decode()}}
     common = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"x.properties": f"druid.zk.service.pwd={OTHER}"}}
-    references = {ReferenceKey("Secret", "ns", "s"): held, ReferenceKey("ConfigMap", "ns", "c"): common}
+    references = {ReferenceKey("Secret", "ns", "s"): secret, ReferenceKey("ConfigMap", "ns", "c"): common}
     observed = Observed(references={**references, ReferenceKey("ConfigMap", "ns", "gone"): None})
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
-    api = KubernetesApi("https://192.0.2.1", Silent())
-    told = report(
+    api = KubernetesApi("https://192.0.2.1", NoTransport())
+    reported = report(
         REPORTING,
         api,
         Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))),
         False,
         NOW,
     )
-    assert told.problems == (Finding("RejectedByAPIServer", f"Invalid value: '{MASK}', '{MASK}'"),)
+    assert reported.problems == (Finding("RejectedByAPIServer", f"Invalid value: '{MASK}', '{MASK}'"),)
 
 
-def test_what_is_told_of_a_secret_can_be_read_again_in_the_next_pass() -> None:
+def test_masked_message_is_stable_in_the_next_reconcile() -> None:
     resource = druid.resource()
     del resource["metadata"]["uid"]
     finding = Finding("SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it.")
-    for _pass in range(2):
-        made = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
-        told = report(REPORTING, KubernetesApi("https://192.0.2.1", Silent()), made, False, NOW)
-        assert told.problems == (finding,)
-        resource["status"] = told.status
+    for _reconcile in range(2):
+        reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
+        reported = report(REPORTING, KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
+        assert reported.problems == (finding,)
+        resource["status"] = reported.status

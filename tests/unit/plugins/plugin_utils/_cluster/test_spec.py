@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster is read by the merge vocabulary of the Go operator."""
+"""The fields of a group and of its cluster are merged as in the Go operator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 ABSENT = object()
 
 
-def given(name: str, node: Any, level: Any) -> Any:
+def group_with(name: str, node: Any, level: Any) -> Any:
     [group] = cluster({} if node is ABSENT else {name: node}, **({} if level is ABSENT else {name: level})).groups
     return group
 
@@ -41,19 +41,19 @@ def given(name: str, node: Any, level: Any) -> Any:
         ("", "x", ""),
     ],
 )
-def test_first_present_takes_what_is_stated_even_when_empty(node: Any, level: Any, expected: Any) -> None:
-    assert given("field", node, level).first_present("field") == expected
+def test_first_present_accepts_empty_values(node: Any, level: Any, expected: Any) -> None:
+    assert group_with("field", node, level).first_present("field") == expected
 
 
 @pytest.mark.parametrize(
     ("node", "level", "expected"),
     [(ABSENT, ABSENT, ""), (ABSENT, "x", "x"), (None, "x", "x"), ("", "x", "x"), ("y", "x", "y"), ("y", ABSENT, "y")],
 )
-def test_first_non_empty_passes_over_empty_text(node: Any, level: Any, expected: str) -> None:
-    assert given("field", node, level).first_non_empty("field") == expected
+def test_first_non_empty_skips_empty_strings(node: Any, level: Any, expected: str) -> None:
+    assert group_with("field", node, level).first_non_empty("field") == expected
 
 
-def test_first_non_empty_reads_the_clusters_value_under_its_own_name() -> None:
+def test_first_non_empty_with_another_name_in_the_cluster() -> None:
     [group] = cluster(serviceAccount="a").groups
     assert group.first_non_empty("serviceAccountName", "serviceAccount") == "a"
 
@@ -62,8 +62,8 @@ def test_first_non_empty_reads_the_clusters_value_under_its_own_name() -> None:
     ("node", "level", "expected"),
     [(ABSENT, ABSENT, []), ([2], ABSENT, [2]), ([2], [1], [1, 2]), ([1], [1], [1, 1]), (None, [1], [1])],
 )
-def test_concatenates_the_clusters_list_and_the_groups(node: Any, level: Any, expected: list[int]) -> None:
-    assert given("field", node, level).concatenated("field") == expected
+def test_list_of_the_group_is_appended_to_that_of_the_cluster(node: Any, level: Any, expected: list[int]) -> None:
+    assert group_with("field", node, level).concatenated("field") == expected
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_concatenates_the_clusters_list_and_the_groups(node: Any, level: Any, ex
         (None, {"a": 2}, {"a": 2}),
     ],
 )
-def test_merges_with_the_groups_keys_winning(node: Any, level: Any, expected: dict[str, int]) -> None:
-    assert given("field", node, level).merged("field") == expected
+def test_keys_of_the_group_take_precedence(node: Any, level: Any, expected: dict[str, int]) -> None:
+    assert group_with("field", node, level).merged("field") == expected
 
 
 @pytest.mark.parametrize(
-    ("stated", "expected"), [({}, "/druid.sh"), ({"startScript": ""}, ""), ({"startScript": "/x"}, "/x")]
+    ("specified", "expected"), [({}, "/druid.sh"), ({"startScript": ""}, ""), ({"startScript": "/x"}, "/x")]
 )
-def test_knows_what_the_api_server_fills_in(stated: dict[str, str], expected: str) -> None:
-    assert cluster(None, **stated).get("startScript") == expected
+def test_default_of_the_api_server(specified: dict[str, str], expected: str) -> None:
+    assert cluster(None, **specified).get("startScript") == expected
 
 
-def test_orders_groups_as_they_are_rolled_out() -> None:
+def test_groups_are_in_the_order_of_the_rollout() -> None:
     types = {
         "z": "coordinator",
         "a": "overlord",
@@ -106,7 +106,7 @@ def test_orders_groups_as_they_are_rolled_out() -> None:
 @pytest.mark.parametrize(
     ("kind", "workload"), [("Deployment", "Deployment"), ("StatefulSet", "StatefulSet"), ("deployment", "StatefulSet")]
 )
-def test_everything_but_a_deployment_is_a_stateful_set(kind: str, workload: str) -> None:
+def test_every_kind_except_deployment_is_a_stateful_set(kind: str, workload: str) -> None:
     [group] = cluster({"kind": kind}).groups
     assert group.kind == workload
 
@@ -122,7 +122,7 @@ def test_everything_but_a_deployment_is_a_stateful_set(kind: str, workload: str)
         ({"replicas": 3, "hpAutoscaler": {}}, {"stopped": True}, 0, False),
     ],
 )
-def test_counts_pods(node: dict[str, Any], spec: dict[str, Any], replicas: int, autoscaled: bool) -> None:
+def test_replicas(node: dict[str, Any], spec: dict[str, Any], replicas: int, autoscaled: bool) -> None:
     [group] = cluster(node, **spec).groups
     assert (group.replicas, group.autoscaled) == (replicas, autoscaled)
 
@@ -141,26 +141,26 @@ KEYS = (
 )
 
 
-def test_names_what_a_resource_refers_to() -> None:
+def test_references_of_a_resource() -> None:
     assert cluster_references(resource(extraCommonConfig=REFERENCES)) == KEYS
     assert cluster_references(resource()) == ()
 
 
-def test_tells_which_references_are_missing() -> None:
+def test_missing_references() -> None:
     found: dict[ReferenceKey, Any] = {KEYS[0]: {"data": {}}, KEYS[1]: None, KEYS[2]: {}}
-    read = Cluster.from_resource(resource(extraCommonConfig=[*REFERENCES, REFERENCES[3]]), found)
-    assert missing_keys(read) == (KEYS[1], KEYS[3])
+    parsed = Cluster.from_resource(resource(extraCommonConfig=[*REFERENCES, REFERENCES[3]]), found)
+    assert missing_keys(parsed) == (KEYS[1], KEYS[3])
 
 
-def test_a_cluster_without_resource_has_no_identity() -> None:
-    described = resource()
-    del described["metadata"]["uid"], described["metadata"]["generation"]
-    read = Cluster.from_resource(described)
-    assert (read.uid, read.generation, read.annotations) == (None, None, {})
+def test_cluster_without_resource_has_no_uid() -> None:
+    source = resource()
+    del source["metadata"]["uid"], source["metadata"]["generation"]
+    parsed = Cluster.from_resource(source)
+    assert (parsed.uid, parsed.generation, parsed.annotations) == (None, None, {})
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_reading_does_not_change_the_resource(name: str) -> None:
+def test_parsing_does_not_change_the_resource(name: str) -> None:
     before = recording.resource(name)
     after = copy.deepcopy(before)
     assert len(Cluster.from_resource(after).groups) == len(before["spec"]["nodes"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status tells a person what is awaited, and keeps the Go operator's fields true."""
+"""The conditions of the status, and the fields that the Go operator also writes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Manifest = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 EARLIER = "2025-12-31T00:00:00Z"
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.", None)
-SECOND = Finding(reasons.NAME_CONFLICT, "It is taken.", "brokers")
-ELSEWHERE = Finding(reasons.NAME_CONFLICT, "It is taken.", "routers")
+SECOND = Finding(reasons.NAME_CONFLICT, "The name exists.", "brokers")
+OTHER_GROUP = Finding(reasons.NAME_CONFLICT, "The name exists.", "routers")
 DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
-PAUSED = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
-IGNORED = Finding(reasons.IGNORED, "Look away.", is_problem=False)
+PAUSED = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False)
+IGNORED = Finding(reasons.IGNORED, "Ignored by the user.", is_problem=False)
 WAITING_CHANGES = Finding(reasons.CHANGES_PENDING, "Paused. 1 pending change.", is_problem=False)
-CONFLICT = Finding(reasons.CONFLICTING_OPERATOR, "Somebody else writes, too.")
+CONFLICT = Finding(reasons.CONFLICTING_OPERATOR, "Another operator is running.")
 
 
 def running(cluster: Cluster, **status: Any) -> Observed:
-    """Return what is observed when all pods of the only group run."""
+    """Return the observed state if all pods of the only group are running."""
     observed = converged(render(cluster))
     [live] = observed.of_kind("StatefulSet")
     pods = live["spec"]["replicas"]
@@ -50,16 +50,16 @@ def pod(reason: str = "CrashLoopBackOff") -> Manifest:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [container]}}
 
 
-def unplaced(ordinal: int) -> Manifest:
-    """Return a pod that no machine has room for, as kube-scheduler 1.34 marks it."""
-    words = "0/3 nodes are available: 3 Insufficient cpu."
-    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": words}
+def unschedulable(ordinal: int) -> Manifest:
+    """Return an unschedulable pod, with the condition of kube-scheduler 1.34."""
+    text = "0/3 nodes are available: 3 Insufficient cpu."
+    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": text}
     metadata = {**pod()["metadata"], "name": f"druid-c-brokers-{ordinal}"}
     return {**pod(), "metadata": metadata, "status": {"phase": "Pending", "conditions": [scheduled]}}
 
 
 def unready_pods(cluster: Cluster, *names: str) -> Observed:
-    """Return what is observed when pods of the only group are not ready, while another one is."""
+    """Return the observed state if these pods of the only group are not ready, and another one is."""
     states = {**dict.fromkeys(names, "False"), "druid-c-brokers-0": "True"}
     pods = [
         {**pod(), "metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": state}]}}
@@ -83,72 +83,72 @@ def conditions(document: Manifest) -> dict[str, tuple[str, str]]:
 
 
 READY = ("True", reasons.ALL_PODS_READY)
-STILL = ("False", reasons.UP_TO_DATE)
-FINE = ("False", reasons.AS_EXPECTED)
+IDLE = ("False", reasons.UP_TO_DATE)
+HEALTHY = ("False", reasons.AS_EXPECTED)
 ACTIVE = ("False", reasons.NOT_PAUSED)
-MOVING = ("True", reasons.ROLLING_OUT)
+ROLLING = ("True", reasons.ROLLING_OUT)
 WAITING = ("False", reasons.PODS_NOT_READY)
 CHANGES = ("False", reasons.CHANGES_PENDING)
 INVALID = reasons.INVALID_SPEC
-HELD = ("False", INVALID)
-TAKEN = ("False", reasons.NAME_CONFLICT)
+BLOCKED = ("False", INVALID)
+EXISTS = ("False", reasons.NAME_CONFLICT)
 STOPPED = druid.cluster(stopped=True)
 TWO = druid.cluster({"replicas": 2})
 SCALED = druid.cluster({"replicas": 3})
-AWAITED = Finding(reasons.WAITING_FOR_DRUID, "It waits.", is_problem=False)
-LATER = ("False", reasons.WAITING_FOR_DRUID)
-Told = tuple[str, str]
+DRUID_WAIT = Finding(reasons.WAITING_FOR_DRUID, "It waits.", is_problem=False)
+PENDING = ("False", reasons.WAITING_FOR_DRUID)
+Condition = tuple[str, str]
 
-# (what, status, Ready, Progressing, Degraded, Paused, the Go operator's type, the Go operator's node)
-TABLE: list[tuple[str, Manifest, Told, Told, Told, Told, str, str]] = [
-    ("all well", of(), READY, STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
-    ("nothing there", of(Observed()), WAITING, MOVING, FINE, ACTIVE, "DruidNodeRollingUpdate", "All"),
-    ("not ready", of(running(druid.cluster(), readyReplicas=0)), WAITING, STILL, FINE, ACTIVE,
+# (id, status, Ready, Progressing, Degraded, Paused, type of the Go operator, node of the Go operator)
+TABLE: list[tuple[str, Manifest, Condition, Condition, Condition, Condition, str, str]] = [
+    ("all ready", of(), READY, IDLE, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
+    ("no objects", of(Observed()), WAITING, ROLLING, HEALTHY, ACTIVE, "DruidNodeRollingUpdate", "All"),
+    ("not ready", of(running(druid.cluster(), readyReplicas=0)), WAITING, IDLE, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
-    ("not observed", of(running(druid.cluster(), observedGeneration=0)), WAITING, MOVING, FINE, ACTIVE,
+    ("not observed", of(running(druid.cluster(), observedGeneration=0)), WAITING, ROLLING, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
-    ("a pod not ready", of(unready_pods(druid.cluster(), "druid-c-brokers-2", "druid-c-brokers-1")), WAITING, STILL,
-     FINE, ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-1"),
-    ("a problem", of(None, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
+    ("a pod not ready", of(unready_pods(druid.cluster(), "druid-c-brokers-2", "druid-c-brokers-1")), WAITING, IDLE,
+     HEALTHY, ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-1"),
+    ("a problem", of(None, PROBLEM), ("False", INVALID), BLOCKED, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
-    ("two problems", of(None, PROBLEM, SECOND), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
+    ("two problems", of(None, PROBLEM, SECOND), ("False", INVALID), BLOCKED, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
-    ("a problem, nothing there", of(Observed(), PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
+    ("a problem, no objects", of(Observed(), PROBLEM), ("False", INVALID), BLOCKED, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
-    ("a problem, more pods wanted", of(running(druid.cluster()), SECOND, cluster=SCALED), TAKEN, TAKEN,
+    ("a problem, more pods desired", of(running(druid.cluster()), SECOND, cluster=SCALED), EXISTS, EXISTS,
      ("True", reasons.NAME_CONFLICT), ACTIVE, "DruidNodeErrorState", "All"),
-    ("a problem of another group", of(Observed(), ELSEWHERE), TAKEN, MOVING, ("True", reasons.NAME_CONFLICT), ACTIVE,
-     "DruidNodeErrorState", "All"),
-    ("a problem, moving", of(running(druid.cluster(), observedGeneration=0), PROBLEM), ("False", INVALID), MOVING,
+    ("a problem of another group", of(Observed(), OTHER_GROUP), EXISTS, ROLLING, ("True", reasons.NAME_CONFLICT),
+     ACTIVE, "DruidNodeErrorState", "All"),
+    ("a problem, progressing", of(running(druid.cluster(), observedGeneration=0), PROBLEM), ("False", INVALID), ROLLING,
      ("True", INVALID), ACTIVE, "DruidNodeErrorState", "All"),
-    ("deleting", of(None, DELETING), ("False", reasons.DELETING), ("True", reasons.DELETING), FINE, ACTIVE,
+    ("deleting", of(None, DELETING), ("False", reasons.DELETING), ("True", reasons.DELETING), HEALTHY, ACTIVE,
      "DruidClusterReady", "All"),
-    ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
+    ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), BLOCKED, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
-    ("paused", of(None, PAUSED), READY, STILL, FINE, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
-    ("ignored, not ready", of(running(druid.cluster(), readyReplicas=0), IGNORED), WAITING, STILL, FINE,
+    ("paused", of(None, PAUSED), READY, IDLE, HEALTHY, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
+    ("ignored, not ready", of(running(druid.cluster(), readyReplicas=0), IGNORED), WAITING, IDLE, HEALTHY,
      ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
-    ("ignored, moving", of(running(druid.cluster(), observedGeneration=0), IGNORED, WAITING_CHANGES), WAITING, MOVING,
-     FINE, ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
+    ("ignored, progressing", of(running(druid.cluster(), observedGeneration=0), IGNORED, WAITING_CHANGES), WAITING,
+     ROLLING, HEALTHY, ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
     ("paused with changes", of(running(druid.cluster()), PAUSED, WAITING_CHANGES, cluster=SCALED), CHANGES, CHANGES,
-     FINE, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
-    ("paused with nothing there", of(Observed(), PAUSED, WAITING_CHANGES), CHANGES, CHANGES, FINE,
+     HEALTHY, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
+    ("paused without objects", of(Observed(), PAUSED, WAITING_CHANGES), CHANGES, CHANGES, HEALTHY,
      ("True", reasons.PAUSED), "DruidClusterReady", "All"),
-    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), STILL, FINE, ACTIVE, "DruidClusterReady", "All"),
-    ("stopping", of(running(druid.cluster()), cluster=STOPPED), WAITING, MOVING, FINE, ACTIVE,
+    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), IDLE, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
+    ("stopping", of(running(druid.cluster()), cluster=STOPPED), WAITING, ROLLING, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
-    ("waiting for Druid", of(None, AWAITED), READY, LATER, FINE, ACTIVE, "DruidClusterReady", "All"),
-    ("waiting for Druid, a problem", of(None, AWAITED, PROBLEM), ("False", INVALID), HELD, ("True", INVALID), ACTIVE,
-     "DruidNodeErrorState", "All"),
-    ("waiting for Druid, moving", of(Observed(), AWAITED), WAITING, MOVING, FINE, ACTIVE, "DruidNodeRollingUpdate",
-     "All"),
-    ("pods that fail", of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])), WAITING, STILL,
+    ("waiting for Druid", of(None, DRUID_WAIT), READY, PENDING, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
+    ("waiting for Druid, a problem", of(None, DRUID_WAIT, PROBLEM), ("False", INVALID), BLOCKED, ("True", INVALID),
+     ACTIVE, "DruidNodeErrorState", "All"),
+    ("waiting for Druid, progressing", of(Observed(), DRUID_WAIT), WAITING, ROLLING, HEALTHY, ACTIVE,
+     "DruidNodeRollingUpdate", "All"),
+    ("failing pods", of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])), WAITING, IDLE,
      ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "druid-c-brokers-0"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
-def test_conditions(row: tuple[str, Manifest, Told, Told, Told, Told, str, str]) -> None:
+def test_conditions(row: tuple[str, Manifest, Condition, Condition, Condition, Condition, str, str]) -> None:
     _what, document, ready, progressing, degraded, paused, kind, node = row
     assert conditions(document) == {
         "Ready": ready,
@@ -178,17 +178,17 @@ MESSAGES = [
         "Waiting for brokers 0/1 (pod druid-c-brokers-0, container m: CrashLoopBackOff).",
     ),
     (
-        of(running(TWO, readyReplicas=0).with_objects([unplaced(1), unplaced(0)]), cluster=TWO),
+        of(running(TWO, readyReplicas=0).with_objects([unschedulable(1), unschedulable(0)]), cluster=TWO),
         "Ready",
         "Waiting for brokers 0/2 (pod druid-c-brokers-0: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.).",
     ),
-    (of(running(druid.cluster()).with_objects([unplaced(0)])), "Degraded", "No problems."),
+    (of(running(druid.cluster()).with_objects([unschedulable(0)])), "Degraded", "No problems."),
     (of(running(SCALED)), "Ready", "Waiting for brokers 3/1 (too many)."),
     (of(Observed()), "Progressing", "Pods are being changed in brokers."),
-    (of(Observed(), AWAITED), "Progressing", "Pods are being changed in brokers. It waits."),
-    (of(None, AWAITED), "Progressing", "It waits."),
-    (of(None, PROBLEM, SECOND), "Degraded", "It cannot be. | It is taken."),
-    (of(None, PAUSED), "Paused", "Hands off."),
+    (of(Observed(), DRUID_WAIT), "Progressing", "Pods are being changed in brokers. It waits."),
+    (of(None, DRUID_WAIT), "Progressing", "It waits."),
+    (of(None, PROBLEM, SECOND), "Degraded", "It cannot be. | The name exists."),
+    (of(None, PAUSED), "Paused", "Paused by the user."),
     (of(None, PAUSED, WAITING_CHANGES), "Ready", "Paused. 1 pending change."),
     (
         of(None, PROBLEM),
@@ -208,7 +208,7 @@ def test_messages(document: Manifest, kind: str, text: str) -> None:
     assert message(document, kind) == text
 
 
-def test_messages_are_bounded() -> None:
+def test_messages_have_a_maximum_length() -> None:
     problems = [Finding(reasons.REJECTED_BY_API_SERVER, f"{index} " + "x" * 3000, "brokers") for index in range(100)]
     document = of(None, *problems)
     assert all(len(each["message"]) <= 4096 for each in document["conditions"])
@@ -216,7 +216,7 @@ def test_messages_are_bounded() -> None:
     assert message(short, "Degraded") == "m0 | m1 | m2 | m3 | m4 | and 3 more"
 
 
-def test_times_and_generation() -> None:
+def test_transition_times_and_generation() -> None:
     previous = of(None, PROBLEM)
     for each in previous["conditions"]:
         each["lastTransitionTime"] = EARLIER
@@ -231,13 +231,13 @@ def test_times_and_generation() -> None:
     assert {each["observedGeneration"] for each in after["conditions"]} == {after["observedGeneration"]} == {1}
 
 
-def test_nothing_changes_when_nothing_has_changed() -> None:
+def test_unchanged_state_does_not_change_the_status() -> None:
     first = of(Observed(), PROBLEM)
     later = datetime(2027, 1, 1, tzinfo=UTC)
     assert status(druid.cluster(), Observed(), [PROBLEM], first, later) == first
 
 
-def test_keeps_what_others_say_and_drops_what_is_no_longer_true() -> None:
+def test_foreign_fields_are_kept_and_outdated_fields_are_removed() -> None:
     previous = of(None, PROBLEM) | {"foreign": {"a": 1}, "ingress": ["gone"], "druidNodeStatus": {"stale": True}}
     document = of(previous=previous)
     assert document["foreign"] == {"a": 1}
@@ -246,7 +246,7 @@ def test_keeps_what_others_say_and_drops_what_is_no_longer_true() -> None:
     assert "stale" not in document["druidNodeStatus"]
 
 
-def test_lists_the_names_that_the_go_operator_lists() -> None:
+def test_names_of_objects_as_in_the_go_operator() -> None:
     document = of(running(druid.cluster()).with_objects([pod()]))
     assert document["statefulSets"] == ["druid-c-brokers"]
     assert document["configMaps"] == ["c-druid-common-config", "druid-c-brokers-config"]
@@ -270,20 +270,20 @@ def test_version(image: str, version: str) -> None:
     assert of(cluster=druid.cluster(image=image))["version"] == version
 
 
-def test_versions_of_groups_that_differ() -> None:
+def test_different_versions_of_groups() -> None:
     nodes = {name: {**druid.NODE, "image": f"apache/druid:{name}"} for name in ("b", "a")}
     cluster = druid.cluster(nodes=nodes)
     assert of(converged(render(cluster)), cluster=cluster)["version"] == "a, b"
 
 
-def test_version_is_what_runs() -> None:
-    beside = {"containerName": "beside", "image": "example.com/beside:1", "command": ["true"]}
-    before, after = (druid.cluster(image=f"apache/druid:{tag}", additionalContainer=[beside]) for tag in ("36", "37"))
+def test_version_of_the_running_pods() -> None:
+    sidecar = {"containerName": "sidecar", "image": "example.com/sidecar:1", "command": ["true"]}
+    before, after = (druid.cluster(image=f"apache/druid:{tag}", additionalContainer=[sidecar]) for tag in ("36", "37"))
     assert of(running(before), PROBLEM, cluster=after)["version"] == "36"
     assert "version" not in of(Observed(), cluster=after)
 
 
-def test_leaves_its_fields_to_the_go_operator_while_it_writes() -> None:
+def test_fields_of_a_running_go_operator_are_kept() -> None:
     theirs = {"druidNodeStatus": {"druidNode": "a-pod"}, "pods": ["a-pod"]}
     document = of(running(druid.cluster()), CONFLICT, previous=theirs)
     assert {field: document[field] for field in theirs} == theirs
@@ -291,21 +291,21 @@ def test_leaves_its_fields_to_the_go_operator_while_it_writes() -> None:
     assert conditions(document)["Ready"] == ("False", reasons.CONFLICTING_OPERATOR)
 
 
-def test_a_cluster_without_groups_is_not_stopped() -> None:
+def test_cluster_without_groups_is_not_stopped() -> None:
     assert conditions(of(Observed(), cluster=druid.cluster(nodes={})))["Ready"] == READY
 
 
-def test_says_that_it_could_not_be_read() -> None:
+def test_failed_read_is_reported() -> None:
     previous = of()
-    told = {each["type"]: each for each in observe_failure("Cannot list.", previous, 2, NOW)}
-    assert (told["Ready"]["status"], told["Ready"]["reason"]) == ("False", reasons.OBSERVE_FAILED)
-    assert (told["Degraded"]["status"], told["Degraded"]["message"]) == ("True", "Cannot list.")
-    assert told["Paused"] == next(each for each in previous["conditions"] if each["type"] == "Paused")
+    reported = {each["type"]: each for each in observe_failure("Cannot list.", previous, 2, NOW)}
+    assert (reported["Ready"]["status"], reported["Ready"]["reason"]) == ("False", reasons.OBSERVE_FAILED)
+    assert (reported["Degraded"]["status"], reported["Degraded"]["message"]) == ("True", "Cannot list.")
+    assert reported["Paused"] == next(each for each in previous["conditions"] if each["type"] == "Paused")
     assert len(observe_failure("Cannot list.", {}, 2, NOW)) == 2
 
 
 @pytest.mark.parametrize(
-    ("before", "made", "after"),
+    ("before", "normalized", "after"),
     [
         ({}, None, None),
         ({"overlord": "x"}, None, {"overlord": "x"}),
@@ -313,8 +313,8 @@ def test_says_that_it_could_not_be_read() -> None:
         ({"overlord": "x"}, {}, None),
     ],
 )
-def test_remembers_what_druid_has_made_until_it_is_written_again(
-    before: dict[str, str], made: dict[str, str] | None, after: dict[str, str] | None
+def test_normalized_digests_are_kept_until_they_are_replaced(
+    before: dict[str, str], normalized: dict[str, str] | None, after: dict[str, str] | None
 ) -> None:
     previous = {"dynamicConfig": before} if before else {}
-    assert status(druid.cluster(), Observed(), [], previous, NOW, made).get("dynamicConfig") == after
+    assert status(druid.cluster(), Observed(), [], previous, NOW, normalized).get("dynamicConfig") == after

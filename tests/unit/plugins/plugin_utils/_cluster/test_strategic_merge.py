@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An overlay merges as Kubernetes does."""
+"""podTemplate is merged as a strategic merge patch of Kubernetes."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from hypothesis import strategies as st
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("adds", {"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
     ("replaces", {"a": 1}, {"a": 2}, {"a": 2}),
-    ("goes deep", {"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"a": {"b": 1, "c": 3}}),
-    ("leaves alone", {"a": 1, "b": 2}, {"a": None}, {"a": 1, "b": 2}),
-    ("leaves alone deep down", {"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"b": 1, "c": 2}}),
-    ("states nothing that is not there", {}, {"a": {"b": None}}, {"a": {}}),
+    ("merges nested mappings", {"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"a": {"b": 1, "c": 3}}),
+    ("ignores null", {"a": 1, "b": 2}, {"a": None}, {"a": 1, "b": 2}),
+    ("ignores nested null", {"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"b": 1, "c": 2}}),
+    ("ignores null of a missing field", {}, {"a": {"b": None}}, {"a": {}}),
     ("replaces another type", {"a": [1]}, {"a": {"b": 1}}, {"a": {"b": 1}}),
     ("replaces plain lists", {"command": ["a", "b"]}, {"command": ["c"]}, {"command": ["c"]}),
     ("empties plain lists", {"tolerations": [{"key": "a"}]}, {"tolerations": []}, {"tolerations": []}),
     (
-        "finds by name",
+        "merges elements by name",
         {"containers": [{"name": "a", "image": "i"}, {"name": "b"}]},
         {"containers": [{"name": "b", "image": "j"}, {"name": "c"}]},
         {"containers": [{"name": "a", "image": "i"}, {"name": "b", "image": "j"}, {"name": "c"}]},
     ),
-    ("keeps named things", {"env": [{"name": "A"}]}, {"env": []}, {"env": [{"name": "A"}]}),
+    ("keeps elements with a merge key", {"env": [{"name": "A"}]}, {"env": []}, {"env": [{"name": "A"}]}),
     (
-        "lets the last of two win",
+        "merges with the last duplicate",
         {"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]},
         {"env": [{"name": "A", "value": "3"}]},
         {"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "3"}]},
     ),
     (
-        "finds mounts by path",
+        "merges mounts by path",
         {"volumeMounts": [{"name": "v", "mountPath": "/a"}]},
         {"volumeMounts": [{"name": "w", "mountPath": "/a"}, {"name": "v", "mountPath": "/b"}]},
         {"volumeMounts": [{"name": "w", "mountPath": "/a"}, {"name": "v", "mountPath": "/b"}]},
     ),
     (
-        "finds ports by number and protocol",
+        "merges ports by number and protocol",
         {"ports": [{"name": "a", "containerPort": 1}]},
         {"ports": [{"name": "b", "containerPort": 1, "protocol": "TCP"}, {"containerPort": 1, "protocol": "UDP"}]},
         {
@@ -55,13 +55,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        "finds host aliases by address",
+        "merges host aliases by address",
         {"hostAliases": [{"ip": "192.0.2.1", "hostnames": ["a"]}]},
         {"hostAliases": [{"ip": "192.0.2.1", "hostnames": ["b"]}]},
         {"hostAliases": [{"ip": "192.0.2.1", "hostnames": ["b"]}]},
     ),
     (
-        "finds spread constraints by both of their keys",
+        "merges spread constraints by both keys",
         {"topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}]},
         {
             "topologySpreadConstraints": [
@@ -83,25 +83,25 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "hostPath": {"path": "/x"}}]},
     ),
     (
-        "goes deep where a volume keeps its source",
+        "merges the same source of a volume",
         {"volumes": [{"name": "a", "emptyDir": {"sizeLimit": "1Gi"}}]},
         {"volumes": [{"name": "a", "emptyDir": {"medium": "Memory"}}]},
         {"volumes": [{"name": "a", "emptyDir": {"sizeLimit": "1Gi", "medium": "Memory"}}]},
     ),
     (
-        "takes null for no source of a volume",
+        "ignores a null source of a volume",
         {"volumes": [{"name": "a", "emptyDir": {}}]},
         {"volumes": [{"name": "a", "emptyDir": None, "hostPath": {"path": "/x"}}]},
         {"volumes": [{"name": "a", "hostPath": {"path": "/x"}}]},
     ),
     (
-        "leaves a volume that is only named",
+        "keeps a volume without a new source",
         {"volumes": [{"name": "a", "emptyDir": {}}]},
         {"volumes": [{"name": "a"}]},
         {"volumes": [{"name": "a", "emptyDir": {}}]},
     ),
     (
-        "leaves a volume of which nothing is stated",
+        "keeps a volume with a null source",
         {"volumes": [{"name": "a", "emptyDir": {}}]},
         {"volumes": [{"name": "a", "hostPath": None}]},
         {"volumes": [{"name": "a", "emptyDir": {}}]},
@@ -113,7 +113,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "c"}]},
     ),
     (
-        "keeps what is not stated of a container",
+        "keeps other fields of a container",
         {"containers": [{"name": "a", "image": "i", "command": ["c"]}]},
         {"containers": [{"name": "a", "image": "j"}]},
         {"containers": [{"name": "a", "image": "j", "command": ["c"]}]},
@@ -123,7 +123,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("base", "change", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_lays_a_change_over(base: dict[str, Any], change: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_merge(base: dict[str, Any], change: dict[str, Any], expected: dict[str, Any]) -> None:
     assert strategic_merge(base, change) == expected
 
 
@@ -142,7 +142,7 @@ def test_lays_a_change_over(base: dict[str, Any], change: dict[str, Any], expect
         ("tolerations", {"key": "a"}, None),
     ],
 )
-def test_knows_the_merge_keys(field: str, item: Any, key: tuple[Any, ...] | None) -> None:
+def test_merge_keys(field: str, item: Any, key: tuple[Any, ...] | None) -> None:
     assert merge_key(field, item) == key
 
 
@@ -164,18 +164,18 @@ templates = st.dictionaries(st.sampled_from(["a", "env", "containers", "command"
 
 
 @given(templates)
-def test_nothing_changes_nothing(base: dict[str, Any]) -> None:
+def test_empty_patch_changes_nothing(base: dict[str, Any]) -> None:
     assert strategic_merge(base, {}) == base
 
 
 @given(templates, templates)
-def test_laying_it_over_again_changes_nothing(base: dict[str, Any], change: dict[str, Any]) -> None:
+def test_merge_is_idempotent(base: dict[str, Any], change: dict[str, Any]) -> None:
     once = strategic_merge(base, change)
     assert strategic_merge(once, change) == once
 
 
 @given(templates, templates)
-def test_alters_neither(base: dict[str, Any], change: dict[str, Any]) -> None:
+def test_arguments_are_not_changed(base: dict[str, Any], change: dict[str, Any]) -> None:
     before = copy.deepcopy((base, change))
     strategic_merge(base, change)
     assert (base, change) == before

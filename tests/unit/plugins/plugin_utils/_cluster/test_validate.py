@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is wrong is said with field, value and remedy; what runs today stays valid."""
+"""A problem names field, value and fix; existing clusters remain valid."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def problems(cluster: Cluster) -> tuple[Problem, ...]:
     return validate(cluster, render(cluster))
 
 
-# Name, node fields, cluster fields, then the fields and values that are complained about.
-BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] = [
-    ("no image", {}, {"image": ""}, [("spec.image", None)]),
+# (id, node fields, cluster fields, fields and values of the problems)
+INVALID: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] = [
+    ("missing image", {}, {"image": ""}, [("spec.image", None)]),
     ("node type", {"nodeType": "brocker"}, {}, [(f"{HERE}.nodeType", "brocker")]),
     ("kind", {"kind": "DaemonSet"}, {}, [(f"{HERE}.kind", "DaemonSet")]),
     ("kind in lower case", {"kind": "deployment"}, {}, [(f"{HERE}.kind", "deployment")]),
@@ -44,7 +44,7 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         [(f"{HERE}.volumeClaimTemplates", [CLAIM["metadata"]["name"]])],
     ),
     ("label", {"podLabels": {"a": "b c"}}, {}, [(f"{HERE}.podLabels[a]", "b c")]),
-    ("label with line end", {"podLabels": {"a": "b\n"}}, {}, [(f"{HERE}.podLabels[a]", "b\n")]),
+    ("label with a newline", {"podLabels": {"a": "b\n"}}, {}, [(f"{HERE}.podLabels[a]", "b\n")]),
     ("long label", {}, {"podLabels": {"a": "b" * 64}}, [("spec.podLabels[a]", "b" * 64)]),
     ("label key", {"podLabels": {"a b": "c"}}, {}, [(f"{HERE}.podLabels", "a b")]),
     ("long label key", {"podLabels": {"a" * 64: "c"}}, {}, [(f"{HERE}.podLabels", "a" * 64)]),
@@ -61,19 +61,19 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         [("spec.additionalContainer", "druid-c-brokers")],
     ),
     (
-        "init container as one of the overlay",
+        "init container of podTemplate named as the main one",
         {"podTemplate": {"spec": {"initContainers": [{"name": "druid-c-brokers"}]}}},
         {},
         [(f"{HERE}.podTemplate.spec", "druid-c-brokers")],
     ),
     (
-        "container of the overlay without a name",
+        "container of podTemplate without a name",
         {"podTemplate": {"spec": {"containers": [{"image": "x"}]}}},
         {},
         [(f"{HERE}.podTemplate.spec.containers[0].name", None)],
     ),
     (
-        "overlay on a fixed label",
+        "fixed label in podTemplate",
         {"podTemplate": {"metadata": {"labels": {"app": "x", "component": None, "mine": "ok"}}}},
         {},
         [(f"{HERE}.podTemplate.metadata.labels[app]", "x")],
@@ -85,7 +85,7 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         [(f"{HERE}.services[1].metadata.name", "brokers")],
     ),
     (
-        "service with two",
+        "service with two placeholders",
         {},
         {"services": [{"metadata": {"name": "%s-%s"}}]},
         [("spec.services[0].metadata.name", "%s-%s")],
@@ -108,7 +108,7 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         {"services": [{"metadata": {"name": "%s-" + "x" * 60}}]},
         [("spec.services[0].metadata.name", "druid-c-brokers-" + "x" * 60)],
     ),
-    ("one service name twice", {"services": [{}, {}]}, {}, [(HERE, "druid-c-brokers")]),
+    ("duplicate service name", {"services": [{}, {}]}, {}, [(HERE, "druid-c-brokers")]),
     (
         "quantities",
         {
@@ -127,52 +127,57 @@ BROKEN: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]] 
         ],
     ),
     ("extension", {}, {"zookeeper": {"type": "managed", "spec": {}}}, [("spec.zookeeper.type", "managed")]),
-    ("secret from elsewhere", {}, {"extraCommonConfig": [SECRET]}, [("spec.extraCommonConfig", "other")]),
+    ("secret of another namespace", {}, {"extraCommonConfig": [SECRET]}, [("spec.extraCommonConfig", "other")]),
     (
-        "too much in common",
+        "too large common configuration",
         {},
         {"common.runtime.properties": "\u2603" * 349526},
         [("spec.common.runtime.properties", 1048578)],
     ),
-    ("too much in a group", {"runtime.properties": "x" * 1048576}, {}, [(f"{HERE}.runtime.properties", 1048593)]),
+    (
+        "too large configuration of a group",
+        {"runtime.properties": "x" * 1048576},
+        {},
+        [(f"{HERE}.runtime.properties", 1048593)],
+    ),
 ]
 
-SOUND: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+VALID: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("image of the group", {"image": "i"}, {"image": ""}),
     ("kind in another spelling", {"kind": "statefulset"}, {}),
     ("claim of the default class", {"volumeClaimTemplates": [CLAIM]}, {}),
-    ("own port listed", {"ports": [{"containerPort": 8082}]}, {}),
+    ("port of the process in ports", {"ports": [{"containerPort": 8082}]}, {}),
     ("longest label", {"podLabels": {"example.com/" + "a" * 63: "b" * 63, "empty": ""}}, {}),
     ("quantities", {"resources": {"requests": {"cpu": 1, "memory": "1.5Gi", "x": "1e3", "y": ".5", "z": 0.5}}}, {}),
-    ("as much as fits", {}, {"common.runtime.properties": "x" * 1048576}),
+    ("largest common configuration", {}, {"common.runtime.properties": "x" * 1048576}),
     ("autoscaler", {"hpAutoscaler": {"scaleTargetRef": TARGET}}, {}),
-    ("autoscaler of nothing", {"hpAutoscaler": {}}, {}),
+    ("autoscaler without a target", {"hpAutoscaler": {}}, {}),
     ("autoscaler of another workload", {"kind": "Deployment", "hpAutoscaler": {"scaleTargetRef": TARGET}}, {}),
-    ("reference from elsewhere", {}, {"extraCommonConfig": [{"name": "x", "namespace": "other"}]}),
+    ("reference to another namespace", {}, {"extraCommonConfig": [{"name": "x", "namespace": "other"}]}),
     ("fixed label repeated", {"podTemplate": {"metadata": {"labels": {"app": "druid"}}}}, {}),
 ]
 
 
-@pytest.mark.parametrize(("node", "spec", "expected"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
-def test_complains(node: dict[str, Any], spec: dict[str, Any], expected: list[tuple[str, Any]]) -> None:
+@pytest.mark.parametrize(("node", "spec", "expected"), [row[1:] for row in INVALID], ids=[row[0] for row in INVALID])
+def test_problems(node: dict[str, Any], spec: dict[str, Any], expected: list[tuple[str, Any]]) -> None:
     assert [(problem.field, problem.value) for problem in problems(cluster(node, **spec))] == expected
 
 
-@pytest.mark.parametrize(("node", "spec"), [row[1:] for row in SOUND], ids=[row[0] for row in SOUND])
-def test_has_no_complaint(node: dict[str, Any], spec: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("node", "spec"), [row[1:] for row in VALID], ids=[row[0] for row in VALID])
+def test_valid_cluster_has_no_problems(node: dict[str, Any], spec: dict[str, Any]) -> None:
     assert problems(cluster(node, **spec)) == ()
 
 
 @pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
-def test_what_the_go_operator_runs_is_valid(name: str, form: str) -> None:
+def test_clusters_of_the_go_operator_are_valid(name: str, form: str) -> None:
     assert problems(Cluster.from_resource(recording.resource(name, form))) == ()
 
 
-ALLOWED = [case for case in FEATURES if case.name != "overlay cannot change what pods are found by"]
+ALLOWED = [case for case in FEATURES if case.name != "podTemplate cannot change the selector labels"]
 
 
 @pytest.mark.parametrize("case", ALLOWED, ids=[case.name for case in ALLOWED])
-def test_what_is_rendered_in_the_tests_is_valid(case: Case) -> None:
+def test_features_are_valid(case: Case) -> None:
     assert problems(Cluster.from_resource(resource(case))) == ()
 
 
@@ -197,14 +202,14 @@ def test_names_of_groups(kind: str, key: str, valid: bool) -> None:
     )
 
 
-def test_the_clusters_name_has_to_be_a_label() -> None:
-    described = druid.resource(nodes={})
-    described["metadata"]["name"] = "c" * 64
-    [problem] = problems(Cluster.from_resource(described))
+def test_cluster_name_must_be_a_valid_label() -> None:
+    source = druid.resource(nodes={})
+    source["metadata"]["name"] = "c" * 64
+    [problem] = problems(Cluster.from_resource(source))
     assert (problem.field, problem.value) == ("metadata.name", "c" * 64)
 
 
-def test_two_groups_cannot_want_one_service() -> None:
+def test_two_groups_with_the_same_service_name() -> None:
     nodes = {"a": {**NODE, "services": [{"metadata": {"name": "%s-b"}}]}, "a-b": {**NODE, "services": [{}]}}
     [problem] = problems(cluster(nodes=nodes))
     assert str(problem) == (
@@ -213,24 +218,24 @@ def test_two_groups_cannot_want_one_service() -> None:
     )
 
 
-def test_a_groups_config_map_cannot_be_the_common_one() -> None:
-    described = druid.resource(nodes={"common": NODE})
-    described["metadata"]["name"] = "druid"
-    [problem] = problems(Cluster.from_resource(described))
+def test_config_map_of_a_group_with_the_name_of_the_common_one() -> None:
+    source = druid.resource(nodes={"common": NODE})
+    source["metadata"]["name"] = "druid"
+    [problem] = problems(Cluster.from_resource(source))
     assert problem.value == "druid-druid-common-config"
     assert "defined by the cluster itself and group common" in str(problem)
 
 
-def test_a_mistake_of_the_cluster_is_told_once() -> None:
+def test_problem_of_the_cluster_is_reported_once() -> None:
     found = problems(cluster(nodes={"a": NODE, "b": NODE}, services=[{"metadata": {"name": "fixed"}}]))
     assert [problem.field for problem in found].count("spec.services[0].metadata.name") == 1
 
 
-def test_says_it_in_one_sentence() -> None:
+def test_message_of_a_problem() -> None:
     [problem] = problems(cluster(image=""))
     assert str(problem) == ("spec.image: no image is set here or in group brokers; set it, or image in each of them.")
 
 
-def test_a_missing_image_is_told_once_for_all_groups() -> None:
+def test_missing_image_is_reported_once_for_all_groups() -> None:
     [problem] = problems(cluster(nodes={"a": NODE, "b": NODE, "c": {**NODE, "image": "i"}}, image=""))
     assert str(problem).startswith("spec.image: no image is set here or in groups a, b; ")

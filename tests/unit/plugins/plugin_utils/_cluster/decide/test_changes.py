@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is missing or differs is written, what is wanted no longer goes, and nothing of others is touched."""
+"""The steps that create, update and recreate objects; foreign fields remain unchanged."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def desire(node: dict[str, Any] | None = None, **spec: Any) -> tuple[Cluster, Desired]:
+def cluster_and_desired(node: dict[str, Any] | None = None, **spec: Any) -> tuple[Cluster, Desired]:
     cluster = druid.cluster(node, **spec)
     return cluster, render(cluster)
 
@@ -60,7 +60,7 @@ def without(observed: Observed, *kinds: str) -> Observed:
 
 
 @pytest.mark.parametrize("case", FEATURES, ids=[case.name for case in FEATURES])
-def test_a_settled_cluster_gives_nothing_to_do(case: Case) -> None:
+def test_settled_cluster_has_no_steps(case: Case) -> None:
     cluster = Cluster.from_resource(resource(case))
     first = render(cluster)
     observed = converged(first)
@@ -73,20 +73,20 @@ def test_a_settled_cluster_gives_nothing_to_do(case: Case) -> None:
     assert decide(based_on) == Plan(findings=invalid, warnings=() if invalid else desired.warnings)
 
 
-def test_makes_everything_in_the_order_of_the_rollout() -> None:
+def test_everything_is_created_in_the_order_of_the_rollout() -> None:
     nodes = {
         "routers": {**druid.NODE, "nodeType": "router"},
         "historicals": {**druid.NODE, "nodeType": "historical"},
     }
-    cluster, desired = desire(EVERYTHING, nodes=nodes)
+    cluster, desired = cluster_and_desired(EVERYTHING, nodes=nodes)
     steps = changed_objects(cluster, desired, Observed())
     assert {step.operation for step in steps} == {"create"}
     assert [step.group for step in steps] == [None, *["historicals"] * 2, *["routers"] * 2]
     assert [step.key for step in steps] == [key_of(manifest) for manifest in desired.objects]
 
 
-def test_within_a_group_what_is_needed_comes_first() -> None:
-    cluster, desired = desire(EVERYTHING)
+def test_dependencies_are_created_first_within_a_group() -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
     assert [step.key.kind for step in changed_objects(cluster, desired, Observed())] == [
         "ConfigMap",
         "ConfigMap",
@@ -99,15 +99,15 @@ def test_within_a_group_what_is_needed_comes_first() -> None:
     ]
 
 
-def test_makes_again_what_is_missing_alone() -> None:
-    cluster, desired = desire(EVERYTHING)
+def test_only_the_missing_object_is_created() -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
     steps = changed_objects(cluster, desired, without(converged(desired), "Service"))
     assert [(step.operation, step.key.kind, step.group) for step in steps] == [("create", "Service", "brokers")]
 
 
-def test_changes_what_differs_alone() -> None:
-    _cluster, before = desire(EVERYTHING)
-    cluster, after = desire({**EVERYTHING, "image": "new"})
+def test_only_the_changed_object_is_updated() -> None:
+    _cluster, before = cluster_and_desired(EVERYTHING)
+    cluster, after = cluster_and_desired({**EVERYTHING, "image": "new"})
     [step] = changed_objects(cluster, after, converged(before))
     assert (step.operation, step.key.kind, step.group) == ("update", "StatefulSet", "brokers")
     assert step.restarts_pods
@@ -116,23 +116,23 @@ def test_changes_what_differs_alone() -> None:
     assert step.after["spec"]["template"] == step.manifest["spec"]["template"]
 
 
-def test_a_workload_of_an_autoscaler_begins_with_its_least() -> None:
-    cluster, desired = desire(EVERYTHING)
+def test_autoscaled_workload_is_created_with_the_minimum_replicas() -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
     [step] = [step for step in changed_objects(cluster, desired, Observed()) if step.key.kind == "StatefulSet"]
     assert "replicas" not in step.manifest["spec"]
     assert step.initial is not None
     assert step.initial["spec"] == {**step.manifest["spec"], "replicas": 2}
-    assert all(step.initial is None for step in changed_objects(*desire(), Observed()))
+    assert all(step.initial is None for step in changed_objects(*cluster_and_desired(), Observed()))
 
 
-def test_replicas_of_an_autoscaler_are_left_alone() -> None:
-    cluster, desired = desire(EVERYTHING)
+def test_replicas_set_by_an_autoscaler_are_kept() -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
     assert changed_objects(cluster, desired, scaled(converged(desired), 4)) == ()
 
 
-def test_replicas_are_handed_over_and_not_written() -> None:
-    _cluster, before = desire({"replicas": 3})
-    cluster, after = desire({"replicas": 3, **AUTOSCALED})
+def test_replicas_are_released_to_a_new_autoscaler() -> None:
+    _cluster, before = cluster_and_desired({"replicas": 3})
+    cluster, after = cluster_and_desired({"replicas": 3, **AUTOSCALED})
     steps = changed_objects(cluster, after, converged(before))
     assert [(step.operation, step.key.kind) for step in steps] == [
         ("update", "StatefulSet"),
@@ -144,29 +144,29 @@ def test_replicas_are_handed_over_and_not_written() -> None:
 
 
 def scaled(observed: Observed, replicas: int) -> Observed:
-    """Return the same after the autoscaler has had its say."""
+    """Return the cluster after the autoscaler has set the replicas."""
     live = deepcopy(workload(observed))
     live["spec"]["replicas"] = replicas
     live["metadata"]["managedFields"].append(entry("hpa", {"f:spec": {"f:replicas": {}}}, "Update", "scale"))
     return observed.with_objects([live])
 
 
-def test_a_stopped_workload_of_an_autoscaler_comes_back() -> None:
-    _cluster, stopped = desire({**AUTOSCALED, "stopped": True})
-    cluster, desired = desire(AUTOSCALED)
+def test_stopped_autoscaled_workload_is_started_again() -> None:
+    _cluster, stopped = cluster_and_desired({**AUTOSCALED, "stopped": True})
+    cluster, desired = cluster_and_desired(AUTOSCALED)
     [step] = changed_objects(cluster, desired, converged(stopped))
     assert step.after is not None
     assert step.after["spec"]["replicas"] == 2
 
 
-def test_a_workload_that_another_has_stopped_stays_so() -> None:
-    cluster, desired = desire(AUTOSCALED)
+def test_autoscaled_workload_scaled_to_zero_is_kept() -> None:
+    cluster, desired = cluster_and_desired(AUTOSCALED)
     assert changed_objects(cluster, desired, scaled(converged(desired), 0)) == ()
 
 
-def test_a_group_that_is_stopped_has_no_pods() -> None:
-    _cluster, before = desire(AUTOSCALED)
-    cluster, desired = desire({**AUTOSCALED, "stopped": True})
+def test_stopped_group_has_no_replicas() -> None:
+    _cluster, before = cluster_and_desired(AUTOSCALED)
+    cluster, desired = cluster_and_desired({**AUTOSCALED, "stopped": True})
     observed = scaled(converged(before), 3)
     [step] = changed_objects(cluster, desired, observed)
     assert step.after is not None
@@ -175,37 +175,37 @@ def test_a_group_that_is_stopped_has_no_pods() -> None:
     assert removed_objects(cluster, desired, observed) == ()
 
 
-def test_data_of_a_claim_are_left_alone() -> None:
-    _cluster, before = desire(EVERYTHING)
+def test_size_of_a_pvc_is_not_changed() -> None:
+    _cluster, before = cluster_and_desired(EVERYTHING)
     grown = {**CLAIM, "resources": {"requests": {"storage": "2Gi"}}}
-    cluster, desired = desire({**EVERYTHING, "persistentVolumeClaim": [{"spec": grown}]})
+    cluster, desired = cluster_and_desired({**EVERYTHING, "persistentVolumeClaim": [{"spec": grown}]})
     assert changed_objects(cluster, desired, converged(before)) == ()
 
 
-REMADE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+RECREATED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("pod management", {}, {"podManagementPolicy": "OrderedReady"}),
-    ("claim templates", {}, {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": CLAIM}]}),
+    ("PVC templates", {}, {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": CLAIM}]}),
 ]
 
 
-@pytest.mark.parametrize(("before", "after"), [row[1:] for row in REMADE], ids=[row[0] for row in REMADE])
-def test_makes_again_what_cannot_be_changed(before: dict[str, Any], after: dict[str, Any]) -> None:
-    cluster, desired = desire(after)
-    [step] = changed_objects(cluster, desired, converged(desire(before)[1]))
+@pytest.mark.parametrize(("before", "after"), [row[1:] for row in RECREATED], ids=[row[0] for row in RECREATED])
+def test_immutable_change_recreates_the_object(before: dict[str, Any], after: dict[str, Any]) -> None:
+    cluster, desired = cluster_and_desired(after)
+    [step] = changed_objects(cluster, desired, converged(cluster_and_desired(before)[1]))
     assert (step.operation, step.key.kind) == ("recreate", "StatefulSet")
 
 
-def test_finishes_a_recreation_that_was_cut_short() -> None:
-    cluster, desired = desire()
+def test_interrupted_recreation_is_completed() -> None:
+    cluster, desired = cluster_and_desired()
     observed = converged(desired)
-    going = deepcopy(workload(observed))
-    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    [step] = changed_objects(cluster, desired, observed.with_objects([going]))
+    terminating = deepcopy(workload(observed))
+    terminating["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    [step] = changed_objects(cluster, desired, observed.with_objects([terminating]))
     assert step.operation == "recreate"
 
 
-def test_looks_up_what_no_list_shows() -> None:
-    cluster, desired = desire()
+def test_objects_that_no_list_shows_are_read() -> None:
+    cluster, desired = cluster_and_desired()
     assert unlisted_objects(inputs(cluster)) == Get(tuple(map(key_of, desired.objects)))
     missing = inputs(cluster, without(converged(desired), "StatefulSet"))
     assert unlisted_objects(missing) == Get((ObjectKey("StatefulSet", "druid-c-brokers"),))

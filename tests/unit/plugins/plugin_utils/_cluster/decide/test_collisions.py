@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is missing or differs is written, what is wanted no longer goes, and nothing of others is touched."""
+"""An object of another owner with one of our names blocks the group."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
     EVERYTHING,
     Manifest,
-    desire,
+    cluster_and_desired,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, stored
 
 
 def foreign(live: Manifest) -> Manifest:
-    """Return an object of that name that somebody else has made."""
+    """Return an object of that name that another client has created."""
     head = {name: live[name] for name in ("apiVersion", "kind", "spec", "data") if name in live}
     metadata = {"name": live["metadata"]["name"], "namespace": "ns", "uid": "theirs", "managedFields": []}
     return {**head, "metadata": {**metadata, "creationTimestamp": "2026-01-01T00:00:00Z"}}
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Service", "Ingress", "HorizontalPodAutoscaler"])
-def test_a_name_that_is_taken_is_named_and_holds_the_group(kind: str) -> None:
-    cluster, desired = desire(EVERYTHING)
-    taken = next(live for live in converged(desired).of_kind(kind))
-    [finding] = name_collisions(draft(cluster, Observed().with_objects([foreign(taken)])))
+def test_name_conflict_blocks_the_group(kind: str) -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
+    existing = next(live for live in converged(desired).of_kind(kind))
+    [finding] = name_collisions(draft(cluster, Observed().with_objects([foreign(existing)])))
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.NAME_CONFLICT, "brokers", True)
-    assert finding.message.startswith(f"{kind} {taken['metadata']['name']} exists and does not belong to this cluster")
+    assert finding.message.startswith(
+        f"{kind} {existing['metadata']['name']} exists and does not belong to this cluster"
+    )
 
 
-def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> None:
-    _cluster, desired = desire(EVERYTHING)
+def test_cluster_of_a_resource_is_a_single_conflict() -> None:
+    _cluster, desired = cluster_and_desired(EVERYTHING)
     resource = druid.resource(EVERYTHING)
     del resource["metadata"]["uid"]
     observed = converged(desired)
@@ -51,8 +53,8 @@ def test_the_name_of_a_cluster_that_a_resource_has_is_one_finding_for_all() -> N
     )
 
 
-def test_the_shared_configuration_that_is_taken_holds_everything() -> None:
-    cluster, desired = desire()
-    taken = foreign(stored(desired.common[0]))
-    [finding] = name_collisions(draft(cluster, Observed().with_objects([taken])))
+def test_conflict_of_the_common_configuration_blocks_everything() -> None:
+    cluster, desired = cluster_and_desired()
+    existing = foreign(stored(desired.common[0]))
+    [finding] = name_collisions(draft(cluster, Observed().with_objects([existing])))
     assert finding.group is None

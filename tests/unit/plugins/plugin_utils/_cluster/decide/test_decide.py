@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The chain of policies: what it asks for, what it blocks, and that it is pure."""
+"""The chain of policies: the data that it needs, the steps that it blocks, and its purity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
     EVERYTHING,
-    desire,
+    cluster_and_desired,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_collisions import foreign
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs, inputs_of
@@ -47,12 +47,12 @@ NODES = {key: {**druid.NODE, "services": [{}]} for key in ("a", "b")}
 
 
 def verdict(step: Step) -> Verdict:
-    """Return the verdict of a server that accepts what is applied."""
+    """Return the verdict of a server that accepts the step."""
     return Verdict(step, step.after or stored(step.manifest))
 
 
-def met(based_on: Inputs, need: Need, **existing: Any) -> Inputs:
-    """Return the inputs with what is needed, from a server that has nothing that no LIST shows."""
+def with_data(based_on: Inputs, need: Need, **existing: Any) -> Inputs:
+    """Return the inputs with the needed data; the server has no unlisted objects by default."""
     if isinstance(need, Get):
         return replace(based_on, unlisted=existing.get("unlisted", {}))
     if isinstance(need, List):
@@ -63,25 +63,25 @@ def met(based_on: Inputs, need: Need, **existing: Any) -> Inputs:
     return replace(based_on, verdicts={key: each for key, each in verdicts.items() if each is not None})
 
 
-def decided(based_on: Inputs, **existing: Any) -> tuple[Plan, list[Need]]:
-    """Return the plan, and what was needed for it."""
+def plan_and_needs(based_on: Inputs, **existing: Any) -> tuple[Plan, list[Need]]:
+    """Return the plan, and the data that it needed."""
     needs: list[Need] = []
     while isinstance(need := decide(based_on), Need):
         needs.append(need)
         assert len(needs) < 5
-        based_on = met(based_on, need, **existing)
+        based_on = with_data(based_on, need, **existing)
     assert isinstance(need, Plan)
     return need, needs
 
 
-def test_a_settled_cluster_needs_nothing() -> None:
-    cluster, desired = desire(EVERYTHING)
-    assert decided(inputs(cluster, converged(desired))) == (Plan(), [])
+def test_settled_cluster_needs_nothing() -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
+    assert plan_and_needs(inputs(cluster, converged(desired))) == (Plan(), [])
 
 
-def test_a_new_cluster_needs_names_dry_runs_and_quotas() -> None:
-    cluster, desired = desire(EVERYTHING)
-    plan, needs = decided(inputs(cluster))
+def test_new_cluster_needs_names_dry_runs_and_quotas() -> None:
+    cluster, desired = cluster_and_desired(EVERYTHING)
+    plan, needs = plan_and_needs(inputs(cluster))
     get, dry_run, quotas = needs
     assert get == Get(tuple(map(key_of, desired.objects)))
     assert isinstance(dry_run, DryRun)
@@ -89,39 +89,41 @@ def test_a_new_cluster_needs_names_dry_runs_and_quotas() -> None:
     assert [step.key for step in dry_run.steps] == [step.key for step in plan.steps] == list(get.keys)
 
 
-def test_a_removed_group_needs_replica_sets() -> None:
+def test_removed_group_needs_replica_sets() -> None:
     before, _desired = druid.cluster(nodes=NODES), None
-    plan, needs = decided(inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(before))))
+    plan, needs = plan_and_needs(inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(before))))
     assert needs == [List("ReplicaSet", "druid_cr=c")]
     assert {(step.operation, step.group) for step in plan.steps} == {("delete", None)}
 
 
-def test_a_blocked_step_is_not_dry_run() -> None:
+def test_blocked_step_is_not_dry_run() -> None:
     cluster = druid.cluster(nodes=NODES)
-    [taken] = [each for each in render(cluster).groups["a"] if each["kind"] == "Service"]
-    plan, needs = decided(inputs(cluster), unlisted={key_of(taken): foreign(stored(taken))})
+    [existing_service] = [each for each in render(cluster).groups["a"] if each["kind"] == "Service"]
+    plan, needs = plan_and_needs(
+        inputs(cluster), unlisted={key_of(existing_service): foreign(stored(existing_service))}
+    )
     assert [(finding.reason, finding.group) for finding in plan.findings] == [(reasons.NAME_CONFLICT, "a")]
     [dry_run] = [need for need in needs if isinstance(need, DryRun)]
     assert {step.group for step in dry_run.steps} == {step.group for step in plan.steps} == {None, "b"}
 
 
-def test_an_object_of_ours_without_the_label_is_changed() -> None:
-    cluster, desired = desire()
+def test_our_object_without_the_label_is_updated() -> None:
+    cluster, desired = cluster_and_desired()
     live = stored(desired.common[0])
     del live["metadata"]["labels"]
     observed = converged(desired).without([key_of(live)])
-    plan, _needs = decided(inputs(cluster, observed), unlisted={key_of(live): live})
+    plan, _needs = plan_and_needs(inputs(cluster, observed), unlisted={key_of(live): live})
     assert [(step.operation, step.key) for step in plan.steps] == [("update", key_of(live))]
 
 
-def test_a_rejection_blocks_its_group_and_defers_removals() -> None:
+def test_rejection_blocks_its_group_and_defers_removals() -> None:
     before, after = NODES, {"a": {**NODES["a"], "image": "x"}, "c": NODES["b"]}
     cluster = druid.cluster(nodes=after)
     based_on = inputs(cluster, converged(render(druid.cluster(nodes=before))))
     changed = ("StatefulSet", "druid-c-a")
     rejection = Finding(reasons.REJECTED_BY_API_SERVER, "No.", "a")
     step = Step("update", render(cluster).groups["a"][-1], "a")
-    plan, _needs = decided(based_on, rejected={changed: Verdict(step, rejection=rejection)})
+    plan, _needs = plan_and_needs(based_on, rejected={changed: Verdict(step, rejection=rejection)})
     assert {step.group for step in plan.steps} == {"c"}
     assert [(finding.reason, finding.group) for finding in plan.findings] == [
         (reasons.REJECTED_BY_API_SERVER, "a"),
@@ -129,19 +131,19 @@ def test_a_rejection_blocks_its_group_and_defers_removals() -> None:
     ]
 
 
-def test_a_dry_run_that_changes_nothing_is_no_step() -> None:
-    cluster, desired = desire({"image": "new"})
-    observed = converged(desire()[1])
+def test_dry_run_without_a_change_removes_the_step() -> None:
+    cluster, desired = cluster_and_desired({"image": "new"})
+    observed = converged(cluster_and_desired()[1])
     [live] = observed.of_kind("StatefulSet")
     need = decide(inputs(cluster, observed))
     assert isinstance(need, DryRun)
     [step] = need.steps
-    plan, _needs = decided(inputs(cluster, observed), rejected={step.key: Verdict(step, live)})
+    plan, _needs = plan_and_needs(inputs(cluster, observed), rejected={step.key: Verdict(step, live)})
     assert plan == Plan(warnings=desired.warnings)
 
 
-def test_a_missing_namespace_blocks_every_step() -> None:
-    """Only the first step has a verdict then."""
+def test_missing_namespace_blocks_every_step() -> None:
+    """Only the first step has a verdict."""
     cluster = druid.cluster(nodes=NODES)
     need = decide(inputs(cluster, unlisted={}))
     assert isinstance(need, DryRun)
@@ -151,15 +153,15 @@ def test_a_missing_namespace_blocks_every_step() -> None:
     assert decide(inputs(cluster, unlisted={}, verdicts=verdicts)) == Plan(findings=(finding,))
 
 
-def test_nothing_is_written_to_a_cluster_that_cannot_be_read() -> None:
+def test_nothing_is_written_for_a_spec_that_violates_the_schema() -> None:
     broken = druid.resource(paused="false")
-    plan, needs = decided(inputs_of(broken))
+    plan, needs = plan_and_needs(inputs_of(broken))
     assert (plan.steps, needs) == ((), [])
     assert {finding.reason for finding in plan.findings} == {reasons.INVALID_SPEC}
 
 
-def test_only_the_finalizer_is_written_for_an_invalid_specification() -> None:
-    plan, needs = decided(inputs_of(druid.resource({"nodeType": "unheard-of"})))
+def test_only_the_finalizer_is_written_for_an_invalid_spec() -> None:
+    plan, needs = plan_and_needs(inputs_of(druid.resource({"nodeType": "unknown"})))
     assert ([step.key.kind for step in plan.steps], needs) == (["Druid"], [])
     assert {finding.reason for finding in plan.findings} == {reasons.INVALID_SPEC}
 
@@ -176,18 +178,18 @@ def situations(case: Case) -> list[Inputs]:
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forbid sockets and subprocesses."""
 
-    def refuse(*_arguments: Any, **_more: Any) -> Any:
+    def fail(*_arguments: Any, **_more: Any) -> Any:
         raise AssertionError("A decision accesses the network.")
 
-    monkeypatch.setattr(socket, "socket", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr(socket, "socket", fail)
+    monkeypatch.setattr(socket, "create_connection", fail)
+    monkeypatch.setattr(subprocess, "Popen", fail)
 
 
 @pytest.mark.usefixtures("no_network")
 @pytest.mark.parametrize("case", FEATURES, ids=[case.name for case in FEATURES])
 def test_inputs_and_decisions_are_values(case: Case) -> None:
-    """They survive pickle, the decision is the same after it, and it leaves its inputs unchanged."""
+    """They can be pickled, a pickled input has the same decision, and a decision does not change its inputs."""
     for situation in situations(case):
         based_on: Inputs = situation
         decision: Plan | Need | None = None
@@ -197,15 +199,15 @@ def test_inputs_and_decisions_are_values(case: Case) -> None:
             assert based_on == copy
             assert decide(copy) == decision == pickle.loads(pickle.dumps(decision))
             if isinstance(decision, Need):
-                based_on = met(based_on, decision)
+                based_on = with_data(based_on, decision)
 
 
-def test_deciding_loads_nothing_that_could_reach_an_api() -> None:
+def test_decide_imports_no_module_with_api_access() -> None:
     package = decide.__module__
     program = f"import sys, {package}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     kubernetes, cluster = (f"{package.rpartition('._')[0]}.{name}" for name in ("_kubernetes", "_cluster"))
-    never = {
+    forbidden = {
         "urllib3",
         "requests",
         "kubernetes",
@@ -215,4 +217,4 @@ def test_deciding_loads_nothing_that_could_reach_an_api() -> None:
         f"{cluster}.act",
     }
     assert package in loaded
-    assert never & set(loaded) == set()
+    assert forbidden & set(loaded) == set()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A template that says something twice is kept as long as nothing that we state is different."""
+"""A template with duplicate merge keys is kept as long as none of our fields differs."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 
 Manifest = dict[str, Any]
 
-TWICE = {
+DUPLICATES = {
     "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}, {"name": "B", "value": "3"}],
     "ports": [{"name": "plain", "containerPort": 8082, "protocol": "TCP"}],
 }
 MAIN = 'k:{"name":"druid-c-brokers"}'
 
 
-def decided(observed: Observed) -> Desired:
-    """Return what is desired of the group of brokers once it is known what runs."""
-    return keep_duplicates(render(druid.cluster(TWICE)), observed)
+def desired_for(observed: Observed) -> Desired:
+    """Return the desired state of the group of brokers for the observed objects."""
+    return keep_duplicates(render(druid.cluster(DUPLICATES)), observed)
 
 
 def running(change: Callable[[Manifest], Any], others: list[Manifest]) -> Observed:
-    """Return the Go operator's workload after somebody has changed it."""
-    live = written_by("manager", render(druid.cluster(TWICE)).verbatim["brokers"])
+    """Return the Go operator's workload after another client has changed it."""
+    live = written_by("manager", render(druid.cluster(DUPLICATES)).verbatim["brokers"])
     change(live["spec"]["template"])
     live["metadata"]["managedFields"] += others
     return Observed().with_objects([live])
@@ -54,8 +54,8 @@ def main(pod_template: Manifest) -> Manifest:
 
 RESTARTED = {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}
 ADDED = {".": {}, "f:name": {}, "f:value": {}}
-WHOSE = {"kubectl-edit": "Update", "flux": "Apply", "before-first-apply": "Update"}
-# What somebody else does, and what is his then.
+OPERATIONS = {"kubectl-edit": "Update", "flux": "Apply", "before-first-apply": "Update"}
+# Changes of another client, and the fields that it owns afterwards.
 ADDITIONS: dict[str, tuple[Callable[[Manifest], Any], FieldSet]] = {
     "nothing": (lambda _template: None, {}),
     "the time of a restart": (
@@ -74,53 +74,53 @@ ADDITIONS: dict[str, tuple[Callable[[Manifest], Any], FieldSet]] = {
         lambda found: main(found).update(stdin=True),
         containers(MAIN, {"f:stdin": {}}),
     ),
-    "what we state, too": (lambda _template: None, containers(MAIN, {"f:image": {}})),
+    "one of our fields": (lambda _template: None, containers(MAIN, {"f:image": {}})),
 }
 CHANGES: dict[str, tuple[Callable[[Manifest], Any], FieldSet]] = {
     "another image": (lambda found: main(found).update(image="x"), containers(MAIN, {"f:image": {}})),
-    "a variable less": (lambda found: main(found)["env"].pop(2), {}),
-    "a variable once": (lambda found: main(found)["env"].pop(0), {}),
-    "the other one of two": (
+    "a removed variable": (lambda found: main(found)["env"].pop(2), {}),
+    "a removed duplicate": (lambda found: main(found)["env"].pop(0), {}),
+    "a changed duplicate": (
         lambda found: main(found)["env"][1].update(value="x"),
         containers(MAIN, {"f:env": {'k:{"name":"A"}': {}}}),
     ),
-    "no mount": (lambda found: main(found)["volumeMounts"].pop(), {}),
+    "a removed mount": (lambda found: main(found)["volumeMounts"].pop(), {}),
 }
 
 
-@pytest.mark.parametrize("manager", WHOSE)
+@pytest.mark.parametrize("manager", OPERATIONS)
 @pytest.mark.parametrize("addition", ADDITIONS)
-def test_additions_of_others_are_no_difference(addition: str, manager: str) -> None:
+def test_foreign_additions_are_not_a_difference(addition: str, manager: str) -> None:
     change, fields = ADDITIONS[addition]
-    desired = decided(running(change, [entry(manager, fields, WHOSE[manager])]))
+    desired = desired_for(running(change, [entry(manager, fields, OPERATIONS[manager])]))
     [workload] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
     assert "template" not in workload["spec"]
     assert [each["kind"] for each in desired.verbatim.values()] == ["StatefulSet"]
     assert desired.warnings == ()
 
 
-@pytest.mark.parametrize("manager", WHOSE)
+@pytest.mark.parametrize("manager", OPERATIONS)
 @pytest.mark.parametrize("difference", CHANGES)
-def test_what_we_state_is_put_right_without_duplicates(difference: str, manager: str) -> None:
+def test_changed_template_is_reverted_without_duplicates(difference: str, manager: str) -> None:
     change, fields = CHANGES[difference]
-    desired = decided(running(change, [entry(manager, fields, WHOSE[manager])]))
+    desired = desired_for(running(change, [entry(manager, fields, OPERATIONS[manager])]))
     [workload] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
     variables = [each["name"] for each in main(workload["spec"]["template"])["env"]]
     assert variables == ["A", "B", "configMapSHA"]
     assert len(desired.warnings) == 2
 
 
-def test_what_the_user_has_taken_out_is_a_difference() -> None:
+def test_variable_that_the_user_removed_is_a_difference() -> None:
     def change(found: Manifest) -> None:
         main(found)["env"].append({"name": "X", "value": "y"})
 
     fields = containers(MAIN, {"f:env": {'k:{"name":"X"}': ADDED}})
-    assert decided(running(change, [entry("manager", fields, "Update")])).verbatim == {}
+    assert desired_for(running(change, [entry("manager", fields, "Update")])).verbatim == {}
 
 
-def test_nobody_is_known_to_have_written_it() -> None:
-    """The server has filled in what only one of two ports says."""
+def test_object_without_managed_fields() -> None:
+    """The server has defaulted a field that only one of two ports specifies."""
     observed = running(lambda found: [port.update(protocol="TCP") for port in main(found)["ports"]], [])
     [live] = observed.objects.values()
     live["metadata"]["managedFields"] = []
-    assert [each["kind"] for each in decided(observed).verbatim.values()] == ["StatefulSet"]
+    assert [each["kind"] for each in desired_for(observed).verbatim.values()] == ["StatefulSet"]

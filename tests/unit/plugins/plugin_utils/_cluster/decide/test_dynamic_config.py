@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which dynamic configuration is wanted, and what it waits for."""
+"""The desired dynamic configuration, and the pods that it waits for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ONE, TWO, LIST, TWO_MORE = {"a": 1, "b": [1, 2]}, {"a": 2}, {"b": [2]}, {"c": 3,
 
 
 def cluster(groups: Groups | None = None, **spec: Any) -> Cluster:
-    """Return a cluster of groups that are given by their type and what they state."""
+    """Return a cluster whose groups have these types and dynamic configurations."""
     nodes = {
         key: {**druid.NODE, "nodeType": kind, **({} if config is None else {"dynamicConfig": config})}
         for key, (kind, config) in (groups or {}).items()
@@ -35,7 +35,7 @@ def cluster(groups: Groups | None = None, **spec: Any) -> Cluster:
     return druid.cluster(nodes=nodes, **spec)
 
 
-# (the cluster's level, the groups, what is wanted)
+# (configuration of the cluster, groups, desired configuration)
 TABLE: list[tuple[Any, Groups, dict[str, Any]]] = [
     (None, {}, {}),
     ({}, {"c": ("coordinator", {})}, {}),
@@ -44,29 +44,29 @@ TABLE: list[tuple[Any, Groups, dict[str, Any]]] = [
     (None, {"anything": ("coordinator", ONE)}, {"coordinator": ONE}),
     (None, {"middlemanagers": ("middleManager", ONE)}, {"overlord": ONE}),
     (None, {"a": ("indexer", ONE), "b": ("broker", TWO)}, {"overlord": ONE, "broker": TWO}),
-    # a field as a whole, null included
+    # a field is replaced completely, also with null
     ({"coordinator": ONE}, {"c": ("coordinator", LIST)}, {"coordinator": {"a": 1, "b": [2]}}),
     ({"coordinator": ONE}, {"c": ("coordinator", {"b": None})}, {"coordinator": {"a": 1, "b": None}}),
     ({"overlord": {"s": {"t": "x", "y": 1}}}, {"o": ("overlord", {"s": {"t": "z"}})}, {"overlord": {"s": {"t": "z"}}}),
-    # groups that agree, and that state different fields
+    # groups with equal values, and groups with different fields
     (None, {"a": ("indexer", ONE), "b": ("overlord", ONE), "c": ("indexer", TWO_MORE)}, {"overlord": ONE | TWO_MORE}),
-    # what nobody knows
+    # unknown kinds and fields
     ({"historical": ONE, "maxSegmentsToMove": 5}, {"h": ("historical", ONE)}, {}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("level", "groups", "wanted"), TABLE)
-def test_what_is_wanted(level: Any, groups: Groups, wanted: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("level", "groups", "desired"), TABLE)
+def test_desired_configuration(level: Any, groups: Groups, desired: dict[str, Any]) -> None:
     found = specified(cluster(groups, dynamicConfig=level))
-    assert (found.configs, found.findings) == (wanted, ())
+    assert (found.configs, found.findings) == (desired, ())
 
 
-def test_every_kind_is_one_of_druid() -> None:
+def test_kinds_match_those_of_the_client() -> None:
     assert set(KINDS) == set(DYNAMIC_CONFIGS)
 
 
 @pytest.mark.parametrize("other", [{"a": 2}, {"a": "1"}, {"a": True}, {"a": None}, {"a": [1]}])
-def test_groups_that_contradict_each_other(other: dict[str, Any]) -> None:
+def test_groups_with_conflicting_values(other: dict[str, Any]) -> None:
     groups: Groups = {"x": ("middleManager", {"a": 1}), "y": ("indexer", other), "z": ("coordinator", ONE)}
     found = specified(cluster(groups, dynamicConfig={"overlord": {"a": 3}}))
     assert found.configs == {"coordinator": ONE}
@@ -76,40 +76,40 @@ def test_groups_that_contradict_each_other(other: dict[str, Any]) -> None:
     assert "spec.dynamicConfig.overlord" in finding.message
 
 
-def test_the_order_of_groups_does_not_matter() -> None:
+def test_order_of_groups_has_no_effect() -> None:
     groups = [("a", ("overlord", {"x": 1})), ("b", ("indexer", {"y": 2})), ("c", ("middleManager", {"x": 1, "z": 3}))]
     found = [specified(cluster(dict(order))) for order in permutations(groups)]
     assert all(each == found[0] for each in found)
     assert found[0].configs == {"overlord": {"x": 1, "y": 2, "z": 3}}
 
 
-def test_a_long_value_is_cut() -> None:
+def test_long_value_is_truncated() -> None:
     groups: Groups = {"x": ("overlord", {"a": "v" * 1000}), "y": ("overlord", {"a": 1})}
     [finding] = specified(cluster(groups)).findings
     assert len(finding.message) < 500
 
 
 @pytest.mark.parametrize(
-    ("level", "groups", "words"),
+    ("level", "groups", "message"),
     [
         ({"historical": {}}, {}, "spec.dynamicConfig.historical has no effect"),
         (None, {"h": ("historical", ONE)}, "spec.nodes[h].dynamicConfig has no effect"),
         (None, {"r": ("router", ONE)}, "no dynamic configuration for a router"),
     ],
 )
-def test_what_has_no_effect_is_told(level: Any, groups: Groups, words: str) -> None:
+def test_configuration_without_effect_is_a_warning(level: Any, groups: Groups, message: str) -> None:
     [warning] = specified(cluster(groups, dynamicConfig=level)).warnings
-    assert words in warning
+    assert message in warning
 
 
-def test_what_has_no_effect_is_told_in_one_order() -> None:
+def test_warnings_are_in_a_fixed_order() -> None:
     names = [f"{letter}-kind" for letter in "hgfedcba"]
     warnings = specified(cluster({}, dynamicConfig={name: {} for name in names})).warnings
     assert [text.partition(" ")[0] for text in warnings] == [f"spec.dynamicConfig.{name}" for name in sorted(names)]
 
 
 def observed(**ready: int) -> Observed:
-    """Return the workloads of these groups, with so many ready pods."""
+    """Return the workloads of these groups with these numbers of ready pods."""
     status = {key: {"readyReplicas": pods} if pods else {} for key, pods in ready.items()}
     return Observed().with_objects(
         {"kind": "StatefulSet", "metadata": {"name": f"druid-c-{key}"}, "status": status[key]} for key in ready
@@ -123,29 +123,29 @@ READY: list[tuple[Groups, dict[str, int], str, tuple[str, ...]]] = [
     (BOTH, {"r": 0, "c": 1}, "coordinator", ("r",)),
     (BOTH, {"r": 1, "c": 0}, "broker", ("c",)),
     (BOTH, {"r": 2, "c": 1}, "coordinator", ()),
-    # a Coordinator that is the Overlord, too, and one that is not
+    # a Coordinator that is also the Overlord, and one that is not
     (BOTH, {"r": 1, "c": 1}, "overlord", ()),
     (ALL, {"r": 1, "c": 1, "o": 0}, "overlord", ("o",)),
     (ALL, {"r": 1, "c": 0, "o": 1}, "kubernetesTaskRunner", ()),
     (ALL, {"r": 1, "c": 1, "o": 0}, "coordinator", ()),
-    # one of several is enough
+    # one of several groups is sufficient
     ({**BOTH, "c2": ("coordinator", None)}, {"r": 1, "c": 0, "c2": 1}, "coordinator", ()),
     ({**BOTH, "c2": ("coordinator", None)}, {"r": 1}, "coordinator", ("c", "c2")),
-    # what is not described here is not waited for
+    # groups that the spec does not define are not awaited
     (ROUTER, {"r": 1}, "coordinator", ()),
     ({}, {}, "coordinator", ()),
 ]
 
 
 @pytest.mark.parametrize(("groups", "ready", "kind", "names"), READY)
-def test_what_is_waited_for(groups: Groups, ready: dict[str, int], kind: str, names: tuple[str, ...]) -> None:
+def test_awaited_groups(groups: Groups, ready: dict[str, int], kind: str, names: tuple[str, ...]) -> None:
     assert awaited(cluster(groups), observed(**ready), [kind]) == ({kind: names} if names else {})
 
 
-def test_one_kind_does_not_wait_for_the_other() -> None:
-    wanted = cluster(ALL, dynamicConfig={"coordinator": ONE, "overlord": TWO})
-    assert due(wanted, observed(r=1, c=1, o=1)) == specified(wanted)
-    found = due(wanted, observed(r=1, c=1))
+def test_kinds_wait_independently() -> None:
+    desired = cluster(ALL, dynamicConfig={"coordinator": ONE, "overlord": TWO})
+    assert due(desired, observed(r=1, c=1, o=1)) == specified(desired)
+    found = due(desired, observed(r=1, c=1))
     assert found.configs == {"coordinator": ONE}
     [finding] = found.findings
     assert (finding.reason, finding.is_problem) == ("WaitingForDruid", False)

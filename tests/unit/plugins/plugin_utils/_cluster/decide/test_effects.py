@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The effects of a step: pods that stop, PVCs that go or stay, names that no longer resolve."""
+"""The effects of a step: stopped pods, deleted and retained PVCs, names that no longer resolve."""
 
 from __future__ import annotations
 
@@ -57,41 +57,41 @@ def claims(*ordinals: int, of: str = "s") -> list[Manifest]:
     return [named("PersistentVolumeClaim", f"d-{of}-{ordinal}") for ordinal in ordinals]
 
 
-DELETES = stateful_set(3, "Delete")
-THREE = [DELETES, *claims(0, 1, 2)]
-GONE = "delete PersistentVolumeClaim {} (whenScaled: Delete) (destructive)"
+DELETING_SET = stateful_set(3, "Delete")
+THREE = [DELETING_SET, *claims(0, 1, 2)]
+DELETED = "delete PersistentVolumeClaim {} (whenScaled: Delete) (destructive)"
 RETAINED = "retain {} of StatefulSet s: {}"
-# (what, live objects, steps, effects)
+# (id, live objects, steps, effects)
 TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
-    ("created", [], [Step("create", DELETES, "g", after=DELETES)], []),
-    ("more pods", THREE, [update(DELETES, stateful_set(4, "Delete"))], []),
-    ("fewer pods", THREE, [update(DELETES, stateful_set(1, "Delete"))],
-     ["stop 2 pods of StatefulSet s", GONE.format("d-s-1"), GONE.format("d-s-2")]),
+    ("created", [], [Step("create", DELETING_SET, "g", after=DELETING_SET)], []),
+    ("more pods", THREE, [update(DELETING_SET, stateful_set(4, "Delete"))], []),
+    ("fewer pods", THREE, [update(DELETING_SET, stateful_set(1, "Delete"))],
+     ["stop 2 pods of StatefulSet s", DELETED.format("d-s-1"), DELETED.format("d-s-2")]),
     ("fewer pods, retained", [stateful_set(2), *claims(0, 1)], [update(stateful_set(2), stateful_set(1))],
      ["stop 1 pod of StatefulSet s", RETAINED.format("1 PVC", "d-s-1")]),
-    ("retained from now on", THREE, [update(DELETES, stateful_set(0))],
+    ("policy changed to Retain", THREE, [update(DELETING_SET, stateful_set(0))],
      ["stop 3 pods of StatefulSet s", RETAINED.format("3 PVCs", "d-s-0, d-s-1, d-s-2")]),
-    ("recreated with fewer", THREE, [Step("recreate", DELETES, "g", DELETES, stateful_set(2, "Delete"))],
-     ["stop 1 pod of StatefulSet s", GONE.format("d-s-2")]),
-    ("a pod that is stopping", [*THREE, named("Pod", "s-2")],
-     [update(stateful_set(2), stateful_set(2, "Delete"))], [GONE.format("d-s-2")]),
+    ("recreated with fewer", THREE, [Step("recreate", DELETING_SET, "g", DELETING_SET, stateful_set(2, "Delete"))],
+     ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
+    ("a stopping pod", [*THREE, named("Pod", "s-2")],
+     [update(stateful_set(2), stateful_set(2, "Delete"))], [DELETED.format("d-s-2")]),
     ("a PVC without a pod", THREE, [update(stateful_set(2), stateful_set(2, "Delete"))], []),
-    ("PVCs of others", [DELETES, *claims(1, of="t"), *claims(1, of="t-s")],
-     [update(DELETES, stateful_set(1, "Delete"))], ["stop 2 pods of StatefulSet s"]),
+    ("PVCs of others", [DELETING_SET, *claims(1, of="t"), *claims(1, of="t-s")],
+     [update(DELETING_SET, stateful_set(1, "Delete"))], ["stop 2 pods of StatefulSet s"]),
     ("a Deployment", [deployment(2), *claims(0)], [update(deployment(2), deployment(1))],
      ["stop 1 pod of Deployment s"]),
     ("a removed group", [stateful_set(2), *claims(0, 1)], [delete(stateful_set(2))],
      ["stop 2 pods of StatefulSet s", RETAINED.format("2 PVCs", "d-s-0, d-s-1")]),
     ("a removed group with its PVCs", [stateful_set(1), *claims(0)],
      [delete(stateful_set(1)), delete(claims(0)[0])], ["stop 1 pod of StatefulSet s"]),
-    ("a patch", THREE, [Step("update", DELETES, None, DELETES, stateful_set(0, "Delete"), patch=[])], []),
+    ("a patch", THREE, [Step("update", DELETING_SET, None, DELETING_SET, stateful_set(0, "Delete"), patch=[])], []),
     ("an autoscaler's maximum", THREE, [update(autoscaler(5), autoscaler(2))],
-     ["stop 1 pod of StatefulSet s", GONE.format("d-s-2")]),
+     ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
     ("a new autoscaler", THREE, [Step("create", autoscaler(2), "g", after=autoscaler(2))],
-     ["stop 1 pod of StatefulSet s", GONE.format("d-s-2")]),
-    ("an autoscaler with room", THREE, [update(autoscaler(5), autoscaler(3))], []),
+     ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
+    ("an autoscaler above the replicas", THREE, [update(autoscaler(5), autoscaler(3))], []),
     ("an autoscaler of a stopped group", [stateful_set(0, "Delete")], [update(autoscaler(5), autoscaler(2))], []),
-    ("an autoscaler that goes", THREE, [delete(autoscaler(5))], []),
+    ("a removed autoscaler", THREE, [delete(autoscaler(5))], []),
     ("a Service", [], [delete(named("Service", "b"))], ["the name b no longer resolves (Service deleted)"]),
 ]  # fmt: skip
 
@@ -105,15 +105,15 @@ def test_effects(live: list[Manifest], steps: list[Step], effects: list[str]) ->
     assert Plan(found).is_destructive == (deletes or any("destructive" in text for text in effects))
 
 
-def test_the_step_that_causes_it_is_marked() -> None:
-    steps = with_effects([update(DELETES, stateful_set(2, "Delete"))], Observed().with_objects(THREE))
+def test_destructive_step_is_marked() -> None:
+    steps = with_effects([update(DELETING_SET, stateful_set(2, "Delete"))], Observed().with_objects(THREE))
     assert plan_output.lines(Plan(steps)) == [
         "change StatefulSet s (destructive)",
         "stop 1 pod of StatefulSet s",
-        GONE.format("d-s-2"),
+        DELETED.format("d-s-2"),
     ]
     entry, prepared = plan_output.diff(Plan(steps))
     assert entry["destructive"] is True
-    assert prepared == {"prepared": f"stop 1 pod of StatefulSet s\n{GONE.format('d-s-2')}\n"}
+    assert prepared == {"prepared": f"stop 1 pod of StatefulSet s\n{DELETED.format('d-s-2')}\n"}
     assert plan_output.flags(Plan(steps)) == {"destructive": True}
     assert plan_output.flags(Plan()) == {"destructive": False}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The small policies: pause, validity, what travels together, claims that shrink, the Go operator at work."""
+"""The small policies: pause, validity, blocked groups, shrinking PVCs, a running Go operator."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_pause(cluster: Cluster, reason: str | None) -> None:
 
 UPDATES = tuple(Step("update", {"kind": "ConfigMap", "metadata": {"name": f"n{number}"}}) for number in range(7))
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
-# (plan, what it says of what waits)
-SUSPENDED: list[tuple[Plan, str | None]] = [
+# (plan, message about the pending changes)
+PAUSED_PLANS: list[tuple[Plan, str | None]] = [
     (Plan(), None),
     (Plan(UPDATES[:1]), "Paused. 1 pending change: update ConfigMap n0."),
     (Plan(UPDATES[:2]), "Paused. 2 pending changes: update ConfigMap n0, update ConfigMap n1."),
@@ -104,9 +104,9 @@ SUSPENDED: list[tuple[Plan, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("plan", "text"), SUSPENDED)
-def test_what_waits_while_paused(plan: Plan, text: str | None) -> None:
-    paused = Finding(reasons.PAUSED, "Hands off.", is_problem=False)
+@pytest.mark.parametrize(("plan", "text"), PAUSED_PLANS)
+def test_pending_changes_while_paused(plan: Plan, text: str | None) -> None:
+    paused = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False)
     found = without_steps(replace(plan, warnings=("Beware.",)), paused)
     assert not found.changes
     assert not any(finding.is_problem for finding in found.findings)
@@ -121,7 +121,7 @@ def step(group: str | None, name: str = "n") -> Step:
 
 
 STEPS = (step(None), step("a"), step("b"), step("a", "second"))
-HELD: list[tuple[list[Finding], list[str | None]]] = [
+BLOCKED: list[tuple[list[Finding], list[str | None]]] = [
     ([], [None, "a", "b", "a"]),
     ([Finding("R", "m", "a")], [None, "b"]),
     ([Finding("R", "m", "a"), Finding("R", "m", "b")], [None]),
@@ -136,39 +136,39 @@ def leaf(kind: str, group: str = "a") -> Step:
 
 
 @pytest.mark.parametrize("kind", LEAVES)
-def test_an_object_on_which_nothing_depends_is_blocked_alone(kind: str) -> None:
-    refused = leaf(kind)
-    finding = rejection(refused, "R", "No.")
+def test_leaf_object_is_blocked_alone(kind: str) -> None:
+    rejected = leaf(kind)
+    finding = rejection(rejected, "R", "No.")
     assert (finding.message, finding.group) == ("No. It blocks no other object.", "a")
-    assert drop_blocked((*STEPS, refused, *REMOVALS), [finding]) == (*STEPS, *REMOVALS)
+    assert drop_blocked((*STEPS, rejected, *REMOVALS), [finding]) == (*STEPS, *REMOVALS)
     assert deferred_removals(draft(druid.cluster(), None, REMOVALS, [finding])) == ()
-    # A blocked group blocks the object, too.
-    assert drop_blocked((*STEPS, refused), [Finding("R", "m", "a")]) == (STEPS[0], STEPS[2])
+    # a blocked group blocks the object too
+    assert drop_blocked((*STEPS, rejected), [Finding("R", "m", "a")]) == (STEPS[0], STEPS[2])
 
 
-def test_the_removal_of_an_autoscaler_is_no_leaf() -> None:
-    """The autoscaler would revert the replicas that the group gets."""
+def test_removal_of_an_autoscaler_is_not_a_leaf() -> None:
+    """The autoscaler would revert the replicas of the group."""
     live = {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "n"}}
     assert not Step("delete", live, "a", live).is_leaf
     assert rejection(STEPS[1], "R", "No.") == Finding("R", "No. Nothing of group a is changed.", "a")
     assert rejection(STEPS[0], "R", "No.") == Finding("R", "No. Nothing is changed.")
 
 
-@pytest.mark.parametrize(("findings", "groups"), HELD)
-def test_a_group_is_written_whole_or_not_at_all(findings: list[Finding], groups: list[str | None]) -> None:
+@pytest.mark.parametrize(("findings", "groups"), BLOCKED)
+def test_group_is_written_completely_or_not_at_all(findings: list[Finding], groups: list[str | None]) -> None:
     assert [each.group for each in drop_blocked(STEPS, findings)] == groups
 
 
 def removal(kind: str, group: str | None = None, key: str = "old") -> Step:
-    """Return the removal of an object of the group `old`, or of one that is wanted no longer of another."""
+    """Return the removal of an object of the removed group `old`, or of an optional object of another group."""
     labels = {"druid_cr": "c", "nodeSpecUniqueStr": f"druid-c-{key}"}
     live = {"kind": kind, "metadata": {"name": f"druid-c-{key}", "labels": labels}}
     return Step("delete", live, group, live)
 
 
 REMOVALS = (removal("StatefulSet"), removal("Service"), removal("Ingress", "b", "b"))
-# (findings, what is removed all the same, the groups that stay)
-STAYING: list[tuple[list[Finding], list[str], list[str | None]]] = [
+# (findings, kinds that are still removed, groups whose removal is deferred)
+DEFERRED: list[tuple[list[Finding], list[str], list[str | None]]] = [
     ([], ["StatefulSet", "Service", "Ingress"], []),
     ([Finding("R", "m", "a")], ["Ingress"], ["old"]),
     ([Finding("R", "m", "b")], [], ["old"]),
@@ -176,57 +176,57 @@ STAYING: list[tuple[list[Finding], list[str], list[str | None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("findings", "kinds", "stay"), STAYING)
-def test_a_group_that_is_gone_stays_until_all_others_can_be_written(
-    findings: list[Finding], kinds: list[str], stay: list[str | None]
+@pytest.mark.parametrize(("findings", "kinds", "deferred"), DEFERRED)
+def test_removal_of_a_group_is_deferred_until_all_others_can_be_written(
+    findings: list[Finding], kinds: list[str], deferred: list[str | None]
 ) -> None:
     assert [each.key.kind for each in drop_blocked(REMOVALS, findings)] == kinds
     found = deferred_removals(draft(druid.cluster(), None, REMOVALS, findings))
     assert [(finding.reason, finding.group, finding.is_problem) for finding in found] == [
-        (reasons.REMOVAL_DEFERRED, key, True) for key in stay
+        (reasons.REMOVAL_DEFERRED, key, True) for key in deferred
     ]
     for finding in found:
         assert finding.message.startswith("StatefulSet druid-c-old: group old was removed from the spec. ")
 
 
-def test_only_autoscalers_of_groups_that_stay_are_removed_first() -> None:
+def test_only_autoscalers_of_remaining_groups_are_removed_first() -> None:
     scaler, of_old = removal("HorizontalPodAutoscaler", "b", "b"), removal("HorizontalPodAutoscaler")
     assert in_order(STEPS, (*REMOVALS, of_old, scaler)) == (STEPS[0], scaler, *STEPS[1:], *REMOVALS, of_old)
 
 
-HERE = {"kind": "ConfigMap", "name": "a"}
-THERE = {"kind": "Secret", "name": "b", "namespace": "other"}
+OWN_NAMESPACE = {"kind": "ConfigMap", "name": "a"}
+OTHER_NAMESPACE = {"kind": "Secret", "name": "b", "namespace": "other"}
 REFERENCES: list[tuple[list[Any], tuple[str, ...], list[str]]] = [
     ([], (), []),
-    ([HERE], (), []),
-    ([{**HERE, "namespace": "ns"}], (), []),
-    ([HERE, THERE], (), ["b"]),
-    ([THERE], ("other",), []),
-    ([THERE], ("another",), ["b"]),
-    ([THERE], ("*",), []),
-    ([{**HERE, "namespace": "other"}, THERE], (), ["a", "b"]),
+    ([OWN_NAMESPACE], (), []),
+    ([{**OWN_NAMESPACE, "namespace": "ns"}], (), []),
+    ([OWN_NAMESPACE, OTHER_NAMESPACE], (), ["b"]),
+    ([OTHER_NAMESPACE], ("other",), []),
+    ([OTHER_NAMESPACE], ("another",), ["b"]),
+    ([OTHER_NAMESPACE], ("*",), []),
+    ([{**OWN_NAMESPACE, "namespace": "other"}, OTHER_NAMESPACE], (), ["a", "b"]),
 ]
 
 
-@pytest.mark.parametrize(("entries", "allowed", "refused"), REFERENCES)
-def test_references_to_other_namespaces_are_refused(
-    entries: list[Any], allowed: tuple[str, ...], refused: list[str]
+@pytest.mark.parametrize(("entries", "allowed", "disallowed"), REFERENCES)
+def test_references_to_other_namespaces_are_not_permitted(
+    entries: list[Any], allowed: tuple[str, ...], disallowed: list[str]
 ) -> None:
     referring = druid.resource(extraCommonConfig=entries)
-    assert [key.name for key in preconditions.not_permitted_keys(referring, allowed)] == refused
+    assert [key.name for key in preconditions.not_permitted_keys(referring, allowed)] == disallowed
     findings = preconditions.disallowed_references(inputs_of(referring, allowed_reference_namespaces=allowed))
-    told = {finding.message: finding.reason for finding in findings}
-    assert set(told.values()) <= {reasons.REF_NOT_PERMITTED}
+    messages = {finding.message: finding.reason for finding in findings}
+    assert set(messages.values()) <= {reasons.REF_NOT_PERMITTED}
     remedies = {
         "a": "the administrator allows them: in the modules by allowed_reference_namespaces, ",
         "b": "copy Secret b to namespace ns, and reference it there.",
     }
-    for name, text in zip(refused, told, strict=True):
+    for name, text in zip(disallowed, messages, strict=True):
         assert [other for other, remedy in remedies.items() if remedy in text] == [name]
 
 
-def test_a_missing_reference_holds_everything() -> None:
-    resource = druid.resource(extraCommonConfig=[HERE, {**HERE, "name": "there"}])
+def test_missing_reference_blocks_everything() -> None:
+    resource = druid.resource(extraCommonConfig=[OWN_NAMESPACE, {**OWN_NAMESPACE, "name": "there"}])
     there = ReferenceKey("ConfigMap", "ns", "there")
     [finding] = preconditions.missing_references(inputs(Cluster.from_resource(resource, {there: {"data": {}}})))
     assert finding.reason == reasons.REFERENCE_NOT_FOUND
@@ -234,8 +234,8 @@ def test_a_missing_reference_holds_everything() -> None:
     assert finding.message.startswith("spec.extraCommonConfig: ConfigMap a in namespace ns does not exist.")
 
 
-# (what the specification has, the field that is named)
-MISSHAPEN: list[tuple[Any, str]] = [
+# (part of the spec, reported field)
+INVALID_SPECS: list[tuple[Any, str]] = [
     (None, "spec"),
     ("text", "spec"),
     (["text"], "spec"),
@@ -253,8 +253,8 @@ MISSHAPEN: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "field"), MISSHAPEN, ids=repr)
-def test_what_cannot_be_read_is_named(spec: Any, field: str) -> None:
+@pytest.mark.parametrize(("spec", "field"), INVALID_SPECS, ids=repr)
+def test_invalid_field_is_named(spec: Any, field: str) -> None:
     resource = druid.resource()
     resource["spec"] = {**resource["spec"], **spec} if isinstance(spec, dict) and spec else spec
     findings = preconditions.unreadable_spec(inputs_of(resource))
@@ -263,22 +263,22 @@ def test_what_cannot_be_read_is_named(spec: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize("case", FEATURES, ids=lambda case: case.name)
-def test_every_feature_can_be_read(case: Case) -> None:
+def test_every_feature_matches_the_schema(case: Case) -> None:
     assert spec_errors("Druid", resource(case)) == ()
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_every_recording_can_be_read(name: str) -> None:
+def test_every_recording_matches_the_schema(name: str) -> None:
     assert spec_errors("Druid", recording.resource(name)) == ()
 
 
-def test_what_is_null_is_not_stated() -> None:
+def test_null_fields_are_ignored() -> None:
     assert spec_errors("Druid", druid.resource({"replicas": None}, paused=None, zookeeper=None)) == ()
 
 
-def test_what_is_invalid_holds_everything() -> None:
+def test_invalid_spec_blocks_everything() -> None:
     assert preconditions.invalid_spec(inputs_of(druid.resource())) == ()
-    findings = preconditions.invalid_spec(inputs_of(druid.resource({"nodeType": "unheard-of"})))
+    findings = preconditions.invalid_spec(inputs_of(druid.resource({"nodeType": "unknown"})))
     assert {(finding.reason, finding.group, finding.is_problem) for finding in findings} == {
         (reasons.INVALID_SPEC, None, True)
     }
@@ -307,7 +307,7 @@ SIZES: list[tuple[dict[str, Any], dict[str, Any], int]] = [
 
 
 def claim(template: str, size: str, capacity: str | None = None, ordinal: int = 0) -> Manifest:
-    """Return a claim as the StatefulSet makes it, bound if it has a capacity."""
+    """Return a PVC as the StatefulSet controller creates it, bound if it has a capacity."""
     spec = {"resources": {"requests": {"storage": size}}}
     status = {"capacity": {"storage": capacity}} if capacity else {}
     metadata = {"name": f"{template}-druid-c-brokers-{ordinal}"}
@@ -319,7 +319,7 @@ def running_with(before: dict[str, Any], *found: Manifest) -> Observed:
 
 
 @pytest.mark.parametrize(("before", "after", "number"), SIZES)
-def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
+def test_pvcs_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
     templates = before.get("volumeClaimTemplates", [])
     sizes = {each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"] for each in templates}
     observed = running_with(before, *(claim(name, sizes[name]) for name in sizes))
@@ -330,26 +330,26 @@ def test_claims_cannot_shrink(before: dict[str, Any], after: dict[str, Any], num
     assert shrinking_claims(draft(druid.cluster(after), running_with(before))) == ()
 
 
-def test_claims_are_named_in_one_order() -> None:
-    """In another one the status would be written anew in each pass."""
+def test_pvcs_are_named_in_a_fixed_order() -> None:
+    """In a random order each reconcile would update the status."""
     names = [f"{letter}-data" for letter in "hgfedcba"]
     before, after = (claims(*((name, size) for name in names)) for size in ("2Gi", "1Gi"))
     observed = running_with(before, *(claim(name, "2Gi") for name in names))
     findings = shrinking_claims(draft(druid.cluster(after), observed))
-    places = [finding.message.partition(":")[0] for finding in findings]
-    assert places == [f"spec.nodes[brokers].volumeClaimTemplates[{name}]" for name in sorted(names)]
+    fields = [finding.message.partition(":")[0] for finding in findings]
+    assert fields == [f"spec.nodes[brokers].volumeClaimTemplates[{name}]" for name in sorted(names)]
 
 
-# (claims that there are, the size in the StatefulSet, the size that is wanted, what is said)
+# (existing PVCs, size in the StatefulSet, desired size, message)
 CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
     ([claim("d", "1Ti")], "10Ti", "1Ti", None),
     ([claim("d", "1Ti", "1Ti")], "10Ti", "1024Gi", None),
     ([claim("d", "1Ti")], "10Ti", "1Gi", "1Gi is less than the 1Ti of PVC d-druid-c-brokers-0"),
     ([claim("d", "1Ti"), claim("d", "2Ti", ordinal=11)], "10Ti", "1Ti", "the 2Ti of PVC d-druid-c-brokers-11,"),
-    # grown by hand, and the specification stays
+    # expanded manually, with an unchanged spec
     ([claim("d", "2Ti")], "1Ti", "1Ti", None),
     ([claim("d", "2Ti")], "1Ti", "3Ti", None),
-    # has not grown; has been given more than was asked for
+    # not expanded yet; provisioned with more than requested
     ([claim("d", "10Ti", "1Ti")], "10Ti", "1Ti", None),
     ([claim("d", "10Ti", "1Ti")], "10Ti", "1Gi", "the 1Ti of PVC d-druid-c-brokers-0,"),
     ([claim("d", "1Gi", "4Gi")], "2Gi", "1Gi", None),
@@ -359,77 +359,75 @@ CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("found", "template", "wanted", "text"), CLAIMS)
-def test_only_claims_that_there_are_cannot_shrink(
-    found: list[Manifest], template: str, wanted: str, text: str | None
-) -> None:
+@pytest.mark.parametrize(("found", "template", "desired", "text"), CLAIMS)
+def test_only_existing_pvcs_cannot_shrink(found: list[Manifest], template: str, desired: str, text: str | None) -> None:
     observed = running_with(claims(("d", template)), *found)
-    findings = shrinking_claims(draft(druid.cluster(claims(("d", wanted))), observed))
+    findings = shrinking_claims(draft(druid.cluster(claims(("d", desired))), observed))
     assert len(findings) == (0 if text is None else 1)
     if text is not None:
         assert text in findings[0].message
         assert findings[0].message.startswith("spec.nodes[brokers].volumeClaimTemplates[d]: ")
 
 
-def test_what_does_not_run_cannot_shrink() -> None:
+def test_missing_stateful_set_cannot_shrink() -> None:
     assert shrinking_claims(draft(druid.cluster(claims(("d", "1Mi"))))) == ()
 
 
-def written_again(live: Manifest) -> Manifest:
-    """Return an object of ours on which the Go operator's annotation is back."""
+def annotated_again(live: Manifest) -> Manifest:
+    """Return an object of ours to which the Go operator has added its annotation again."""
     after = deepcopy(live)
     after["metadata"]["annotations"] = {"druidOpResourceHash": "x"}
     return after
 
 
-def contested(change: Any = written_again, *kinds: str) -> Observed:
+def contested(change: Any = annotated_again, *kinds: str) -> Observed:
     observed = converged(render(druid.cluster()))
     return observed.with_objects([change(live) for live in observed.of_kind(*(kinds or ("StatefulSet",)))])
 
 
-def test_the_go_operator_at_work_is_noticed() -> None:
+def test_running_go_operator_is_detected() -> None:
     [finding] = go_operator_conflict(inputs(druid.cluster(), contested()))
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.CONFLICTING_OPERATOR, None, True)
     assert "StatefulSet druid-c-brokers." in finding.message
-    [finding] = go_operator_conflict(inputs(druid.cluster(), contested(written_again, "StatefulSet", "ConfigMap")))
+    [finding] = go_operator_conflict(inputs(druid.cluster(), contested(annotated_again, "StatefulSet", "ConfigMap")))
     assert "ConfigMap c-druid-common-config and 2 more." in finding.message
 
 
-def not_ours_yet(live: Manifest) -> Manifest:
-    after = written_again(live)
+def not_adopted_yet(live: Manifest) -> Manifest:
+    after = annotated_again(live)
     after["metadata"]["managedFields"] = [{**after["metadata"]["managedFields"][0], "manager": "manager"}]
     return after
 
 
-def cut_short(live: Manifest) -> Manifest:
-    after = written_again(live)
+def interrupted_adoption(live: Manifest) -> Manifest:
+    after = annotated_again(live)
     [ours] = after["metadata"]["managedFields"]
     hashed = {"f:metadata": {"f:annotations": {"f:druidOpResourceHash": {}}}}
     ours["fieldsV1"] = union(ours["fieldsV1"], hashed)
     return after
 
 
-def of_another(live: Manifest) -> Manifest:
-    after = written_again(live)
+def of_another_cluster(live: Manifest) -> Manifest:
+    after = annotated_again(live)
     after["metadata"]["ownerReferences"][0]["name"] = "other"
     return after
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "PersistentVolumeClaim"])
-def test_the_annotation_was_left_where_it_does_no_harm(kind: str) -> None:
+def test_annotation_of_some_kinds_is_not_a_conflict(kind: str) -> None:
     node = {"kind": "Deployment", "persistentVolumeClaim": [{"metadata": {"name": "x"}, "spec": {}}]}
     observed = converged(render(druid.cluster(node)))
-    found = [written_again(live) for live in observed.of_kind(kind)]
+    found = [annotated_again(live) for live in observed.of_kind(kind)]
     assert len(found) == 1
     assert go_operator_conflict(inputs(druid.cluster(node), observed.with_objects(found))) == ()
 
 
-@pytest.mark.parametrize("change", [lambda live: live, not_ours_yet, cut_short, of_another])
-def test_nobody_else_at_work(change: Any) -> None:
+@pytest.mark.parametrize("change", [lambda live: live, not_adopted_yet, interrupted_adoption, of_another_cluster])
+def test_no_running_go_operator(change: Any) -> None:
     assert go_operator_conflict(inputs(druid.cluster(), contested(change))) == ()
 
 
-def test_a_rollback_is_over_when_the_user_says_so() -> None:
+def test_annotation_take_over_ends_a_rollback() -> None:
     assert go_operator_conflict(inputs(annotated(**{"druid.apache.org/take-over": "true"}), contested())) == ()
 
 
@@ -438,7 +436,7 @@ def test_a_rollback_is_over_when_the_user_says_so() -> None:
     [{"kind": "DaemonSet"}, {"kind": "Deployment", **claims(("d", "1Gi"))}],
     ids=["DaemonSet", "PVC templates of a Deployment"],
 )
-def test_what_the_go_operator_ignored_is_left_alone(node: dict[str, Any]) -> None:
+def test_fields_that_the_go_operator_ignored_block_all_changes(node: dict[str, Any]) -> None:
     """Nothing is written or removed, and the finalizer is set, so that the resource can be deleted."""
     observed = running_with({}, claim("d", "1Gi"))
     plan = decide(inputs(druid.cluster(node), observed))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is missing or differs is written, what is wanted no longer goes, and nothing of others is touched."""
+"""Objects that are no longer desired are deleted, except PVCs and objects of other owners."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
     EVERYTHING,
     Manifest,
-    desire,
+    cluster_and_desired,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry
 from hypothesis import given
 from hypothesis import strategies as st
 
 
-def test_prunes_a_group_that_is_gone_and_keeps_its_claims() -> None:
-    _cluster, before = desire(EVERYTHING)
-    cluster, desired = desire(nodes={"others": druid.NODE})
+def test_removed_group_is_pruned_except_its_pvcs() -> None:
+    _cluster, before = cluster_and_desired(EVERYTHING)
+    cluster, desired = cluster_and_desired(nodes={"others": druid.NODE})
     steps = removed_objects(cluster, desired, converged(before))
     kinds = [step.key.kind for step in steps]
     assert kinds == [
@@ -41,20 +41,20 @@ def test_prunes_a_group_that_is_gone_and_keeps_its_claims() -> None:
     assert {(step.operation, step.group) for step in steps} == {("delete", None)}
 
 
-def test_prunes_an_optional_object_of_a_group_that_stays() -> None:
-    _cluster, before = desire(EVERYTHING)
-    cluster, desired = desire({**EVERYTHING, "ingress": None})
+def test_removed_optional_object_is_pruned() -> None:
+    _cluster, before = cluster_and_desired(EVERYTHING)
+    cluster, desired = cluster_and_desired({**EVERYTHING, "ingress": None})
     [step] = removed_objects(cluster, desired, converged(before))
     assert (step.key.kind, step.group, step.live) == ("Ingress", "brokers", step.manifest)
 
 
-def test_leaves_what_is_going_already() -> None:
-    _cluster, before = desire(EVERYTHING)
-    cluster, desired = desire({**EVERYTHING, "ingress": None})
+def test_terminating_object_is_not_deleted_again() -> None:
+    _cluster, before = cluster_and_desired(EVERYTHING)
+    cluster, desired = cluster_and_desired({**EVERYTHING, "ingress": None})
     observed = converged(before)
-    going = deepcopy(next(observed.of_kind("Ingress")))
-    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert removed_objects(cluster, desired, observed.with_objects([going])) == ()
+    terminating = deepcopy(next(observed.of_kind("Ingress")))
+    terminating["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert removed_objects(cluster, desired, observed.with_objects([terminating])) == ()
 
 
 LABELS = st.fixed_dictionaries(
@@ -62,7 +62,7 @@ LABELS = st.fixed_dictionaries(
     optional={
         "app": st.sampled_from(["druid", "other"]),
         "druid_cr": st.sampled_from(["c", "d"]),
-        "nodeSpecUniqueStr": st.sampled_from(["druid-c-brokers", "druid-c-gone", "druid-d-brokers"]),
+        "nodeSpecUniqueStr": st.sampled_from(["druid-c-brokers", "druid-c-removed", "druid-d-brokers"]),
     },
 )
 OWNER = st.builds(
@@ -95,7 +95,7 @@ OBJECTS = st.lists(
             },
         },
         st.sampled_from([*PRUNED_KINDS, "PersistentVolumeClaim", "Pod", "Secret"]),
-        st.sampled_from(["druid-c-brokers", "druid-c-gone", "c-druid-common-config", "mine"]),
+        st.sampled_from(["druid-c-brokers", "druid-c-removed", "c-druid-common-config", "mine"]),
         LABELS,
         st.lists(OWNER, max_size=2),
         st.lists(ENTRY, min_size=1, max_size=1),
@@ -105,7 +105,7 @@ OBJECTS = st.lists(
 
 
 @given(OBJECTS, st.booleans())
-def test_never_prunes_what_is_not_ours(objects: list[Manifest], without_resource: bool) -> None:
+def test_foreign_objects_are_never_pruned(objects: list[Manifest], without_resource: bool) -> None:
     source = druid.resource()
     if without_resource:
         del source["metadata"]["uid"]
@@ -119,10 +119,10 @@ def test_never_prunes_what_is_not_ours(objects: list[Manifest], without_resource
         assert step.live is not None
         assert step.live["metadata"]["labels"]["druid_cr"] == "c"
         assert is_ours(step.live, cluster)
-        assert has_our_mark(step.live, without_resource)
+        assert has_our_owner_or_manager(step.live, without_resource)
 
 
-def has_our_mark(live: Manifest, without_resource: bool) -> bool:
+def has_our_owner_or_manager(live: Manifest, without_resource: bool) -> bool:
     owners = [each for each in live["metadata"]["ownerReferences"] if each["controller"]]
     if owners:
         return not without_resource and (owners[0]["kind"], owners[0]["name"]) == ("Druid", "c")
@@ -130,8 +130,8 @@ def has_our_mark(live: Manifest, without_resource: bool) -> bool:
 
 
 @given(OBJECTS)
-def test_never_deletes_a_claim(objects: list[Manifest]) -> None:
-    cluster, desired = desire()
+def test_pvcs_are_never_pruned(objects: list[Manifest]) -> None:
+    cluster, desired = cluster_and_desired()
     observed = converged(desired).with_objects(objects)
     steps = (*changed_objects(cluster, desired, observed), *removed_objects(cluster, desired, observed))
     assert not [step for step in steps if step.key.kind == "PersistentVolumeClaim"]

@@ -30,7 +30,7 @@ def template(size: Any) -> Manifest:
 
 
 TWO = [claim("d-druid-c-brokers-0", "2Gi"), claim("d-druid-c-brokers-1", "2Gi")]
-# (what, group, PVCs, the PVCs that are named)
+# (id, group, PVCs, PVCs named in the warning)
 TABLE: list[tuple[str, Manifest, list[Manifest], str | None]] = [
     ("larger", template("4Gi"), TWO, "d-druid-c-brokers-0 (2Gi), d-druid-c-brokers-1 (2Gi)"),
     ("one of them", template("4Gi"), [TWO[0], claim("d-druid-c-brokers-1", "4Gi")], "d-druid-c-brokers-0 (2Gi)"),
@@ -38,9 +38,14 @@ TABLE: list[tuple[str, Manifest, list[Manifest], str | None]] = [
     ("smaller", template("1Gi"), TWO, None),
     ("of another group", template("4Gi"), [claim("d-druid-c-routers-0", "2Gi")], None),
     ("no PVC yet", template("4Gi"), [], None),
-    ("no quantity", template("many"), TWO, None),
-    ("a PVC of its own", {"persistentVolumeClaim": [storage("p", "2Gi")]}, [claim("p", "1Gi")], "p (1Gi)"),
-    ("a PVC of its own that fits", {"persistentVolumeClaim": [storage("p", "2Gi")]}, [claim("p", "2Gi")], None),
+    ("an invalid quantity", template("many"), TWO, None),
+    ("a stand-alone PVC", {"persistentVolumeClaim": [storage("p", "2Gi")]}, [claim("p", "1Gi")], "p (1Gi)"),
+    (
+        "a stand-alone PVC of the requested size",
+        {"persistentVolumeClaim": [storage("p", "2Gi")]},
+        [claim("p", "2Gi")],
+        None,
+    ),
 ]
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Is a quota full only because of the object that is to be replaced?"""
+"""Whether a quota is exceeded only because of the object that is to be replaced."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 SETS, SERVICES = "count/statefulsets.apps", "count/services"
 
 
-def refusal(requested: str, used: str, limited: str, status: int = 403) -> ApiError:
-    """Return a refusal in the words of the API server."""
-    words = f"exceeded quota: limit, requested: {requested}, used: {used}, limited: {limited}"
-    document = {"message": f'statefulsets.apps "n" is forbidden: {words}'}
+def rejection(requested: str, used: str, limited: str, status: int = 403) -> ApiError:
+    """Return a rejection with the message of the API server."""
+    message = f"exceeded quota: limit, requested: {requested}, used: {used}, limited: {limited}"
+    document = {"message": f'statefulsets.apps "n" is forbidden: {message}'}
     return ApiError("create", "statefulsets.apps", "StatefulSet", "ns", "n", status, document)
 
 
-# (refusal, kind, whether there is room once the old one is gone)
+# (rejection, kind, whether the quota suffices after the deletion of the old object)
 TABLE: list[tuple[ApiError, str, bool]] = [
-    (refusal(f"{SETS}=1", f"{SETS}=1", f"{SETS}=1"), "StatefulSet", True),
-    (refusal(f"{SETS}=1", f"{SETS}=12", f"{SETS}=12"), "StatefulSet", True),
-    (refusal(f"{SETS}=1", f"{SETS}=1k", f"{SETS}=1k"), "StatefulSet", True),
-    # The quota has been made smaller than what there is.
-    (refusal(f"{SETS}=1", f"{SETS}=2", f"{SETS}=1"), "StatefulSet", False),
-    (refusal(f"{SETS}=1", f"{SETS}=0", f"{SETS}=0"), "Deployment", False),
-    (refusal("services=1", "services=3", "services=3"), "Service", True),
-    (refusal(f"{SERVICES}=1,services=1", f"{SERVICES}=3,services=3", f"{SERVICES}=3,services=3"), "Service", True),
-    (refusal(f"{SERVICES}=1,services=1", f"{SERVICES}=3,services=4", f"{SERVICES}=3,services=3"), "Service", False),
-    # The old one need not have one of those.
-    (refusal("services.loadbalancers=1", "services.loadbalancers=1", "services.loadbalancers=1"), "Service", False),
-    (refusal("services=1,services.nodeports=1", "services=1,services.nodeports=1", "services=1"), "Service", False),
-    (refusal(f"{SETS}=1", f"{SETS}=1", f"{SETS}=1", status=422), "StatefulSet", False),
-    (refusal(f"{SETS}=1", f"{SETS}=x", f"{SETS}=1"), "StatefulSet", False),
-    (refusal(f"{SETS}=1", "", ""), "StatefulSet", False),
+    (rejection(f"{SETS}=1", f"{SETS}=1", f"{SETS}=1"), "StatefulSet", True),
+    (rejection(f"{SETS}=1", f"{SETS}=12", f"{SETS}=12"), "StatefulSet", True),
+    (rejection(f"{SETS}=1", f"{SETS}=1k", f"{SETS}=1k"), "StatefulSet", True),
+    # the quota is below the current usage
+    (rejection(f"{SETS}=1", f"{SETS}=2", f"{SETS}=1"), "StatefulSet", False),
+    (rejection(f"{SETS}=1", f"{SETS}=0", f"{SETS}=0"), "Deployment", False),
+    (rejection("services=1", "services=3", "services=3"), "Service", True),
+    (rejection(f"{SERVICES}=1,services=1", f"{SERVICES}=3,services=3", f"{SERVICES}=3,services=3"), "Service", True),
+    (rejection(f"{SERVICES}=1,services=1", f"{SERVICES}=3,services=4", f"{SERVICES}=3,services=3"), "Service", False),
+    # the old object may not use this resource
+    (rejection("services.loadbalancers=1", "services.loadbalancers=1", "services.loadbalancers=1"), "Service", False),
+    (rejection("services=1,services.nodeports=1", "services=1,services.nodeports=1", "services=1"), "Service", False),
+    (rejection(f"{SETS}=1", f"{SETS}=1", f"{SETS}=1", status=422), "StatefulSet", False),
+    (rejection(f"{SETS}=1", f"{SETS}=x", f"{SETS}=1"), "StatefulSet", False),
+    (rejection(f"{SETS}=1", "", ""), "StatefulSet", False),
     (ApiError("create", "statefulsets.apps", "StatefulSet", "ns", "n", 403, {"message": "no"}), "StatefulSet", False),
 ]
 
 
 @pytest.mark.parametrize(("error", "kind", "has_room"), TABLE)
-def test_leaves_room(error: ApiError, kind: str, has_room: bool) -> None:
+def test_quota_suffices_after_the_deletion(error: ApiError, kind: str, has_room: bool) -> None:
     assert leaves_room(error, kind) is has_room

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How far is each group?"""
+"""The state of each group: desired, ready and settled pods."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
 PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
 NO_PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}}
 
-# (what, node, status, further spec, wanted, ready, settled, ready as a whole)
+# (id, node, status, further spec, desired, ready, settled, group is ready)
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any] | None, dict[str, Any], int, int, bool, bool]] = [
-    ("all well", TWO, SETTLED, {}, 2, 2, True, True),
+    ("all ready", TWO, SETTLED, {}, 2, 2, True, True),
     ("one not ready", TWO, {**SETTLED, "readyReplicas": 1}, {}, 2, 1, True, False),
     ("none ready", TWO, {key: SETTLED[key] for key in SETTLED if key != "readyReplicas"}, {}, 2, 0, True, False),
     ("not observed", TWO, {**SETTLED, "observedGeneration": 0}, {}, 2, 2, False, False),
@@ -62,13 +62,13 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any] | None, dict[str, Any], in
     ("on delete", TWO, {**SETTLED, **MOVING}, ON_DELETE, 2, 2, True, True),
     ("a partition", TWO, {**SETTLED, **MOVING}, PARTITION, 2, 2, True, True),
     ("no partition", TWO, {**SETTLED, **MOVING}, NO_PARTITION, 2, 2, False, False),
-    ("a deployment", DEPLOYMENT, ROLLED, {}, 2, 2, True, True),
-    ("a deployment that rolls", DEPLOYMENT, {**ROLLED, "updatedReplicas": 1}, {}, 2, 2, False, False),
-    ("a deployment with a surge", DEPLOYMENT, {**ROLLED, "replicas": 3}, {}, 2, 2, False, False),
-    ("a new deployment", DEPLOYMENT, {"observedGeneration": 1}, {}, 2, 0, False, False),
+    ("a Deployment", DEPLOYMENT, ROLLED, {}, 2, 2, True, True),
+    ("a Deployment that is rolling", DEPLOYMENT, {**ROLLED, "updatedReplicas": 1}, {}, 2, 2, False, False),
+    ("a Deployment with a surge", DEPLOYMENT, {**ROLLED, "replicas": 3}, {}, 2, 2, False, False),
+    ("a new Deployment", DEPLOYMENT, {"observedGeneration": 1}, {}, 2, 0, False, False),
     ("replicas of an autoscaler", AUTOSCALED, {**SETTLED, "replicas": 4, "readyReplicas": 3}, {"replicas": 4}, 4, 3,
      True, False),
-    ("an autoscaler that has not come yet", AUTOSCALED, {**SETTLED, "replicas": 1, "readyReplicas": 1}, {}, 1, 1, True,
+    ("an autoscaler that is not active yet", AUTOSCALED, {**SETTLED, "replicas": 1, "readyReplicas": 1}, {}, 1, 1, True,
      True),
     ("stopped", {**TWO, "stopped": True}, {"observedGeneration": 1}, {}, 0, 0, True, True),
     ("stopping", {**TWO, "stopped": True}, SETTLED, {}, 0, 2, False, False),
@@ -77,53 +77,53 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any] | None, dict[str, Any], in
 
 
 @pytest.mark.parametrize(
-    ("node", "status", "spec", "wanted", "ready", "settled", "whole"),
+    ("node", "status", "spec", "desired", "ready", "settled", "group_ready"),
     [row[1:] for row in TABLE],
     ids=[r[0] for r in TABLE],
 )
-def test_state(
+def test_group_state(
     node: dict[str, Any],
     status: dict[str, Any] | None,
     spec: dict[str, Any],
-    wanted: int,
+    desired: int,
     ready: int,
     settled: bool,
-    whole: bool,
+    group_ready: bool,
 ) -> None:
     found = state(node, status, spec)
-    assert (found.desired, found.ready, found.is_settled, found.is_ready) == (wanted, ready, settled, whole)
-    remark = " (too many)" if ready > wanted else " (rolling out)" if ready == wanted and not settled else ""
-    assert str(found) == f"brokers {ready}/{wanted}{remark if not whole else ''}"
+    assert (found.desired, found.ready, found.is_settled, found.is_ready) == (desired, ready, settled, group_ready)
+    remark = " (too many)" if ready > desired else " (rolling out)" if ready == desired and not settled else ""
+    assert str(found) == f"brokers {ready}/{desired}{remark if not group_ready else ''}"
 
 
-def test_a_hand_edit_of_replicas_is_not_settled() -> None:
+def test_manual_edit_of_replicas_is_not_settled() -> None:
     assert not state(TWO, SETTLED, {"replicas": 5}).is_settled
 
 
-def test_a_group_without_workload_is_not_ready() -> None:
+def test_group_without_workload_is_not_ready() -> None:
     [found] = group_states(druid.cluster(TWO), Observed())
     assert (found.desired, found.ready, found.is_ready) == (2, 0, False)
 
 
-# (status, replicas there, replicas in the specification, wanted, ready as a whole)
-AS_THEY_ARE = [(SETTLED, 2, 5, 2, True), (SETTLED, 2, 0, 2, True), ({**SETTLED, "readyReplicas": 1}, 2, 2, 2, False)]
+# (status, live replicas, specified replicas, desired, group is ready)
+LIVE_STATES = [(SETTLED, 2, 5, 2, True), (SETTLED, 2, 0, 2, True), ({**SETTLED, "readyReplicas": 1}, 2, 2, 2, False)]
 
 
-@pytest.mark.parametrize(("status", "live", "stated", "wanted", "whole"), AS_THEY_ARE)
-def test_as_it_is(status: dict[str, Any], live: int, stated: int, wanted: int, whole: bool) -> None:
-    cluster = druid.cluster({"replicas": stated})
+@pytest.mark.parametrize(("status", "live", "specified", "desired", "group_ready"), LIVE_STATES)
+def test_live_state(status: dict[str, Any], live: int, specified: int, desired: int, group_ready: bool) -> None:
+    cluster = druid.cluster({"replicas": specified})
     [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
     observed = Observed().with_objects([{**stored(workload), "status": status} | {"spec": {"replicas": live}}])
     [found] = group_states(cluster, observed, as_it_is=True)
-    assert (found.desired, found.is_ready) == (wanted, whole)
+    assert (found.desired, found.is_ready) == (desired, group_ready)
 
 
-def test_what_is_not_there_is_as_it_is() -> None:
+def test_live_state_without_a_workload() -> None:
     [found] = group_states(druid.cluster(TWO), Observed(), as_it_is=True)
     assert (found.desired, found.ready, found.is_ready) == (0, 0, True)
 
 
-def test_groups_come_in_the_order_of_the_rollout() -> None:
+def test_groups_are_in_the_order_of_the_rollout() -> None:
     nodes = {
         "a": {**druid.NODE, "nodeType": "coordinator"},
         "b": {**druid.NODE, "nodeType": "historical"},
@@ -147,7 +147,7 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
         for reason in sorted(FAILING)
     ),
     (
-        "with words",
+        "with a message",
         pod("p", containerStatuses=waiting("ErrImagePull", message="no such image")),
         ("pod p, container m: ErrImagePull: no such image",),
     ),
@@ -156,15 +156,15 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
         pod("p", initContainerStatuses=waiting("CrashLoopBackOff")),
         ("pod p, container m: CrashLoopBackOff",),
     ),
-    ("beginning", pod("p", containerStatuses=waiting("ContainerCreating")), ()),
+    ("starting", pod("p", containerStatuses=waiting("ContainerCreating")), ()),
     ("of another group", pod("p", "druid-c-others", containerStatuses=waiting("CrashLoopBackOff")), ()),
     ("no status", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}, ()),
-    ("nothing known", pod("p", containerStatuses=None, initContainerStatuses=[{"name": "m"}]), ()),
+    ("unknown states", pod("p", containerStatuses=None, initContainerStatuses=[{"name": "m"}]), ()),
     ("running", pod("p", containerStatuses=[{"name": "m", "state": {"running": {}}}]), ()),
 ]
 
 
-@pytest.mark.parametrize(("found", "trouble"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
-def test_trouble_of_pods(found: Manifest, trouble: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("found", "failures"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+def test_failures_of_pods(found: Manifest, failures: tuple[str, ...]) -> None:
     [group] = group_states(druid.cluster(), Observed().with_objects([found]))
-    assert group.failures == trouble
+    assert group.failures == failures

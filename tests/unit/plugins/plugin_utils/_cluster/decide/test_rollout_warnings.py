@@ -40,13 +40,13 @@ def cluster(**spec: Any) -> Cluster:
 ROLLING = cluster(rollingDeploy=True)
 ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
 SERVICE = {"kind": "Service", "metadata": {"name": "old", "namespace": "ns"}}
-# (what, cluster, steps, what the warning contains)
+# (id, cluster, steps, part of the warning)
 TABLE: list[tuple[str, Cluster, list[Step], str | None]] = [
     ("two groups", ROLLING, [restart("a"), restart("b")], "the groups a, b restart at the same time"),
     ("one group", ROLLING, [restart("a")], None),
-    ("at once, as specified", cluster(rollingDeploy=False), [restart("a"), restart("b")], None),
+    ("a specified parallel rollout", cluster(rollingDeploy=False), [restart("a"), restart("b")], None),
     ("one without pods", ROLLING, [restart("a"), restart("b", 0)], None),
-    ("one by hand", ROLLING, [restart("a"), restart("b", **ON_DELETE)], None),
+    ("one with OnDelete", ROLLING, [restart("a"), restart("b", **ON_DELETE)], None),
     ("a removed group", ROLLING, [deletion(workload("a"))], "StatefulSet a is deleted without waiting for the pods"),
     ("a removed group without pods", ROLLING, [deletion(workload("a", 0))], None),
     ("another kind", ROLLING, [deletion(workload("a"), "a")], None),
@@ -56,10 +56,10 @@ TABLE: list[tuple[str, Cluster, list[Step], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("which", "steps", "words"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_rollout_warnings(which: Cluster, steps: list[Step], words: str | None) -> None:
+@pytest.mark.parametrize(("which", "steps", "message"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_rollout_warnings(which: Cluster, steps: list[Step], message: str | None) -> None:
     labels = {"nodeSpecUniqueStr": "druid-c-brokers"}
     pod = {"kind": "Pod", "metadata": {"name": "p", "labels": labels}, "spec": {"subdomain": "old"}}
     found = rollout_warnings(steps, inputs(which, Observed().with_objects([pod])))
-    assert len(found) == (words is not None)
-    assert words is None or words in found[0]
+    assert len(found) == (message is not None)
+    assert message is None or message in found[0]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The finalizer is kept as the Go operator keeps it."""
+"""The finalizer is set and removed as by the Go operator."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ FOREIGN = "example.com/keep"
 
 
 def resource(finalizers: list[str] | None, **spec: Any) -> Manifest:
-    made = druid.resource(**spec)
-    made["metadata"] |= {"finalizers": finalizers, "resourceVersion": "7"}
-    return made
+    found = druid.resource(**spec)
+    found["metadata"] |= {"finalizers": finalizers, "resourceVersion": "7"}
+    return found
 
 
-# (disablePVCDeletionFinalizer, finalizers, what becomes of them; None: they stay as they are)
-KEPT: list[tuple[bool | None, list[str] | None, list[str] | None]] = [
+# (disablePVCDeletionFinalizer, finalizers, finalizers afterwards; None: unchanged)
+FINALIZERS: list[tuple[bool | None, list[str] | None, list[str] | None]] = [
     (None, None, [FINALIZER]),
     (None, [], [FINALIZER]),
     (None, [FOREIGN], [FOREIGN, FINALIZER]),
@@ -51,8 +51,10 @@ KEPT: list[tuple[bool | None, list[str] | None, list[str] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("disabled", "finalizers", "after"), KEPT)
-def test_keeps_the_finalizer(disabled: bool | None, finalizers: list[str] | None, after: list[str] | None) -> None:
+@pytest.mark.parametrize(("disabled", "finalizers", "after"), FINALIZERS)
+def test_finalizer_depends_on_the_spec(
+    disabled: bool | None, finalizers: list[str] | None, after: list[str] | None
+) -> None:
     spec = {} if disabled is None else {"disablePVCDeletionFinalizer": disabled}
     steps = keep_finalizer(resource(finalizers, **spec))
     assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
@@ -60,12 +62,12 @@ def test_keeps_the_finalizer(disabled: bool | None, finalizers: list[str] | None
 
 
 @pytest.mark.parametrize(("finalizers", "after"), [([], [FINALIZER]), ([FINALIZER], None)])
-def test_keeps_the_finalizer_for_an_operator_that_needs_one(finalizers: list[str], after: list[str] | None) -> None:
+def test_operator_always_has_a_finalizer(finalizers: list[str], after: list[str] | None) -> None:
     steps = keep_finalizer(resource(finalizers, disablePVCDeletionFinalizer=True), always=True)
     assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
 
 
-# (manager, what it has set, whether the finalizer stays)
+# (manager, its finalizer, whether our finalizer is kept)
 SETTERS = [
     ("ansible-operator", FINALIZER, True),
     ("ansible-operator", FOREIGN, False),
@@ -74,12 +76,12 @@ SETTERS = [
 ]
 
 
-@pytest.mark.parametrize(("manager", "finalizer", "stays"), SETTERS)
-def test_leaves_the_finalizer_that_the_operator_has_set(manager: str, finalizer: str, stays: bool) -> None:
+@pytest.mark.parametrize(("manager", "finalizer", "is_kept"), SETTERS)
+def test_finalizer_set_by_the_operator_is_kept(manager: str, finalizer: str, is_kept: bool) -> None:
     found = resource([FOREIGN, FINALIZER], disablePVCDeletionFinalizer=True)
     fields: FieldSet = {"f:metadata": {"f:finalizers": {".": {}, f'v:"{finalizer}"': {}}}}
     found["metadata"]["managedFields"] = [entry(manager, fields, "Update")]
-    assert (keep_finalizer(found) == ()) is stays
+    assert (keep_finalizer(found) == ()) is is_kept
     found["metadata"]["finalizers"] = [FOREIGN]
     assert keep_finalizer(found) == ()
 
@@ -91,14 +93,14 @@ def patch(finalizers: list[str]) -> list[Manifest]:
     ]
 
 
-def test_lets_go() -> None:
+def test_finalizer_is_removed() -> None:
     assert remove_finalizer(resource([FOREIGN, FINALIZER])).patch == patch([FOREIGN])
 
 
 @pytest.mark.parametrize(
     ("finalizers", "expected"), [(None, False), ([], False), ([FOREIGN], False), ([FOREIGN, FINALIZER], True)]
 )
-def test_knows_whether_it_is_set(finalizers: list[str] | None, expected: bool) -> None:
+def test_is_set(finalizers: list[str] | None, expected: bool) -> None:
     assert is_set(resource(finalizers)) is expected
 
 
@@ -113,7 +115,7 @@ SPECS: list[tuple[Any, bool]] = [
 
 
 @pytest.mark.parametrize(("spec", "expected"), SPECS)
-def test_claims_go_unless_told_otherwise(spec: Any, expected: bool) -> None:
+def test_pvcs_are_deleted_by_default(spec: Any, expected: bool) -> None:
     assert deletes_claims(spec) is expected
 
 
@@ -125,13 +127,13 @@ def without_owner(live: Manifest) -> Manifest:
     return {**live, "metadata": {key: live["metadata"][key] for key in live["metadata"] if key != "ownerReferences"}}
 
 
-def test_knows_that_kubernetes_is_still_orphaning() -> None:
+def test_is_orphaning() -> None:
     assert is_orphaning(resource([FINALIZER, "orphan"]))
     assert not is_orphaning(resource([FINALIZER]))
     assert not is_orphaning(resource(None))
 
 
-def test_names_what_has_lost_its_owner() -> None:
+def test_objects_without_owner() -> None:
     cluster = druid.cluster()
     assert objects_without_owner(cluster, observed()) == ()
     assert objects_without_owner(cluster, Observed()) == ()

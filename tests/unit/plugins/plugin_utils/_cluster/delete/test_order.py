@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is deleted, read and waited for, in which order, without an API."""
+"""The order of deletions, reads and waits, without an API."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def pod() -> Manifest:
     return {"kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
-def told(deletion: Steps, found: Observed) -> list[str]:
-    """Return the steps and needs in order; each need finds the same."""
-    happened: list[str] = []
-    answer: Any = None
+def run_through(deletion: Steps, found: Observed) -> list[str]:
+    """Return the steps and needs in order; each need returns the same objects."""
+    events: list[str] = []
+    result: Any = None
     while True:
         try:
-            item = deletion.send(answer)
+            item = deletion.send(result)
         except StopIteration:
-            return happened
-        answer = None if isinstance(item, Step) else found
-        happened.append(f"{item.operation} {item.key.kind}" if isinstance(item, Step) else type(item).__name__)
+            return events
+        result = None if isinstance(item, Step) else found
+        events.append(f"{item.operation} {item.key.kind}" if isinstance(item, Step) else type(item).__name__)
 
 
 def pvc(*owners: str) -> Manifest:
@@ -67,10 +67,10 @@ def pvc(*owners: str) -> Manifest:
 
 
 CLAIMS = Observed().with_objects([pvc()])
-GONE = ["delete PersistentVolumeClaim"]
-# (finalizers, specification, what happens to a settled cluster)
+DELETED = ["delete PersistentVolumeClaim"]
+# (finalizers, spec, order for a settled cluster)
 ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
-    ((FINALIZER,), {}, ["delete StatefulSet", READ, *GONE, QUIET, READ, *GONE, READ, "patch Druid"]),
+    ((FINALIZER,), {}, ["delete StatefulSet", READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]),
     ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"]),
     ((), {}, []),
     ((), {"disablePVCDeletionFinalizer": True}, [READ]),
@@ -79,27 +79,27 @@ ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("finalizers", "spec", "expected"), ORDERS)
-def test_a_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str]) -> None:
+def test_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str]) -> None:
     deletion = Deletion(NAMED).of_resource(terminating(*finalizers, **spec), converged(render(RUNNING)))
-    assert told(deletion, CLAIMS) == expected
+    assert run_through(deletion, CLAIMS) == expected
 
 
-def test_a_plan_does_not_wait() -> None:
+def test_plan_does_not_wait() -> None:
     deletion = Deletion(NAMED, is_plan=True).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
-    assert told(deletion, CLAIMS) == ["delete StatefulSet", READ, *GONE, READ, "patch Druid"]
+    assert run_through(deletion, CLAIMS) == ["delete StatefulSet", READ, *DELETED, READ, "patch Druid"]
 
 
-def test_waits_only_so_long_for_pods_that_stay() -> None:
+def test_wait_for_remaining_pods_is_limited() -> None:
     deletion = Deletion(NAMED).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
-    happened = told(deletion, Observed().with_objects([pod()]))
-    assert happened == ["delete StatefulSet", READ, *[QUIET, PAUSE] * QUIET_ATTEMPTS, READ, READ, "patch Druid"]
+    events = run_through(deletion, Observed().with_objects([pod()]))
+    assert events == ["delete StatefulSet", READ, *[QUIET, PAUSE] * QUIET_ATTEMPTS, READ, READ, "patch Druid"]
 
 
 def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first() -> None:
     owned = pvc("uid-of-druid-c-brokers")
     observed = converged(render(RUNNING)).with_objects([stateful_set(DELETE), owned])
     deletion = Deletion(NAMED).of_variables(observed, delete_claims=False)
-    assert told(deletion, Observed().with_objects([owned])) == [
+    assert run_through(deletion, Observed().with_objects([owned])) == [
         READ,
         "update StatefulSet",
         READ,
@@ -110,13 +110,13 @@ def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first()
     ]
 
 
-def test_objects_without_an_owner_stay_with_their_pvcs() -> None:
+def test_objects_without_an_owner_and_their_pvcs_are_retained() -> None:
     observed = converged(render(RUNNING))
     [live] = (deepcopy(each) for each in observed.of_kind("StatefulSet"))
     del live["metadata"]["ownerReferences"]
     deletion = Deletion(NAMED)
     steps = deletion.of_resource(terminating(FINALIZER), observed.with_objects([live]))
-    assert told(steps, CLAIMS) == [READ, READ, "patch Druid"]
+    assert run_through(steps, CLAIMS) == [READ, READ, "patch Druid"]
     [warning] = deletion.warnings
     assert warning.startswith("These PVCs are retained, since StatefulSet druid-c-brokers has no owner")
     assert "data-druid-c-brokers-0" in warning

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PVCs that remain lose the StatefulSet as their owner before it is deleted."""
+"""The StatefulSet is removed from the owners of retained PVCs before it is deleted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import desire
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
+    cluster_and_desired,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
 
@@ -77,7 +79,7 @@ OWNED, SHARED, FREE = claim("owned", OWNER), claim("shared", "other", OWNER), cl
         (stateful_set(None, observed=0), [OWNED], [""]),
     ],
 )
-def test_only_what_would_delete_pvcs_is_changed(live: Manifest, claims: list[Manifest], patched: list[str]) -> None:
+def test_only_policies_that_delete_pvcs_are_changed(live: Manifest, claims: list[Manifest], patched: list[str]) -> None:
     steps = retain([live], claims)
     assert [step.patch and step.patch[1]["path"] for step in steps] == [f"/spec/{POLICY}{path}" for path in patched]
     assert [(step.after or {})["spec"][POLICY]["whenDeleted"] for step in steps] == ["Retain"] * len(patched)
@@ -85,9 +87,9 @@ def test_only_what_would_delete_pvcs_is_changed(live: Manifest, claims: list[Man
 
 
 def test_only_references_to_the_owner_are_removed() -> None:
-    going = deepcopy(claim("going", OWNER))
-    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    steps = disown([OWNED, SHARED, FREE, going], [stateful_set(DELETE)])
+    terminating = deepcopy(claim("terminating", OWNER))
+    terminating["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    steps = disown([OWNED, SHARED, FREE, terminating], [stateful_set(DELETE)])
     found = {step.key.name: [each["uid"] for each in step.patch[1]["value"]] for step in steps if step.patch}
     assert found == {"owned": [], "shared": ["other"]}
 
@@ -102,7 +104,7 @@ def test_only_references_to_the_owner_are_removed() -> None:
 def test_pvcs_are_deleted_only_with_their_group_and_only_those_without_another_owner(
     nodes: Manifest, deleted: list[str]
 ) -> None:
-    cluster, desired = desire(nodes=nodes)
+    cluster, desired = cluster_and_desired(nodes=nodes)
     live = stateful_set(DELETE)
     observed = Observed().with_objects([live, OWNED, SHARED, FREE])
     steps = [step for step in removed_objects(cluster, desired, observed) if step.operation == "delete"]
@@ -125,7 +127,7 @@ def test_pvcs_are_released_when_the_controller_has_observed_the_policy(server: S
     assert "/persistentvolumeclaims/owned?" in server.asked[-1].path
 
 
-def test_a_stateful_set_is_not_deleted_before(server: Server, api: KubernetesApi) -> None:
+def test_stateful_set_is_not_deleted_before_the_policy_is_observed(server: Server, api: KubernetesApi) -> None:
     server.answers = [Answer(body=stateful_set(RETAIN, observed=0))]
     live = stateful_set(DELETE)
     changed, deleted = act(api, [*retain([live], []), Step("delete", live, None, live)])
@@ -134,13 +136,13 @@ def test_a_stateful_set_is_not_deleted_before(server: Server, api: KubernetesApi
 
 
 @pytest.mark.parametrize("answer", [Answer(404, {"details": {"name": "p"}}), PATCH_TEST_FAILED])
-def test_what_is_gone_meanwhile_needs_no_release(server: Server, api: KubernetesApi, answer: Answer) -> None:
+def test_deleted_pvc_needs_no_release(server: Server, api: KubernetesApi, answer: Answer) -> None:
     server.answers = [answer, Answer(404, {"details": {"name": "p"}})]
     [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
     assert (result.is_done, result.live) == (True, None)
 
 
-def test_a_pvc_that_a_controller_changes_meanwhile_is_released_all_the_same(server: Server, api: KubernetesApi) -> None:
+def test_concurrently_changed_pvc_is_released(server: Server, api: KubernetesApi) -> None:
     later = deepcopy(SHARED)
     later["metadata"] |= {"uid": OWNED["metadata"]["uid"], "resourceVersion": "6"}
     server.answers = [PATCH_TEST_FAILED, Answer(body=later), Answer(body=later)]
@@ -151,7 +153,7 @@ def test_a_pvc_that_a_controller_changes_meanwhile_is_released_all_the_same(serv
 
 
 def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
-    """Return what is done when the group of the StatefulSet is removed."""
+    """Return the steps if the group of the StatefulSet is removed."""
     cluster = druid.cluster(nodes={"others": druid.NODE}, **spec)
     observed = Observed().with_objects([live, OWNED, FREE])
     steps = removed_objects(cluster, render(cluster), observed)
@@ -159,7 +161,7 @@ def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
     return [(step.operation, step.key.name) for step in steps]
 
 
-def test_pvcs_of_a_removed_group_are_deleted_only_where_the_resource_wants_that() -> None:
+def test_pvcs_of_a_removed_group_are_deleted_only_if_specified() -> None:
     name = "druid-c-brokers"
     assert removed(stateful_set(DELETE)) == [("delete", name), ("delete", "owned")]
     assert removed(stateful_set(RETAIN)) == [("update", "owned"), ("delete", name)]

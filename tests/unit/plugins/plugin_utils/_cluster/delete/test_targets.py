@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""With a cluster go its workloads, what they have left behind, and its claims: nobody else's."""
+"""The deletion of a cluster: its workloads, their orphans and its PVCs, and no objects of other owners."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 
 Manifest = dict[str, Any]
 
-GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 THEIRS = [entry("kubectl", {"f:spec": {}}, "Update")]
 OURS = [entry("druidops", {"f:spec": {}})]
 
 
 def cluster(name: str = "a", uid: str | None = "u-1") -> Cluster:
-    made = druid.resource()
-    made["metadata"] = {"name": name, "namespace": "ns", **({"uid": uid} if uid else {})}
-    return Cluster.from_resource(made)
+    manifest = druid.resource()
+    manifest["metadata"] = {"name": name, "namespace": "ns", **({"uid": uid} if uid else {})}
+    return Cluster.from_resource(manifest)
 
 
 def live(kind: str, name: str, group: str, cr: str = "a", **metadata: Any) -> Manifest:
-    """Return an object with the labels of a group, which somebody else has written."""
+    """Return an object with the labels of a group that another manager has written."""
     labels = {"app": "druid", "druid_cr": cr, "nodeSpecUniqueStr": group, "component": "broker"}
     return {
         "kind": kind,
@@ -62,47 +62,47 @@ def names(steps: tuple[Step, ...]) -> list[str]:
     return [step.key.name for step in steps]
 
 
-def there(*found: Manifest) -> Observed:
+def observed_state(*found: Manifest) -> Observed:
     return Observed().with_objects(found)
 
 
-def test_the_workloads_of_the_cluster_go() -> None:
+def test_workloads_of_the_cluster_are_deleted() -> None:
     observed = converged(render(druid.cluster()))
-    going = workloads(druid.cluster(), observed)
-    assert [(step.operation, str(step.key)) for step in going] == [("delete", "StatefulSet druid-c-brokers")]
+    steps = workloads(druid.cluster(), observed)
+    assert [(step.operation, str(step.key)) for step in steps] == [("delete", "StatefulSet druid-c-brokers")]
     [found] = observed.of_kind("StatefulSet")
-    found["metadata"] |= GOING
-    assert workloads(druid.cluster(), there(found)) == ()
-    assert workloads(cluster(), there(live("StatefulSet", "druid-a-x", "druid-a-x"))) == ()
+    found["metadata"] |= TERMINATING
+    assert workloads(druid.cluster(), observed_state(found)) == ()
+    assert workloads(cluster(), observed_state(live("StatefulSet", "druid-a-x", "druid-a-x"))) == ()
 
 
-def test_only_claims_of_this_cluster_go() -> None:
-    found = there(
+def test_only_pvcs_of_the_cluster_are_deleted() -> None:
+    found = observed_state(
         live("PersistentVolumeClaim", "data-druid-a-b-c-0", "druid-a-b-c"),
         live("PersistentVolumeClaim", "more-druid-a-b-c-0", "druid-a-b-c", "a-b"),
-        live("PersistentVolumeClaim", "data-druid-a-x-0", "druid-a-x", **GOING),
-        live("PersistentVolumeClaim", "data-druid-a-gone-3", "druid-a-gone"),
+        live("PersistentVolumeClaim", "data-druid-a-x-0", "druid-a-x", **TERMINATING),
+        live("PersistentVolumeClaim", "data-druid-a-removed-3", "druid-a-removed"),
         live("PersistentVolumeClaim", "mine", "druid-a-x"),
     )
-    went = {name: names(claims(cluster(name), found)[0]) for name in ("a", "a-b", "b")}
-    assert went == {"a": ["data-druid-a-b-c-0", "data-druid-a-gone-3"], "a-b": ["more-druid-a-b-c-0"], "b": []}
+    deleted = {name: names(claims(cluster(name), found)[0]) for name in ("a", "a-b", "b")}
+    assert deleted == {"a": ["data-druid-a-b-c-0", "data-druid-a-removed-3"], "a-b": ["more-druid-a-b-c-0"], "b": []}
     assert [each["metadata"]["name"] for each in remaining_claims(cluster(), found)] == [
         "data-druid-a-b-c-0",
         "data-druid-a-x-0",
-        "data-druid-a-gone-3",
+        "data-druid-a-removed-3",
     ]
 
 
 CLAIM = "data-druid-a-x-0"
 GROUP = "druid-a-x"
 SET_OF_RESOURCE = live("StatefulSet", GROUP, GROUP, **controlled("Druid", "a", "u-1"))
-# (what, what else is there, whether the claim of a resource's cluster goes, and that of a cluster made of variables)
+# (id, other objects, whether the PVC of a resource's cluster is deleted, and that of a cluster without resource)
 WITH: list[tuple[str, list[Manifest], bool, bool]] = [
     ("nothing", [], True, True),
-    ("a StatefulSet of nobody", [live("StatefulSet", GROUP, GROUP)], False, False),
+    ("a StatefulSet without an owner", [live("StatefulSet", GROUP, GROUP)], False, False),
     ("a StatefulSet without labels", [live("StatefulSet", GROUP, "", labels={})], False, False),
     ("the StatefulSet of a resource", [SET_OF_RESOURCE], True, False),
-    ("a StatefulSet that we have made", [live("StatefulSet", GROUP, GROUP, managedFields=OURS)], True, True),
+    ("a StatefulSet that we created", [live("StatefulSet", GROUP, GROUP, managedFields=OURS)], True, True),
     ("a StatefulSet of another group", [live("StatefulSet", "druid-a-y", "druid-a-y")], True, True),
 ]
 
@@ -110,15 +110,13 @@ WITH: list[tuple[str, list[Manifest], bool, bool]] = [
 @pytest.mark.parametrize(
     ("more", "by_resource", "without_resource"), [row[1:] for row in WITH], ids=[row[0] for row in WITH]
 )
-def test_a_claim_stays_with_the_workload_that_it_may_belong_to(
-    more: list[Manifest], by_resource: bool, without_resource: bool
-) -> None:
-    found = there(live("PersistentVolumeClaim", CLAIM, GROUP), *more)
-    for made_by, expected in ((cluster(), by_resource), (cluster(uid=None), without_resource)):
-        steps, warnings = claims(made_by, found)
+def test_pvc_of_a_foreign_workload_is_retained(more: list[Manifest], by_resource: bool, without_resource: bool) -> None:
+    found = observed_state(live("PersistentVolumeClaim", CLAIM, GROUP), *more)
+    for owner, expected in ((cluster(), by_resource), (cluster(uid=None), without_resource)):
+        steps, warnings = claims(owner, found)
         assert (names(steps) == [CLAIM], len(warnings)) == (expected, int(not expected))
         assert all(text.startswith(f"PVC {CLAIM} is retained: StatefulSet {GROUP} does not ") for text in warnings)
-        assert bool(remaining_claims(made_by, found)) is expected
+        assert bool(remaining_claims(owner, found)) is expected
 
 
 def pod(name: str = f"{GROUP}-0", group: str = GROUP, **metadata: Any) -> Manifest:
@@ -126,53 +124,53 @@ def pod(name: str = f"{GROUP}-0", group: str = GROUP, **metadata: Any) -> Manife
     return {**live("Pod", name, group, **metadata), "spec": {"volumes": volumes}}
 
 
-# (what, pod, whether the claim that it mounts goes)
+# (id, pod, whether the mounted PVC is deleted)
 MOUNTING: list[tuple[str, Manifest, bool]] = [
     ("of the group", pod(**controlled("StatefulSet", GROUP)), True),
-    ("of the group, left behind", pod(), True),
+    ("of the group, orphaned", pod(), True),
     ("of a Job with our labels", pod(**controlled("Job", "backup")), False),
-    ("of a person with our labels", pod("debug"), False),
+    ("a foreign pod with our labels", pod("debug"), False),
     ("without labels", pod(labels={}), False),
 ]
 
 
 @pytest.mark.parametrize(("user", "expected"), [row[1:] for row in MOUNTING], ids=[row[0] for row in MOUNTING])
-def test_a_claim_stays_with_a_pod_of_others(user: Manifest, expected: bool) -> None:
-    steps, warnings = claims(cluster(), there(live("PersistentVolumeClaim", CLAIM, GROUP), user))
+def test_pvc_of_a_foreign_pod_is_retained(user: Manifest, expected: bool) -> None:
+    steps, warnings = claims(cluster(), observed_state(live("PersistentVolumeClaim", CLAIM, GROUP), user))
     assert names(steps) == [CLAIM] * expected
     name = user["metadata"]["name"]
-    said = f"PVC {CLAIM} is retained: pod {name} mounts it and does not belong to this cluster."
-    assert warnings == (() if expected else (said,))
+    warning = f"PVC {CLAIM} is retained: pod {name} mounts it and does not belong to this cluster."
+    assert warnings == (() if expected else (warning,))
 
 
 HASHED = {"labels": {**pod()["metadata"]["labels"], "pod-template-hash": "5d9f"}}
 REPLICA_SET = live("ReplicaSet", f"{GROUP}-5d9f", GROUP, **HASHED)
 
 
-def test_what_nobody_controls_goes() -> None:
-    found = there(
+def test_orphans_are_deleted() -> None:
+    found = observed_state(
         pod(),
         pod(f"{GROUP}-1", **controlled("StatefulSet", GROUP)),
-        pod(f"{GROUP}-2", **GOING),
+        pod(f"{GROUP}-2", **TERMINATING),
         pod("debug"),
         REPLICA_SET,
         live("ReplicaSet", "druid-a-y-5d9f", "druid-a-y", **controlled("Deployment", "druid-a-y")),
     )
     assert names(orphans(cluster(), found)) == [f"{GROUP}-0", f"{GROUP}-5d9f"]
     assert orphans(cluster("b"), found) == ()
-    # The workload that is not ours may be about to take them over.
+    # a foreign workload may adopt them
     assert orphans(cluster(), found.with_objects([live("StatefulSet", GROUP, GROUP)])) == ()
 
 
 def group_x(kind: str | None) -> Cluster:
-    """Return the cluster with a group x of that kind; None: without it."""
-    made = druid.resource({"kind": kind} if kind else {})
-    made["metadata"]["name"] = "a"
-    made["spec"]["nodes"] = {"x" if kind else "y": made["spec"]["nodes"]["brokers"]}
-    return Cluster.from_resource(made)
+    """Return the cluster with a group x of that kind, or without it (None)."""
+    manifest = druid.resource({"kind": kind} if kind else {})
+    manifest["metadata"]["name"] = "a"
+    manifest["spec"]["nodes"] = {"x" if kind else "y": manifest["spec"]["nodes"]["brokers"]}
+    return Cluster.from_resource(manifest)
 
 
-# (kind of the group x, None: it is gone; what stays for it)
+# (kind of the group x, or None if it was removed; objects that are kept for it)
 GROUPS: list[tuple[str | None, list[str]]] = [
     ("StatefulSet", [f"{GROUP}-0"]),
     ("Deployment", [f"{GROUP}-5d9f"]),
@@ -180,15 +178,15 @@ GROUPS: list[tuple[str | None, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "stay"), GROUPS)
-def test_what_a_workload_will_take_over_stays(kind: str | None, stay: list[str]) -> None:
-    left = unadopted_orphans(group_x(kind), there(pod(), REPLICA_SET))
-    assert [each["metadata"]["name"] for each in left] == [
-        name for name in (f"{GROUP}-0", f"{GROUP}-5d9f") if name not in stay
+@pytest.mark.parametrize(("kind", "kept"), GROUPS)
+def test_orphans_that_a_workload_will_adopt_are_kept(kind: str | None, kept: list[str]) -> None:
+    unadopted = unadopted_orphans(group_x(kind), observed_state(pod(), REPLICA_SET))
+    assert [each["metadata"]["name"] for each in unadopted] == [
+        name for name in (f"{GROUP}-0", f"{GROUP}-5d9f") if name not in kept
     ]
 
 
-# (kind of the group x, None: it is gone; the Deployments that are there; whether pods run without one)
+# (kind of the group x, or None if it was removed; existing Deployments; whether pods run without one)
 WITHOUT: list[tuple[str | None, list[str], bool]] = [
     ("Deployment", [GROUP], False),
     ("Deployment", [], False),
@@ -200,22 +198,24 @@ WITHOUT: list[tuple[str | None, list[str], bool]] = [
 
 
 @pytest.mark.parametrize(("kind", "deployments", "expected"), WITHOUT)
-def test_knows_pods_without_a_deployment(kind: str | None, deployments: list[str], expected: bool) -> None:
-    made = group_x(kind)
-    found = there(pod(**HASHED), *(live("Deployment", name, name) for name in deployments))
-    assert runs_without_deployment(made, found) is expected
-    assert not runs_without_deployment(made, there(pod(**HASHED, **GOING), pod()))
+def test_runs_without_deployment(kind: str | None, deployments: list[str], expected: bool) -> None:
+    target = group_x(kind)
+    found = observed_state(pod(**HASHED), *(live("Deployment", name, name) for name in deployments))
+    assert runs_without_deployment(target, found) is expected
+    assert not runs_without_deployment(target, observed_state(pod(**HASHED, **TERMINATING), pod()))
 
 
-def test_knows_when_all_is_quiet() -> None:
-    assert has_running_pods(cluster(), there(pod()))
-    assert not has_running_pods(cluster(), there(pod(**GOING), pod("debug"), pod("druid-b-x-0", "druid-b-x")))
-    assert not has_running_pods(cluster(), there(pod(), live("StatefulSet", GROUP, GROUP)))
+def test_has_running_pods() -> None:
+    assert has_running_pods(cluster(), observed_state(pod()))
+    assert not has_running_pods(
+        cluster(), observed_state(pod(**TERMINATING), pod("debug"), pod("druid-b-x-0", "druid-b-x"))
+    )
+    assert not has_running_pods(cluster(), observed_state(pod(), live("StatefulSet", GROUP, GROUP)))
 
 
-@pytest.mark.parametrize("all_stay", [True, False])
-def test_claims_that_stay_are_released(all_stay: bool) -> None:
-    """Only those that the resource owns, and only from the resource."""
+@pytest.mark.parametrize("retain_all", [True, False])
+def test_retained_pvcs_are_released(retain_all: bool) -> None:
+    """Only PVCs that the resource owns are released, and only from the resource."""
     druid_a = {"kind": "Druid", "metadata": {"name": "a", "namespace": "ns", "uid": "u-1"}}
     other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u-9"}
     owned = controlled("Druid", "a", "u-1")
@@ -226,13 +226,13 @@ def test_claims_that_stay_are_released(all_stay: bool) -> None:
             ownerReferences=[*owned["ownerReferences"], other],
         ),
         live("PersistentVolumeClaim", "former", "druid-a-b", resourceVersion="3", **controlled("Druid", "a", "u-0")),
-        live("PersistentVolumeClaim", "going", "druid-a-b", resourceVersion="4", **owned, **GOING),
+        live("PersistentVolumeClaim", "terminating", "druid-a-b", resourceVersion="4", **owned, **TERMINATING),
         live("PersistentVolumeClaim", "data-druid-a-b-0", "druid-a-b", resourceVersion="5"),
         live("PersistentVolumeClaim", "theirs", "druid-c-b", "c", resourceVersion="6", **controlled("Druid", "c")),
     ]  # fmt: skip
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "mine"}}
     reader = {"kind": "Pod", "metadata": {"name": "reader", "namespace": "ns"}, "spec": {"volumes": [volume]}}
-    steps = disown_claims(cluster(), Observed().with_objects([*found, reader]), [druid_a], all_stay)
-    assert [step.key.name for step in steps] == (["mine", "shared"] if all_stay else ["mine"])
-    assert [step.patch and step.patch[1]["value"] for step in steps] == ([[], [other]] if all_stay else [[]])
-    assert [step.patch and step.patch[0]["value"] for step in steps] == (["1", "2"] if all_stay else ["1"])
+    steps = disown_claims(cluster(), Observed().with_objects([*found, reader]), [druid_a], retain_all)
+    assert [step.key.name for step in steps] == (["mine", "shared"] if retain_all else ["mine"])
+    assert [step.patch and step.patch[1]["value"] for step in steps] == ([[], [other]] if retain_all else [[]])
+    assert [step.patch and step.patch[0]["value"] for step in steps] == (["1", "2"] if retain_all else ["1"])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A table of fields and where they end up; `resource(case)` is a whole resource with the field in it."""
+"""A table of fields and their rendered values; `resource(case)` is a complete resource with the field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TARGET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "druid-c-broke
 
 @dataclass(frozen=True)
 class Case:
-    """With these fields, the object of this kind has this value in this place (None: nothing is there)."""
+    """With these fields, the object of this kind has this value at this path (None: no value)."""
 
     name: str
     kind: str
@@ -60,7 +60,7 @@ def probes() -> list[Case]:
 
 
 FEATURES: list[Case] = [
-    # What the API server fills in is the same when it is missing.
+    # a default of the API server has the same effect if it is missing
     Case("start script", SETS, (*MAIN, "command"), ["/druid.sh", "broker"]),
     Case("empty start script", SETS, (*MAIN, "command"), ["bin/run-druid.sh", "broker"], spec={"startScript": ""}),
     Case("pull policy", SETS, (*MAIN, "imagePullPolicy"), "IfNotPresent"),
@@ -101,7 +101,7 @@ FEATURES: list[Case] = [
         {"podAnnotations": {"b": "3"}},
     ),
     Case(
-        "tolerations add up",
+        "tolerations are concatenated",
         SETS,
         (*POD, "tolerations"),
         [{"key": "a"}, {"key": "b"}],
@@ -117,17 +117,21 @@ FEATURES: list[Case] = [
         {"env": [{"name": "A", "value": "1"}]},
     ),
     Case(
-        "empty value stays", SETS, (*MAIN, "env", 0), {"name": "A", "value": ""}, {"env": [{"name": "A", "value": ""}]}
+        "empty value is kept",
+        SETS,
+        (*MAIN, "env", 0),
+        {"name": "A", "value": ""},
+        {"env": [{"name": "A", "value": ""}]},
     ),
     Case(
-        "quantities stay as written",
+        "quantities are not normalized",
         SETS,
         (*MAIN, "resources"),
         {"requests": {"cpu": "0.5", "memory": "1024Mi"}},
         {"resources": {"requests": {"cpu": "0.5", "memory": "1024Mi"}}},
     ),
     Case(
-        "null is nothing",
+        "null is ignored",
         SETS,
         (*MAIN, "resources"),
         {"requests": {"cpu": 1}},
@@ -136,7 +140,7 @@ FEATURES: list[Case] = [
     Case("service account", SETS, (*POD, "serviceAccountName"), "default", {}, {"serviceAccount": "default"}),
     Case("priority", SETS, (*POD, "priorityClassName"), "high", {}, {"priorityClassName": "high"}),
     Case("node priority", SETS, (*POD, "priorityClassName"), "low", {"priorityClassName": "low"}),
-    # The group's own value where the Go operator knew only one level.
+    # The group's own value for fields that the Go operator supports on one level only.
     Case(
         "cluster resources",
         SETS,
@@ -162,7 +166,7 @@ FEATURES: list[Case] = [
         {"terminationGracePeriodSeconds": 60},
     ),
     Case(
-        "node grace period of none",
+        "node grace period of zero",
         SETS,
         (*POD, "terminationGracePeriodSeconds"),
         0,
@@ -177,7 +181,7 @@ FEATURES: list[Case] = [
         {},
         {"topologySpreadConstraints": [{"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
     ),
-    # D-30: the cluster's policy counts.
+    # D-30: the cluster's policy is used.
     Case("policy", SETS, ("spec", "podManagementPolicy"), "Parallel"),
     Case(
         "cluster policy",
@@ -208,7 +212,7 @@ FEATURES: list[Case] = [
         {"hpAutoscaler": {"maxReplicas": 2, "scaleTargetRef": TARGET}},
     ),
     Case(
-        "stopped beside an autoscaler",
+        "stopped with an autoscaler",
         SETS,
         ("spec", "replicas"),
         0,
@@ -274,39 +278,39 @@ FEATURES: list[Case] = [
     ),
     # Deployments.
     Case("rolling update", "Deployment", ("spec", "strategy"), {"type": "RollingUpdate"}, {"kind": "Deployment"}),
-    # D-03: each limit alone, and percent.
+    # D-03: only one of the limits, and percentages.
     Case(
-        "surge alone",
+        "only maxSurge",
         "Deployment",
         ("spec", "strategy", "rollingUpdate"),
         {"maxSurge": "50%"},
         {"kind": "Deployment", "maxSurge": "50%"},
     ),
     Case(
-        "unavailable alone",
+        "only maxUnavailable",
         "Deployment",
         ("spec", "strategy", "rollingUpdate"),
         {"maxUnavailable": 0},
         {"kind": "Deployment", "maxUnavailable": 0},
     ),
     Case(
-        "strategy wins",
+        "strategy takes precedence",
         "Deployment",
         ("spec", "strategy"),
         {"type": "Recreate"},
         {"kind": "Deployment", "maxSurge": 1, "maxUnavailable": 0, "strategy": {"type": "Recreate"}},
     ),
     Case(
-        "no claims in a deployment",
+        "no PVC templates in a Deployment",
         "Deployment",
         ("spec", "volumeClaimTemplates"),
         None,
         {"kind": "Deployment"},
         {"volumeClaimTemplates": [CLAIM]},
     ),
-    # Claims.
+    # PVCs.
     Case(
-        "claim templates",
+        "PVC templates",
         SETS,
         ("spec", "volumeClaimTemplates"),
         [{**CLAIM, "metadata": {"name": "first"}}, CLAIM],
@@ -314,14 +318,14 @@ FEATURES: list[Case] = [
         {"volumeClaimTemplates": [{**CLAIM, "metadata": {"name": "first"}}]},
     ),
     Case(
-        "stand-alone claim",
+        "stand-alone PVC",
         "PersistentVolumeClaim",
         ("metadata", "name"),
         "druid-c-brokers",
         {"persistentVolumeClaim": [{"spec": CLAIM["spec"]}]},
     ),
     Case(
-        "labels of a stand-alone claim",
+        "labels of a stand-alone PVC",
         "PersistentVolumeClaim",
         ("metadata", "labels", "mine"),
         "1",
@@ -352,7 +356,7 @@ FEATURES: list[Case] = [
         {"services": [{"spec": {"selector": {"shard": "1", "app": "mine"}}}]},
     ),
     Case(
-        "own selector cannot widen",
+        "own selector cannot replace fixed labels",
         "Service",
         ("spec", "selector", "app"),
         "druid",
@@ -367,7 +371,7 @@ FEATURES: list[Case] = [
     ),
     Case("empty services replace", SETS, ("spec", "serviceName"), "", {"services": []}, {"services": [{}]}),
     Case(
-        "user's name label wins",
+        "user's name label takes precedence",
         "Service",
         ("metadata", "labels", "app.kubernetes.io/name"),
         "mine",
@@ -431,30 +435,30 @@ FEATURES: list[Case] = [
         {"httpGet": {"path": "/x", "port": "druid-port"}},
         {"readinessProbe": {"httpGet": {"path": "/x", "port": "druid-port"}}},
     ),
-    # The overlay comes last.
+    # podTemplate is merged last.
     Case(
-        "overlay of the pod",
+        "podTemplate sets a field of the pod",
         SETS,
         (*POD, "hostAliases"),
         [{"ip": "192.0.2.1", "hostnames": ["a.example.com"]}],
         {"podTemplate": {"spec": {"hostAliases": [{"ip": "192.0.2.1", "hostnames": ["a.example.com"]}]}}},
     ),
     Case(
-        "overlay of the main container",
+        "podTemplate sets a field of the main container",
         SETS,
         (*MAIN, "workingDir"),
         "/opt",
         {"podTemplate": {"spec": {"containers": [{"name": "druid-c-brokers", "workingDir": "/opt"}]}}},
     ),
     Case(
-        "overlay adds a container",
+        "podTemplate adds a container",
         SETS,
         (*POD, "containers", 1),
         {"name": "s", "image": "i"},
         {"podTemplate": {"spec": {"containers": [{"name": "s", "image": "i"}]}}},
     ),
     Case(
-        "overlay gives a volume another source",
+        "podTemplate replaces the source of a volume",
         SETS,
         (*POD, "volumes", 2),
         {"name": "tmp", "hostPath": {"path": "/x"}},
@@ -464,21 +468,21 @@ FEATURES: list[Case] = [
         },
     ),
     Case(
-        "overlay adds an annotation",
+        "podTemplate adds an annotation",
         SETS,
         ("spec", "template", "metadata", "annotations"),
         {"a": "1", "b": "2"},
         {"podAnnotations": {"a": "1"}, "podTemplate": {"metadata": {"annotations": {"b": "2"}}}},
     ),
     Case(
-        "overlay adds a label",
+        "podTemplate adds a label",
         SETS,
         ("spec", "template", "metadata", "labels", "x"),
         "y",
         {"podTemplate": {"metadata": {"labels": {"x": "y"}}}},
     ),
     Case(
-        "null in an overlay states nothing",
+        "null in podTemplate is ignored",
         SETS,
         (*MAIN, "startupProbe"),
         probe("/druid/broker/v1/readiness", 20),
@@ -490,21 +494,21 @@ FEATURES: list[Case] = [
         },
     ),
     Case(
-        "null in place of all parts of an overlay",
+        "null for all nested parts of podTemplate",
         SETS,
         (*MAIN, "name"),
         "druid-c-brokers",
         {"podTemplate": {"metadata": {"labels": None, "annotations": None}, "spec": {"containers": None}}},
     ),
     Case(
-        "null in place of an overlay's parts",
+        "null for metadata and spec of podTemplate",
         SETS,
         (*MAIN, "name"),
         "druid-c-brokers",
         {"podTemplate": {"metadata": None, "spec": None}},
     ),
     Case(
-        "overlay cannot change what pods are found by",
+        "podTemplate cannot change the selector labels",
         SETS,
         ("spec", "template", "metadata", "labels", "app"),
         "druid",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The common configuration: its files, those of others, and Secrets beside them."""
+"""The common configuration: its files, referenced ConfigMaps, and projected Secrets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SECOND = ReferenceKey("ConfigMap", "other", "second")
 SECRET = ReferenceKey("Secret", "ns", "hidden")
 
 
-def files(described: dict[str, Any], references: dict[ReferenceKey, Any] | None = None) -> dict[str, str]:
-    [config_map] = render(Cluster.from_resource(described, references or {})).common
+def files(source: dict[str, Any], references: dict[ReferenceKey, Any] | None = None) -> dict[str, str]:
+    [config_map] = render(Cluster.from_resource(source, references or {})).common
     found: dict[str, str] = config_map["data"]
     return found
 
@@ -46,7 +46,7 @@ def test_common_properties(spec: dict[str, Any], text: str) -> None:
     assert files(druid.resource(**spec)) == {"common.runtime.properties": text}
 
 
-def test_files_that_are_empty_are_left_out() -> None:
+def test_empty_files_are_omitted() -> None:
     spec = {"metricDimensions.json": "{}", "hdfs-site.xml": "", "core-site.xml": "<c/>"}
     assert files(druid.resource(None, **spec)) == {
         "common.runtime.properties": "a=b",
@@ -55,17 +55,17 @@ def test_files_that_are_empty_are_left_out() -> None:
     }
 
 
-def test_later_references_win_over_everything() -> None:
-    described = druid.resource(extraCommonConfig=[{"name": "first"}, {"name": "second", "namespace": "other"}])
+def test_later_references_take_precedence() -> None:
+    source = druid.resource(extraCommonConfig=[{"name": "first"}, {"name": "second", "namespace": "other"}])
     found = {
         FIRST: {"data": {"x": "1", "y": "1"}},
         SECOND: {"data": {"y": "2", "common.runtime.properties": "c=d"}, "binaryData": {"z": "AA=="}},
     }
-    assert files(described, found) == {"common.runtime.properties": "c=d", "x": "1", "y": "2"}
+    assert files(source, found) == {"common.runtime.properties": "c=d", "x": "1", "y": "2"}
 
 
 @pytest.mark.parametrize("found", [{}, {FIRST: None}, {FIRST: {}}, {FIRST: {"data": None}}])
-def test_a_missing_reference_adds_nothing(found: dict[ReferenceKey, Any]) -> None:
+def test_missing_reference_adds_no_files(found: dict[ReferenceKey, Any]) -> None:
     assert files(druid.resource(extraCommonConfig=[{"name": "first"}]), found) == {"common.runtime.properties": "a=b"}
 
 
@@ -74,14 +74,14 @@ def secret(uid: str = "u", **data: str) -> dict[str, Any]:
 
 
 def template(found: Any, **spec: Any) -> dict[str, Any]:
-    described = druid.resource(extraCommonConfig=[{"kind": "Secret", "name": "hidden"}], **spec)
-    desired = render(Cluster.from_resource(described, {SECRET: found}))
+    source = druid.resource(extraCommonConfig=[{"kind": "Secret", "name": "hidden"}], **spec)
+    desired = render(Cluster.from_resource(source, {SECRET: found}))
     [workload] = [manifest for manifest in desired.objects if manifest["kind"] == "StatefulSet"]
     pods: dict[str, Any] = workload["spec"]["template"]
     return pods
 
 
-def test_secrets_are_mounted_beside_the_common_files() -> None:
+def test_secrets_are_projected_with_the_common_files() -> None:
     assert template(secret(a="Yg=="))["spec"]["volumes"][0] == {
         "name": "common-config-volume",
         "projected": {"sources": [{"configMap": {"name": "c-druid-common-config"}}, {"secret": {"name": "hidden"}}]},
@@ -89,29 +89,29 @@ def test_secrets_are_mounted_beside_the_common_files() -> None:
 
 
 def test_secrets_are_never_copied() -> None:
-    described = druid.resource(extraCommonConfig=[{"kind": "Secret", "name": "hidden"}])
-    desired = render(Cluster.from_resource(described, {SECRET: secret(password="aHVudGVyMg==")}))
+    source = druid.resource(extraCommonConfig=[{"kind": "Secret", "name": "hidden"}])
+    desired = render(Cluster.from_resource(source, {SECRET: secret(password="aHVudGVyMg==")}))
     assert "hunter2" not in str(desired)
     assert "aHVudGVyMg==" not in str(desired)
 
 
-def test_pods_roll_when_a_secret_changes_and_not_otherwise() -> None:
+def test_hash_changes_only_with_the_data_of_a_secret() -> None:
     contents = [secret(a="Yg=="), secret(a="Yw=="), secret(b="Yg=="), secret("v", a="Yg=="), secret(), None]
     hashes = [template(found)["metadata"]["annotations"]["druid.apache.org/secret-hash"] for found in contents]
     assert len(set(hashes)) == len(contents)
-    noise = {**secret(a="Yg=="), "metadata": {"uid": "u", "resourceVersion": "2", "labels": {"a": "b"}}}
-    assert template(noise)["metadata"]["annotations"]["druid.apache.org/secret-hash"] == hashes[0]
+    other_metadata = {**secret(a="Yg=="), "metadata": {"uid": "u", "resourceVersion": "2", "labels": {"a": "b"}}}
+    assert template(other_metadata)["metadata"]["annotations"]["druid.apache.org/secret-hash"] == hashes[0]
 
 
-def test_the_users_annotations_stay_beside_the_hash() -> None:
+def test_annotations_of_the_user_are_kept_with_the_hash() -> None:
     assert sorted(template(secret(), podAnnotations={"a": "b"})["metadata"]["annotations"]) == [
         "a",
         "druid.apache.org/secret-hash",
     ]
 
 
-def test_what_all_groups_share_is_hashed_once() -> None:
-    """A large common configuration would otherwise cost as much again for every group."""
+def test_common_configuration_is_hashed_once() -> None:
+    """Otherwise a large common configuration would be hashed again for every group."""
     cluster = Cluster.from_resource(druid.resource())
     configuration = common_configuration(cluster)
     hashes = configuration.hashes

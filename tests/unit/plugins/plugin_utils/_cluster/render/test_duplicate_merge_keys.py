@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a pod template says twice is said once, and somebody is told."""
+"""Duplicate merge keys of a pod template are removed with a warning."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ OURS = {"name": "druid-port", "containerPort": 1}
         ),
     ],
 )
-def test_keeps_the_last_in_a_container(field: str, items: list[Any], kept: list[Any]) -> None:
+def test_last_duplicate_of_a_container_is_kept(field: str, items: list[Any], kept: list[Any]) -> None:
     found, warnings = without_duplicates(template(None, **{field: items}))
     assert found["spec"]["containers"][0][field] == kept
     assert len(warnings) == len(items) - len(kept)
 
 
 @pytest.mark.parametrize("field", ["imagePullSecrets", "volumes"])
-def test_keeps_the_last_in_a_pod(field: str) -> None:
+def test_last_duplicate_of_a_pod_is_kept(field: str) -> None:
     items = [{"name": "a", "emptyDir": {}}, {"name": "b"}, {"name": "a"}]
     found, warnings = without_duplicates(template({field: items}))
     assert found["spec"][field] == [{"name": "b"}, {"name": "a"}]
@@ -65,16 +65,16 @@ def test_keeps_the_last_in_a_pod(field: str) -> None:
         (["druid-port"], {"httpGet": {"port": "plain"}}, OURS),
     ],
 )
-def test_keeps_the_port_that_something_leads_to(targets: list[str], probe: Any, kept: dict[str, Any]) -> None:
+def test_referenced_port_is_kept(targets: list[str], probe: Any, kept: dict[str, Any]) -> None:
     found, warnings = without_duplicates(template(ports=[PLAIN, OURS], readinessProbe=probe), targets)
     assert found["spec"]["containers"][0]["ports"] == [kept]
     assert len(warnings) == 1
 
 
-def test_looks_into_every_container() -> None:
-    twice = {"env": [{"name": "A"}, {"name": "A"}]}
-    pod = {"initContainers": [{"name": "i", **twice}]}
-    found, warnings = without_duplicates(template(pod, **twice))
+def test_duplicates_of_every_container_are_removed() -> None:
+    duplicates = {"env": [{"name": "A"}, {"name": "A"}]}
+    pod = {"initContainers": [{"name": "i", **duplicates}]}
+    found, warnings = without_duplicates(template(pod, **duplicates))
     assert found["spec"]["initContainers"][0]["env"] == [{"name": "A"}]
     assert found["spec"]["containers"][0]["env"] == [{"name": "A"}]
     assert warnings == (
@@ -83,14 +83,14 @@ def test_looks_into_every_container() -> None:
     )
 
 
-def test_a_service_decides_which_port_stays() -> None:
+def test_port_of_a_service_is_kept() -> None:
     service = {"spec": {"ports": [{"port": 80, "targetPort": "plain"}]}}
     node = {"ports": [{"name": "plain", "containerPort": 8082}], "services": [service]}
     ports = druid.at(druid.rendered("StatefulSet", node), "spec", "template", "spec", "containers", 0, "ports")
     assert ports == [{"name": "plain", "containerPort": 8082}]
 
 
-def test_renders_a_workload_with_duplicates_in_both_forms() -> None:
+def test_workload_is_rendered_with_and_without_duplicates() -> None:
     cluster = Cluster.from_resource(recording.resource("hand"))
     desired = render(cluster)
     assert ports_of((desired.verbatim["brokers"],)) == ["plain", "druid-port"]

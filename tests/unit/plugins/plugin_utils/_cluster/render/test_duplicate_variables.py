@@ -17,12 +17,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.dup
 
 
 def env(*pairs: str) -> list[dict[str, Any]]:
-    """Return variables from texts like A=1."""
+    """Return variables from strings such as A=1."""
     return [dict(zip(("name", "value"), pair.split("=", 1), strict=True)) for pair in pairs]
 
 
 def values(items: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the variables of a process, as the kubelet computes them: in order, from those before."""
+    """Return the variables of a process as the kubelet computes them: in order, from the earlier ones."""
     result: dict[str, str] = {}
 
     def expanded(match: re.Match[str]) -> str:
@@ -36,7 +36,7 @@ def values(items: list[dict[str, Any]]) -> dict[str, str]:
 
 
 FROM_SECRET = {"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
-# (variables, what is kept, number of messages)
+# (variables, kept variables, number of messages)
 TABLE: list[tuple[list[Any], list[Any], int]] = [
     (env("A=1", "B=$(A)", "A=2"), env("EARLIER_0_A=1", "B=$(EARLIER_0_A)", "A=2"), 1),
     (env("A=1", "A=$(A):2"), env("EARLIER_0_A=1", "A=$(EARLIER_0_A):2"), 1),
@@ -62,7 +62,7 @@ def test_one_entry_per_name(items: list[Any], kept: list[Any], number: int) -> N
     assert len(messages) == number
 
 
-def test_the_message_names_what_is_kept() -> None:
+def test_message_names_the_kept_variable() -> None:
     assert without_duplicate_variables(env("A=1", "B=$(A)", "A=2"))[1] == [
         "variable A is set twice; the earlier value, which other variables refer to, is kept as EARLIER_0_A"
     ]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every field ends up where it belongs."""
+"""Every field is rendered at its path."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 
 
 @pytest.mark.parametrize("case", FEATURES, ids=[case.name for case in FEATURES])
-def test_renders(case: Case) -> None:
+def test_rendered_value(case: Case) -> None:
     assert druid.at(druid.rendered(case.kind, case.node, **case.spec), *case.path) == case.value

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A running group keeps its selector and labels; a new one gets those that allow labels to change."""
+"""A running group keeps its selector and labels; a new one gets a selector that allows labels to change."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FIXED = {"app": "druid", "component": "broker", "druid_cr": "c", "nodeSpecUnique
 OLD = {**FIXED, "team": "data"}
 
 
-def objects(inherited: Preserved, node: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def objects(preserved: Preserved, node: dict[str, Any]) -> dict[str, dict[str, Any]]:
     node = {"services": [{}], "podDisruptionBudgetSpec": {"maxUnavailable": 1}, **node}
-    desired = render(druid.cluster(node), {"brokers": inherited})
+    desired = render(druid.cluster(node), {"brokers": preserved})
     return {manifest["kind"]: manifest for manifest in desired.groups["brokers"]}
 
 
 @pytest.mark.parametrize(
-    ("inherited", "labels", "overlaid", "selector"),
+    ("preserved", "labels", "template_labels", "selector"),
     [
         (None, {}, {}, FIXED),
         (None, {"team": "data"}, {}, FIXED),
@@ -42,11 +42,11 @@ def objects(inherited: Preserved, node: dict[str, Any]) -> dict[str, dict[str, A
         (OLD, {"team": "data"}, {"team": None}, OLD),
     ],
 )
-def test_selects(
-    inherited: dict[str, str] | None, labels: dict[str, str], overlaid: dict[str, Any], selector: dict[str, str]
+def test_selector(
+    preserved: dict[str, str] | None, labels: dict[str, str], template_labels: dict[str, Any], selector: dict[str, str]
 ) -> None:
-    node = {"podLabels": labels, "podTemplate": {"metadata": {"labels": overlaid}}}
-    found = objects(Preserved(inherited, inherited), node)
+    node = {"podLabels": labels, "podTemplate": {"metadata": {"labels": template_labels}}}
+    found = objects(Preserved(preserved, preserved), node)
     assert found["StatefulSet"]["spec"]["selector"] == {"matchLabels": selector}
     assert found["PodDisruptionBudget"]["spec"]["selector"] == {"matchLabels": selector}
     assert found["Service"]["spec"]["selector"] == selector
@@ -67,27 +67,25 @@ RECOMMENDED = names.recommended_labels("c", "broker")
         ),
     ],
 )
-def test_pods_get_recommended_labels_only_where_that_restarts_nothing(
-    live: dict[str, str] | None, expected: dict[str, str]
-) -> None:
+def test_recommended_labels_do_not_restart_pods(live: dict[str, str] | None, expected: dict[str, str]) -> None:
     found = objects(Preserved(FIXED, live), {})
     assert found["StatefulSet"]["spec"]["template"]["metadata"]["labels"] == expected
 
 
-label_maps = st.dictionaries(st.sampled_from(["a", "b", "app", "component"]), st.sampled_from(["1", "druid"]))
+LABELS = st.dictionaries(st.sampled_from(["a", "b", "app", "component"]), st.sampled_from(["1", "druid"]))
 
 
-@given(label_maps, label_maps, label_maps)
-def test_the_selector_always_matches_the_pods(
-    labels: dict[str, str], overlaid: dict[str, str], selector: dict[str, str]
+@given(LABELS, LABELS, LABELS)
+def test_selector_always_matches_the_pods(
+    labels: dict[str, str], template_labels: dict[str, str], selector: dict[str, str]
 ) -> None:
-    node = {"podLabels": labels, "podTemplate": {"metadata": {"labels": overlaid}}}
+    node = {"podLabels": labels, "podTemplate": {"metadata": {"labels": template_labels}}}
     spec = objects(Preserved(selector, labels), node)["StatefulSet"]["spec"]
     assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
     assert FIXED.items() <= spec["template"]["metadata"]["labels"].items()
 
 
-def test_reads_what_a_live_workload_hands_down() -> None:
+def test_fields_are_preserved_from_a_live_workload() -> None:
     workload = recording.owned_objects("hand")["StatefulSet", "druid-hand-historicals-hot"]
     kept = Preserved.from_workload(workload)
     assert kept.selector == workload["spec"]["selector"]["matchLabels"]
@@ -95,7 +93,7 @@ def test_reads_what_a_live_workload_hands_down() -> None:
     assert kept.configuration_hash == "9R4jCWkJ+C8hKwcNZ2UWN0AFdVI=-Ct1Iy3cS3W2nLcXyGOzxUe0zbfI="
 
 
-def test_a_workload_without_our_container_hands_down_no_hash() -> None:
+def test_no_hash_without_our_container() -> None:
     foreign = {"metadata": {"name": "x"}, "spec": {"template": {"spec": {"containers": [{"name": "y"}]}}}}
     assert Preserved.from_workload(foreign) == Preserved(
         None, None, None, has_empty_affinity=False, retains_scaled_pvcs=True
@@ -103,7 +101,7 @@ def test_a_workload_without_our_container_hands_down_no_hash() -> None:
 
 
 @pytest.mark.parametrize(
-    ("live", "wanted", "stated"),
+    ("live", "desired_affinity", "expected"),
     [
         ({}, None, {}),
         (None, None, None),
@@ -112,15 +110,15 @@ def test_a_workload_without_our_container_hands_down_no_hash() -> None:
         (None, {"podAffinity": {}}, {"podAffinity": {}}),
     ],
 )
-def test_an_affinity_that_has_become_empty_goes(live: Any, wanted: Any, stated: Any) -> None:
+def test_emptied_affinity_is_removed(live: Any, desired_affinity: Any, expected: Any) -> None:
     template = {"containers": [], **({} if live is None else {"affinity": live})}
-    inherited = Preserved.from_workload({"metadata": {"name": "x"}, "spec": {"template": {"spec": template}}})
-    node = {} if wanted is None else {"affinity": wanted}
-    workload = objects(inherited, node)["StatefulSet"]
-    assert workload["spec"]["template"]["spec"].get("affinity") == stated
+    preserved = Preserved.from_workload({"metadata": {"name": "x"}, "spec": {"template": {"spec": template}}})
+    node = {} if desired_affinity is None else {"affinity": desired_affinity}
+    workload = objects(preserved, node)["StatefulSet"]
+    assert workload["spec"]["template"]["spec"].get("affinity") == expected
 
 
-def test_what_we_make_ourselves_is_kept_as_it_is() -> None:
+def test_rendered_workload_is_unchanged_by_its_preserved_fields() -> None:
     cluster = Cluster.from_resource(druid.resource({"podLabels": {"a": "1"}}))
     first = render(cluster)
     [workload] = [manifest for manifest in first.objects if manifest["kind"] == "StatefulSet"]

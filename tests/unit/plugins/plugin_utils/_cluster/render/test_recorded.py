@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every object is what the Go operator made of the same resource, but for what we add on purpose."""
+"""Every object equals that of the Go operator for the same resource, except for intended additions."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 
 
-def taken_over(name: str, form: str = "stored") -> Desired:
+def adopted(name: str, form: str = "stored") -> Desired:
     resource = recording.resource(name, form)
-    # What was applied has no identity yet; its objects have the one that it was stored with.
+    # the applied resource has no uid yet; the owner of its objects has that of the stored one
     resource["metadata"]["uid"] = recording.resource(name)["metadata"]["uid"]
-    desired = render(Cluster.from_resource(resource), recording.inherited(name))
+    desired = render(Cluster.from_resource(resource), recording.preserved(name))
     return replace(desired, groups={key: verbatim(desired, key) for key in desired.groups})
 
 
 def verbatim(desired: Desired, key: str) -> tuple[dict[str, Any], ...]:
-    """Return the objects of the group, its workload with duplicate merge keys if the specification has them."""
+    """Return the objects of the group; the workload keeps the duplicate merge keys of the spec."""
     workload = desired.verbatim.get(key)
     return tuple(
         workload if workload is not None and manifest["kind"] == workload["kind"] else manifest
@@ -43,32 +43,32 @@ def without_recommended_labels(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
-def test_renders_exactly_the_recorded_objects(name: str, form: str) -> None:
-    ours = [recording.identity(manifest) for manifest in taken_over(name, form).objects]
+def test_same_objects_as_recorded(name: str, form: str) -> None:
+    ours = [recording.identity(manifest) for manifest in adopted(name, form).objects]
     assert sorted(ours) == sorted(recording.owned_objects(name))
 
 
 @pytest.mark.parametrize(("name", "form"), recording.RESOURCES)
-def test_renders_every_object_as_recorded(name: str, form: str) -> None:
+def test_every_object_equals_the_recorded_one(name: str, form: str) -> None:
     objects = recording.owned_objects(name)
     lines = []
-    for manifest in taken_over(name, form).objects:
+    for manifest in adopted(name, form).objects:
         found = objects[recording.identity(manifest)]
         if manifest["kind"] == "PersistentVolumeClaim":
-            # Kubernetes would delete the data with their owner, whatever disablePVCDeletionFinalizer says.
+            # Kubernetes would delete a PVC with its owner, regardless of disablePVCDeletionFinalizer
             found = {**found, "metadata": {k: v for k, v in found["metadata"].items() if k != "ownerReferences"}}
         lines += recording.differences(without_recommended_labels(manifest), found, manifest["kind"])
-    # The autoscaler decides on the replicas, so we do not state them.
+    # the autoscaler sets the replicas, so they are not rendered
     scaled = ["Deployment.spec.replicas: recorded 2, not ours"] if name == "hand" else []
     assert lines == scaled
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_adds_the_recommended_labels_to_every_object(name: str) -> None:
-    for manifest in taken_over(name).objects:
+def test_every_object_has_the_recommended_labels(name: str) -> None:
+    for manifest in adopted(name).objects:
         labels = manifest["metadata"]["labels"]
         assert labels["app.kubernetes.io/name"] == "druid"
-        # GitOps tools would delete an object that has it and has no owner.
+        # GitOps tools would delete an object with this label and without an owner
         expected = name if manifest["metadata"].get("ownerReferences") else None
         assert labels.get("app.kubernetes.io/instance") == expected
         assert labels["app.kubernetes.io/managed-by"] == "druidops"
@@ -86,9 +86,9 @@ def component(name: str, manifest: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_adds_no_label_to_the_pods_and_selectors_that_run(name: str) -> None:
+def test_running_pods_and_selectors_get_no_new_labels(name: str) -> None:
     objects = recording.owned_objects(name)
-    for manifest in taken_over(name).objects:
+    for manifest in adopted(name).objects:
         if manifest["kind"] in ("StatefulSet", "Deployment"):
             found = objects[recording.identity(manifest)]
             assert manifest["spec"]["selector"] == found["spec"]["selector"]
@@ -96,18 +96,18 @@ def test_adds_no_label_to_the_pods_and_selectors_that_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_new_groups_select_by_the_four_fixed_labels(name: str) -> None:
+def test_selector_of_new_groups_has_the_fixed_labels(name: str) -> None:
     cluster = Cluster.from_resource(recording.resource(name))
     desired = render(cluster)
     for group in cluster.groups:
-        wanted = {
+        expected = {
             "app": "druid",
             "druid_cr": name,
             "nodeSpecUniqueStr": f"druid-{name}-{group.key}",
             "component": group.node_type,
         }
         for manifest in desired.groups[group.key]:
-            assert selected_by(manifest) in (None, wanted)
+            assert selected_by(manifest) in (None, expected)
 
 
 def selected_by(manifest: dict[str, Any]) -> Any:
@@ -116,10 +116,10 @@ def selected_by(manifest: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
-def test_writes_the_recorded_hash_into_new_pods_too(name: str) -> None:
+def test_new_pods_have_the_recorded_hash(name: str) -> None:
     cluster = Cluster.from_resource(recording.resource(name))
     desired = render(cluster)
-    for key, live in recording.inherited(name).items():
+    for key, live in recording.preserved(name).items():
         assert live.configuration_hash is not None
         [workload] = [found for found in desired.groups[key] if found["kind"] in ("StatefulSet", "Deployment")]
         variables = workload["spec"]["template"]["spec"]["containers"][0]["env"]

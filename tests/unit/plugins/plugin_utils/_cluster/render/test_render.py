@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Rendering is pure, and no group's fields reach another one."""
+"""Rendering is pure, and the fields of a group do not affect other groups."""
 
 from __future__ import annotations
 
@@ -32,59 +32,59 @@ ALL = [pytest.param(recording.resource(name), id=name) for name in recording.NAM
 
 
 def shuffled(value: Any, order: random.Random) -> Any:
-    """Return the same, every mapping in another order."""
+    """Return the same value with every mapping in another order."""
     if isinstance(value, dict):
         keys = order.sample(sorted(value), len(value))
         return {key: shuffled(value[key], order) for key in keys}
     return [shuffled(item, order) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("described", ALL)
-def test_changes_nothing_that_it_reads(described: dict[str, Any]) -> None:
-    before = copy.deepcopy(described)
-    desired = render(Cluster.from_resource(described))
+@pytest.mark.parametrize("source", ALL)
+def test_inputs_are_not_changed(source: dict[str, Any]) -> None:
+    before = copy.deepcopy(source)
+    desired = render(Cluster.from_resource(source))
     for manifest in desired.objects:
-        scribble_over(manifest)
-    assert described == before
+        clear(manifest)
+    assert source == before
 
 
-def scribble_over(value: Any) -> None:
-    """Change every mapping and list, as somebody might who takes the result for their own."""
+def clear(value: Any) -> None:
+    """Clear every mapping and list, as a caller might that modifies the result."""
     for item in list(value.values() if isinstance(value, dict) else value):
         if isinstance(item, (dict, list)):
-            scribble_over(item)
+            clear(item)
     value.clear()
 
 
-@pytest.mark.parametrize("described", ALL)
+@pytest.mark.parametrize("source", ALL)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_does_not_depend_on_the_order_of_keys(described: dict[str, Any], seed: int) -> None:
-    other = shuffled(described, random.Random(seed))
-    ours, theirs = render(Cluster.from_resource(described)), render(Cluster.from_resource(other))
+def test_order_of_keys_has_no_effect(source: dict[str, Any], seed: int) -> None:
+    other = shuffled(source, random.Random(seed))
+    ours, theirs = render(Cluster.from_resource(source)), render(Cluster.from_resource(other))
     assert ours == theirs
     assert list(ours.groups) == list(theirs.groups)
 
 
-@pytest.mark.parametrize("described", ALL)
-def test_every_object_has_its_place_and_owner(described: dict[str, Any]) -> None:
-    metadata = described["metadata"]
+@pytest.mark.parametrize("source", ALL)
+def test_every_object_has_its_namespace_and_owner(source: dict[str, Any]) -> None:
+    metadata = source["metadata"]
     owner = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "name": metadata["name"]}
-    for manifest in render(Cluster.from_resource(described)).objects:
+    for manifest in render(Cluster.from_resource(source)).objects:
         assert manifest["metadata"]["namespace"] == metadata["namespace"]
         references = [{**owner, "uid": metadata["uid"], "controller": True}]
-        # Kubernetes would delete a claim with its owner, whatever disablePVCDeletionFinalizer says.
+        # Kubernetes would delete a PVC with its owner, regardless of disablePVCDeletionFinalizer
         expected = None if manifest["kind"] == "PersistentVolumeClaim" else references
         assert manifest["metadata"].get("ownerReferences") == expected
 
 
-def test_a_cluster_without_resource_owns_nothing() -> None:
-    described = druid.resource({"services": [{}], "ingress": {}})
-    del described["metadata"]["uid"]
-    for manifest in render(Cluster.from_resource(described)).objects:
+def test_no_owner_without_a_resource() -> None:
+    source = druid.resource({"services": [{}], "ingress": {}})
+    del source["metadata"]["uid"]
+    for manifest in render(Cluster.from_resource(source)).objects:
         assert "ownerReferences" not in manifest["metadata"]
 
 
-def test_lists_the_objects_in_the_order_in_which_they_are_applied() -> None:
+def test_objects_are_in_the_order_of_their_application() -> None:
     node = {
         "services": [{}, {"metadata": {"name": "%s-a"}}],
         "persistentVolumeClaim": [CLAIM],
@@ -119,13 +119,13 @@ def only(objects: list[dict[str, Any]], kind: str) -> dict[str, Any]:
     return found
 
 
-def test_annotations_of_one_workload_do_not_reach_the_next() -> None:
+def test_annotations_of_a_workload_do_not_affect_the_next() -> None:
     groups = two_groups({"workloadAnnotations": {"mine": "1"}}, {}, workloadAnnotations={"all": "1"})
     assert only(groups["first"], "StatefulSet")["metadata"]["annotations"] == {"all": "1", "mine": "1"}
     assert only(groups["second"], "StatefulSet")["metadata"]["annotations"] == {"all": "1"}
 
 
-def test_labels_and_selectors_of_one_service_do_not_reach_the_next() -> None:
+def test_labels_and_selectors_of_a_service_do_not_affect_the_next() -> None:
     service = {"metadata": {"labels": {"all": "1"}}, "spec": {"selector": {"all": "1"}}}
     groups = two_groups({"podLabels": {"mine": "1"}}, {}, services=[service])
     assert "mine" in only(groups["first"], "Service")["metadata"]["labels"]
@@ -139,7 +139,7 @@ def test_labels_and_selectors_of_one_service_do_not_reach_the_next() -> None:
     }
 
 
-def test_each_group_is_probed_on_its_own_port() -> None:
+def test_probes_use_the_port_of_the_group() -> None:
     groups = two_groups({"druid.port": 1}, {"druid.port": 2}, livenessProbe={"httpGet": {"path": "/", "port": 0}})
     ports = [
         druid.at(only(groups[key], "StatefulSet"), "spec", "template", "spec", "containers", 0, "livenessProbe")
@@ -148,7 +148,7 @@ def test_each_group_is_probed_on_its_own_port() -> None:
     assert [probe["httpGet"]["port"] for probe in ports] == [1, 2]
 
 
-def test_every_stand_alone_claim_is_rendered() -> None:
+def test_every_stand_alone_pvc_is_rendered() -> None:
     claims = [{"metadata": {"name": name}, "spec": {"storageClassName": name}} for name in ("a", "b", "c")]
     desired = render(druid.cluster({"persistentVolumeClaim": claims})).groups["brokers"]
     found = [manifest for manifest in desired if manifest["kind"] == "PersistentVolumeClaim"]
@@ -159,19 +159,19 @@ def test_every_stand_alone_claim_is_rendered() -> None:
     ]
 
 
-def test_warns_of_a_group_without_pods() -> None:
+def test_group_without_replicas_causes_a_warning() -> None:
     assert render(druid.cluster()).warnings == ()
     [warning] = render(druid.cluster({"replicas": None})).warnings
     assert warning == "spec.nodes[brokers]: replicas is not set, so the group has no pods"
     assert render(druid.cluster({"replicas": None, "stopped": True})).warnings == ()
 
 
-def test_the_hash_of_running_pods_stays_as_long_as_it_says_the_same() -> None:
+def test_equivalent_hash_of_running_pods_is_kept() -> None:
     case = Case("", "", (), None, {"runtime.properties": "bell\b"}, {"common.runtime.properties": "feed\f"})
     live = variable_of(case, None)
-    spellings = {variable_of(case, f"{common}-{node}") for common, node in pairs(case)}
-    assert live in spellings
-    assert len(spellings) == 4
+    encodings = {variable_of(case, f"{common}-{node}") for common, node in pairs(case)}
+    assert live in encodings
+    assert len(encodings) == 4
     assert variable_of(case, "something-else") == live
 
 
@@ -190,11 +190,11 @@ def variable_of(case: Case, live: str | None) -> str:
 
 
 @pytest.mark.parametrize("uid", ["u-1", None])
-def test_only_what_has_an_owner_carries_the_instance(uid: str | None) -> None:
+def test_only_owned_objects_have_the_instance_label(uid: str | None) -> None:
     node = {"services": [{}], "persistentVolumeClaim": [{"spec": {}}]}
-    described = druid.resource(node)
-    described["metadata"]["uid"] = uid
-    for manifest in render(Cluster.from_resource(described)).objects:
+    source = druid.resource(node)
+    source["metadata"]["uid"] = uid
+    for manifest in render(Cluster.from_resource(source)).objects:
         has_owner = uid is not None and manifest["kind"] != "PersistentVolumeClaim"
         assert ("app.kubernetes.io/instance" in manifest["metadata"]["labels"]) is has_owner
         assert ("ownerReferences" in manifest["metadata"]) is has_owner

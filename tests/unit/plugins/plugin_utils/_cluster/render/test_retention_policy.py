@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The PVCs of a stopped group are retained, whatever its persistentVolumeClaimRetentionPolicy says about scaling."""
+"""The PVCs of a stopped group are retained, regardless of whenScaled in persistentVolumeClaimRetentionPolicy."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_retained_while_stopped(where: str, policy: Manifest | None, expected: M
 
 
 def live_set(policy: Manifest | None, number: int, **status: Any) -> Manifest:
-    """Return a StatefulSet whose replicas are all ready, but for what `status` says."""
+    """Return a StatefulSet whose replicas are all ready, except for the fields in `status`."""
     live = stored(druid.rendered("StatefulSet", node(policy, replicas=number)))
     live["status"] = {"observedGeneration": 1, "replicas": number, "readyReplicas": number, **status}
     return live
 
 
-# (live StatefulSet, the group's other fields, what is rendered where Delete is specified)
+# (live StatefulSet, other fields of the group, rendered policy for a specified Delete)
 RESUMED: dict[str, tuple[Manifest | None, Manifest, Manifest]] = {
     "new": (None, {}, DELETE),
     "running": (live_set(DELETE, 2), {}, DELETE),
@@ -63,8 +63,8 @@ RESUMED: dict[str, tuple[Manifest | None, Manifest, Manifest]] = {
     "stopped without a policy": (live_set(None, 0), {}, RETAIN),
     "not all pods created": (live_set(RETAIN, 2, replicas=1), {}, RETAIN),
     "not all pods ready": (live_set(RETAIN, 2, readyReplicas=1), {}, RETAIN),
-    "not seen by the controller": (live_set(RETAIN, 2, observedGeneration=0), {}, RETAIN),
-    "pods of before": (live_set(RETAIN, 0, replicas=2, readyReplicas=2), {}, RETAIN),
+    "not observed by the controller": (live_set(RETAIN, 2, observedGeneration=0), {}, RETAIN),
+    "pods from before the stop": (live_set(RETAIN, 0, replicas=2, readyReplicas=2), {}, RETAIN),
     "fewer replicas": (live_set(RETAIN, 3), {}, RETAIN),
     "no replicas": (live_set(RETAIN, 0), {"replicas": 0}, RETAIN),
     "ready": (live_set(RETAIN, 2), {}, DELETE),
@@ -89,9 +89,9 @@ def test_delete_is_set_again_when_all_replicas_are_ready(
     assert rendered(live, more)["spec"][FIELD] == expected
 
 
-@pytest.mark.parametrize(("more", "is_bound"), [({}, False), (AUTOSCALED, True)])
-def test_delete_is_set_only_beside_the_replicas_that_were_read(more: Manifest, is_bound: bool) -> None:
-    """A concurrent run may have stopped the group: where a manifest has no replicas, the version has to be the same."""
+@pytest.mark.parametrize(("more", "has_precondition"), [({}, False), (AUTOSCALED, True)])
+def test_delete_is_set_only_with_the_observed_replicas(more: Manifest, has_precondition: bool) -> None:
+    """A concurrent run may have stopped the group: a manifest without replicas needs the resourceVersion."""
     cluster = druid.cluster(node(DELETE, **more))
     live = live_set(RETAIN, 2)
     observed = converged(render(cluster)).with_objects([live])
@@ -99,12 +99,12 @@ def test_delete_is_set_only_beside_the_replicas_that_were_read(more: Manifest, i
     [step] = [step for step in changed_objects(cluster, desired, observed) if step.key.kind == "StatefulSet"]
     sent = with_precondition(step)
     assert sent["spec"][FIELD] == DELETE
-    assert ("replicas" in sent["spec"]) is not is_bound
+    assert ("replicas" in sent["spec"]) is not has_precondition
     assert sent["metadata"]["uid"] == live["metadata"]["uid"]
-    assert sent["metadata"].get("resourceVersion") == ("1" if is_bound else None)
+    assert sent["metadata"].get("resourceVersion") == ("1" if has_precondition else None)
 
 
-def test_an_update_of_other_fields_is_not_bound_to_a_version() -> None:
+def test_update_of_other_fields_needs_no_resource_version() -> None:
     cluster = druid.cluster(node(DELETE, **AUTOSCALED))
     observed = converged(render(cluster))
     [live] = [deepcopy(found) for found in observed.of_kind("StatefulSet")]
@@ -115,7 +115,7 @@ def test_an_update_of_other_fields_is_not_bound_to_a_version() -> None:
 
 
 @pytest.mark.parametrize("value", ["Delete", "Retain"])
-def test_pvcs_that_the_cluster_keeps_are_not_deleted_with_the_stateful_set(value: str) -> None:
+def test_retained_pvcs_are_not_deleted_with_the_stateful_set(value: str) -> None:
     policy = {"whenDeleted": value}
     cluster = druid.cluster(node(policy), disablePVCDeletionFinalizer=True)
     desired = render(cluster)
