@@ -41,7 +41,7 @@ def _delete_dependents(store: Store, owner: Manifest) -> None:
 
 
 def _collect(store: Store, live: Manifest) -> None:
-    """Delete an object without a living owner; otherwise remove only the references to owners that are gone."""
+    """Delete an object without a living owner; otherwise remove only the references to deleted owners."""
     references = live["metadata"]["ownerReferences"]
     solid = [each for each in references if store.by_uid(each["uid"]) is not None]
     if not solid:

@@ -198,8 +198,8 @@ def test_no_removed_field_remains(golden: NamespaceClient, live: NamespaceClient
     live.create({"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "metadata": {"name": name}, "spec": spec})
     assert one_pass(live, name).plan.findings == ()
     fresh = _objects(live)
-    assert {key: _stated(each) for key, each in _objects(golden).items()} == {
-        key: _stated(each) for key, each in fresh.items()
+    assert {key: _specified(each) for key, each in _objects(golden).items()} == {
+        key: _specified(each) for key, each in fresh.items()
     }
 
 
@@ -216,7 +216,7 @@ def _objects(live: NamespaceClient) -> dict[tuple[str, str], Manifest]:
     return {(each["kind"], each["metadata"]["name"]): each for each in found}
 
 
-def _stated(live: Manifest) -> Any:
+def _specified(live: Manifest) -> Any:
     """Return the fields that the resource determines: no identity, no address, no hash, no empty values."""
     metadata = live["metadata"]
     spec = {name: value for name, value in live.get("spec", {}).items() if name not in ("clusterIP", "clusterIPs")}

@@ -253,7 +253,7 @@ def test_keeps_foreign_additions_to_a_service(cluster: NamespaceClient) -> None:
 def test_keeps_foreign_additions_to_pods_with_duplicates(golden: NamespaceClient) -> None:
     """The Go operator's template stays as it is, and so does the time of a restart."""
     GoOperator(golden, "hand").run().settled()
-    twice = next(each for each in golden.list("StatefulSet") if says_twice(each))
+    twice = next(each for each in golden.list("StatefulSet") if has_duplicates(each))
     name = twice["metadata"]["name"]
     golden.restart("StatefulSet", name)
     eventually(lambda: is_settled(golden) and has_restarted(golden, name))
@@ -264,13 +264,13 @@ def test_keeps_foreign_additions_to_pods_with_duplicates(golden: NamespaceClient
     assert one_pass(golden, "hand").plan.findings == ()
     after = golden.get("StatefulSet", name)
     assert after["metadata"]["uid"] != twice["metadata"]["uid"]
-    assert says_twice(after)
+    assert has_duplicates(after)
     assert one_pass(golden, "hand").plan.steps == ()
     eventually(lambda: is_settled(golden) and has_restarted(golden, name))
     assert kept(golden, "Pod") == pods
 
 
-def says_twice(workload: Manifest) -> bool:
+def has_duplicates(workload: Manifest) -> bool:
     return bool(without_duplicates(workload["spec"]["template"])[1])
 
 

@@ -133,7 +133,7 @@ def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane,
     resource = stored_under_theirs(live)
     assert ansible.run("druidops.druid.install_crds").changed
     for plural in PLURALS:
-        assert stated_in(live.plane, plural) == ours(plural)["spec"]["versions"]
+        assert versions_in(live.plane, plural) == ours(plural)["spec"]["versions"]
     assert live.get("Druid", "wiki")["metadata"]["uid"] == resource["metadata"]["uid"]
     assert not ansible.run("druidops.druid.install_crds").changed
     ansible.task(name="wiki")
@@ -155,6 +155,6 @@ def stored_under_theirs(live: NamespaceClient) -> dict[str, Any]:
     return eventually(stored)
 
 
-def stated_in(plane: ControlPlane, plural: str) -> Any:
+def versions_in(plane: ControlPlane, plural: str) -> Any:
     """Return the versions of the CRD as the server has them."""
     return plane.request("GET", f"{CRDS}/{plural}.druid.apache.org")["spec"]["versions"]

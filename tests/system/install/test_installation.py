@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.tests.system.install.test_install_crds import PLURALS, ours, stated_in, theirs
+from ansible_collections.druidops.druid.tests.system.install.test_install_crds import PLURALS, ours, theirs, versions_in
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -112,7 +112,7 @@ def deployment(shell: Installer, namespace: str = SYSTEM) -> Manifest:
 def check_crds_are_ours(plane: ControlPlane) -> None:
     """Compare the CRDs with those of the collection."""
     for plural in PLURALS:
-        assert stated_in(plane, plural) == ours(plural)["spec"]["versions"], plural
+        assert versions_in(plane, plural) == ours(plural)["spec"]["versions"], plural
 
 
 def test_with_kubectl(shell: Installer, plane: ControlPlane, tmp_path: Path) -> None:
@@ -352,7 +352,7 @@ def test_foreign_crds_are_adopted_only_on_request(shell: Installer, plane: Contr
         shell.run(install)
     assert nothing_is_left(shell)
     shell.run(f"{install} --set crd.enabled=false")
-    assert stated_in(plane, "druids") != ours("druids")["spec"]["versions"]
+    assert versions_in(plane, "druids") != ours("druids")["spec"]["versions"]
     shell.run(f"helm uninstall druid-operator --namespace {SYSTEM}")
     shell.run(f"{install} --take-ownership")
     check_crds_are_ours(plane)

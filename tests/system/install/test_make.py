@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""`make demo` changes only the cluster that it is told to use, `make clean` nothing that others use."""
+"""`make demo` changes only the specified cluster, and `make clean` deletes nothing that other checkouts use."""
 
 from __future__ import annotations
 

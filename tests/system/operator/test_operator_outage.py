@@ -113,7 +113,7 @@ def test_the_api_server_is_killed_in_the_middle_of_an_update(
 
     idle.delete("Service", f"druid-{IDLE}-historicals-1")
     eventually(lambda: idle.find("Service", f"druid-{IDLE}-historicals-1"))
-    assert_trouble_was_told(log, login, started)
+    assert_problem_is_logged(log, login, started)
 
 
 def test_the_api_server_hangs_in_the_middle_of_an_update(
@@ -150,7 +150,7 @@ def uids(live: NamespaceClient) -> dict[tuple[str, str], str]:
     return {name: each["metadata"]["uid"] for name, each in found.items()}
 
 
-def assert_trouble_was_told(log: Path, login: Account, started: DruidOperator) -> None:
+def assert_problem_is_logged(log: Path, login: Account, started: DruidOperator) -> None:
     """A log line reports the problem; the token of the account is in none, nor in the operator's output."""
     text = log.read_text(encoding="utf-8")
     errors = [line for line in map(json.loads, text.splitlines()) if line["level"] == "error"]

@@ -40,15 +40,15 @@ def refusing(live: NamespaceClient, kind: str, name: str | None = None) -> Itera
     live.plane.request("POST", POLICIES, {"metadata": {"name": live.namespace}, "spec": spec})
     live.plane.request("POST", BINDINGS, {"metadata": {"name": live.namespace}, "spec": binding})
     try:
-        eventually(lambda: is_at_work(live))
+        eventually(lambda: is_enforced(live))
         yield
     finally:
         live.plane.request("DELETE", f"{BINDINGS}/{live.namespace}")
         live.plane.request("DELETE", f"{POLICIES}/{live.namespace}")
-    eventually(lambda: not is_at_work(live))
+    eventually(lambda: not is_enforced(live))
 
 
-def is_at_work(live: NamespaceClient) -> bool:
+def is_enforced(live: NamespaceClient) -> bool:
     """True while the policy is in effect."""
     body = {"metadata": {"name": PROBE, "namespace": live.namespace}}
     try:

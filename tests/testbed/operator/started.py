@@ -74,7 +74,7 @@ def which_program() -> str:
 
 
 def which_networks() -> str:
-    """Where replicas run, which are at work on the same machine at the same time."""
+    """Return where replicas run that share the machine."""
     if way_in():
         return f"replicas of {PROGRAM}: each in a network namespace of its own"
     return f"replicas of {PROGRAM}: stand-ins on ports of their own, since this machine allows no network namespaces"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What makes a part of Druid unavailable is told before, and each warning once by an event."""
+"""Steps that make a part of Druid unavailable are announced before, and each warning is one event."""
 
 from __future__ import annotations
 

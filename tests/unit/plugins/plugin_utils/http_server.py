@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An API server on a real socket that gives the answers it is told to, and remembers what it was asked."""
+"""An API server on a real socket that returns prepared responses, and records the requests."""
 
 from __future__ import annotations
 
