@@ -17,19 +17,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 
-class Answer(NamedTuple):
-    """What the server says; `body` as text is sent as it is, None breaks the connection."""
+class Response(NamedTuple):
+    """A response; a string or bytes as `body` are sent unchanged, None breaks the connection."""
 
     status: int = 200
     body: Any = ""
     headers: tuple[tuple[str, str], ...] = ()
 
 
-BROKEN = Answer(body=None)
+BROKEN = Response(body=None)
 
 
-class Asked(NamedTuple):
-    """What the server was asked."""
+class Request(NamedTuple):
+    """A request that the server received."""
 
     method: str
     path: str
@@ -38,12 +38,12 @@ class Asked(NamedTuple):
 
     @property
     def document(self) -> Any:
-        """The body as a JSON document."""
+        """Return the body as a JSON document."""
         return json.loads(self.body)
 
 
 class Server(ThreadingHTTPServer):
-    """Gives the answers in their order; the last one again and again."""
+    """Returns the responses in order, and then repeats the last one."""
 
     daemon_threads = True
 
@@ -52,22 +52,22 @@ class Server(ThreadingHTTPServer):
         self.scheme = "http"
         if tls:
             self.scheme, self.socket = "https", tls.wrap_socket(self.socket, server_side=True)
-        self.answers: list[Answer] = [Answer(body={})]
-        self.asked: list[Asked] = []
+        self.responses: list[Response] = [Response(body={})]
+        self.requests: list[Request] = []
 
     @property
     def url(self) -> str:
-        """The address."""
+        """Return the address."""
         return f"{self.scheme}://127.0.0.1:{self.server_port}"
 
-    def next_answer(self) -> Answer:
-        """Return what to say now."""
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+    def next_response(self) -> Response:
+        """Return the next response."""
+        return self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Each answer in one piece: two would wait for each other (Nagle's algorithm and delayed acknowledgements).
+    # Each response in one packet: two would wait for each other (Nagle's algorithm and delayed acknowledgements).
     wbufsize = -1
     server: Server
 
@@ -76,25 +76,25 @@ class _Handler(BaseHTTPRequestHandler):
         headers: dict[str, list[str]] = {}
         for name, value in self.headers.items():
             headers.setdefault(name.lower(), []).append(value)
-        self.server.asked.append(Asked(self.command, self.path, headers, body))
-        answer = self.server.next_answer()
-        if answer.body is None:
+        self.server.requests.append(Request(self.command, self.path, headers, body))
+        response = self.server.next_response()
+        if response.body is None:
             self._reset()
             return
-        text = answer.body if isinstance(answer.body, bytes) else _text(answer.body).encode()
-        self.send_response(answer.status)
-        for name, value in (*answer.headers, ("Content-Length", str(len(text)))):
+        text = response.body if isinstance(response.body, bytes) else _text(response.body).encode()
+        self.send_response(response.status)
+        for name, value in (*response.headers, ("Content-Length", str(len(text)))):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(text)
 
     def _reset(self) -> None:
-        """Break the connection at once, without a word."""
+        """Reset the connection without a response."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
 
     def log_message(self, *_arguments: Any) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 for _method in ("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"):
@@ -107,7 +107,7 @@ def _text(body: Any) -> str:
 
 @contextmanager
 def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
-    """Run a server as long as the block lasts."""
+    """Run a server in the context."""
     with Server(tls) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored, written_by
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
 Manifest = dict[str, Any]
 
@@ -67,8 +67,8 @@ def removal(manifest: Manifest) -> Step:
     return Step("delete", live, None, live)
 
 
-OK = Answer(body={"metadata": {"uid": "u"}})
-REJECTED = Answer(422, {"message": "no", "details": {"name": "n"}})
+OK = Response(body={"metadata": {"uid": "u"}})
+REJECTED = Response(422, {"message": "no", "details": {"name": "n"}})
 WORKLOAD = druid.rendered("StatefulSet")
 # (id, steps, results: F failed, + done, - not tried; requests: ! sent, . not sent)
 DEPENDENCIES: list[tuple[str, list[Step], str, str]] = [
@@ -102,11 +102,11 @@ DEPENDENCIES: list[tuple[str, list[Step], str, str]] = [
 def test_error_stops_dependent_steps(
     server: Server, api: KubernetesApi, steps: list[Step], done: str, tried: str
 ) -> None:
-    server.answers = [REJECTED if each == "F" else OK for each in done if each != "-"]
+    server.responses = [REJECTED if each == "F" else OK for each in done if each != "-"]
     results = act(api, steps)
     assert "".join("!" if result.was_tried else "." for result in results) == tried
     assert [result.is_done for result in results] == [each == "+" for each in done]
-    assert len(server.asked) == tried.count("!")
+    assert len(server.requests) == tried.count("!")
     for result in results:
         if not result.was_tried:
             assert result.error is not None
@@ -119,7 +119,7 @@ def test_steps_are_requested_one_by_one(server: Server, api: KubernetesApi) -> N
 
     def steps() -> Iterator[Step]:
         for name in "ab":
-            counts.append(len(server.asked))
+            counts.append(len(server.requests))
             yield step("delete", name)
 
     act(api, steps())
@@ -129,28 +129,28 @@ def test_steps_are_requested_one_by_one(server: Server, api: KubernetesApi) -> N
 def test_uid_is_a_precondition_of_an_update(server: Server, api: KubernetesApi) -> None:
     before, after = config_map(a="1"), config_map(a="2")
     live = stored(before)
-    server.answers = [Answer(body=stored(after))]
+    server.responses = [Response(body=stored(after))]
     [result] = act(api, [Step("update", after, None, live, compare(live, after).predicted)])
     assert result.live == stored(after)
-    assert server.asked[0].document == {**after, "metadata": {**after["metadata"], "uid": "uid-of-n"}}
+    assert server.requests[0].document == {**after, "metadata": {**after["metadata"], "uid": "uid-of-n"}}
 
 
 def test_uid_is_a_precondition_of_a_deletion(server: Server, api: KubernetesApi) -> None:
     act(api, [step("delete", "n")])
-    assert server.asked[0].document["preconditions"] == {"uid": "uid-of-n"}
+    assert server.requests[0].document["preconditions"] == {"uid": "uid-of-n"}
 
 
 def test_managed_fields_are_written_before_the_values(server: Server, api: KubernetesApi) -> None:
     live = written_by("before-first-apply", config_map(a="1"))
     manifest = config_map(a="2")
     comparison = compare(live, manifest)
-    server.answers = [Answer(body=live), Answer(body=stored(manifest))]
+    server.responses = [Response(body=live), Response(body=stored(manifest))]
     act(api, [Step("update", manifest, None, live, comparison.predicted, comparison.managed_fields)])
-    assert [asked.headers["content-type"] for asked in server.asked] == [
+    assert [request.headers["content-type"] for request in server.requests] == [
         ["application/json-patch+json"],
         ["application/apply-patch+yaml"],
     ]
-    assert server.asked[0].document == [
+    assert server.requests[0].document == [
         {"op": "test", "path": "/metadata/resourceVersion", "value": "1"},
         {"op": "add", "path": "/metadata/managedFields", "value": comparison.managed_fields},
     ]
@@ -159,23 +159,23 @@ def test_managed_fields_are_written_before_the_values(server: Server, api: Kuber
 def test_initial_replicas_are_released_at_once(server: Server, api: KubernetesApi) -> None:
     final, initial = druid.rendered("StatefulSet"), druid.rendered("StatefulSet", {"replicas": 3})
     del final["spec"]["replicas"]
-    server.answers = [Answer(body=stored(initial)), Answer(body=stored(final))]
+    server.responses = [Response(body=stored(initial)), Response(body=stored(final))]
     act(api, [Step("create", final, "brokers", initial=initial)])
-    applied, released = server.asked
+    applied, released = server.requests
     assert applied.document["spec"] == initial["spec"]
     managers = [each["manager"] for each in released.document[1]["value"]]
     assert managers == ["druidops", "druidops-replicas"]
 
 
 CONFLICTS = [
-    Answer(409, {"message": "the object has been modified"}),
-    Answer(422, {"message": "invalid", "details": {"name": "n", "causes": [{"field": "metadata.uid"}]}}),
+    Response(409, {"message": "the object has been modified"}),
+    Response(422, {"message": "invalid", "details": {"name": "n", "causes": [{"field": "metadata.uid"}]}}),
 ]
 
 
-@pytest.mark.parametrize("answer", CONFLICTS)
-def test_concurrent_modification_is_reported(server: Server, api: KubernetesApi, answer: Answer) -> None:
-    server.answers = [answer]
+@pytest.mark.parametrize("response", CONFLICTS)
+def test_concurrent_modification_is_reported(server: Server, api: KubernetesApi, response: Response) -> None:
+    server.responses = [response]
     manifest = config_map(a="2")
     [result] = act(api, [Step("update", manifest, None, stored(config_map(a="1")), manifest)])
     assert result.error is not None
@@ -187,41 +187,41 @@ def recreated() -> Step:
     return Step("recreate", WORKLOAD, "brokers", live)
 
 
-def missing() -> Answer:
-    return Answer(404, {"message": "not found", "details": {"name": "druid-c-brokers"}})
+def missing() -> Response:
+    return Response(404, {"message": "not found", "details": {"name": "druid-c-brokers"}})
 
 
 def test_object_is_recreated_after_its_deletion(server: Server, api: KubernetesApi) -> None:
-    server.answers = [OK, Answer(body=stored(WORKLOAD)), missing(), Answer(body=stored(WORKLOAD))]
+    server.responses = [OK, Response(body=stored(WORKLOAD)), missing(), Response(body=stored(WORKLOAD))]
     [result] = act(api, [recreated()])
     assert result.is_done
-    assert [asked.method for asked in server.asked] == ["DELETE", "GET", "GET", "PATCH"]
-    assert server.asked[0].document["propagationPolicy"] == "Orphan"
-    assert server.asked[0].document["preconditions"] == {"uid": "uid-of-druid-c-brokers"}
-    assert "uid" not in server.asked[3].document["metadata"]
+    assert [request.method for request in server.requests] == ["DELETE", "GET", "GET", "PATCH"]
+    assert server.requests[0].document["propagationPolicy"] == "Orphan"
+    assert server.requests[0].document["preconditions"] == {"uid": "uid-of-druid-c-brokers"}
+    assert "uid" not in server.requests[3].document["metadata"]
 
 
 def test_recreation_waits_for_a_limited_time(server: Server, api: KubernetesApi) -> None:
-    server.answers = [OK, Answer(body=stored(WORKLOAD))]
+    server.responses = [OK, Response(body=stored(WORKLOAD))]
     [result] = act(api, [recreated()])
-    assert len(server.asked) == DELETION_ATTEMPTS + 1
+    assert len(server.requests) == DELETION_ATTEMPTS + 1
     assert result.error is not None
     assert "must be recreated, but is still being deleted after 10 s, blocked by its dependents" in result.error
 
 
-EXISTS = Answer(409, {"message": "already exists", "reason": "AlreadyExists", "details": {"name": "druid-c-brokers"}})
+EXISTS = Response(409, {"message": "already exists", "reason": "AlreadyExists", "details": {"name": "druid-c-brokers"}})
 COUNT = "count/statefulsets.apps"
-FULL = Answer(
+FULL = Response(
     403, {"message": f"forbidden: exceeded quota: q, requested: {COUNT}=1, used: {COUNT}=2, limited: {COUNT}=2"}
 )
-FORBIDDEN = Answer(403, {"message": "forbidden: User cannot patch resource"})
+FORBIDDEN = Response(403, {"message": "forbidden: User cannot patch resource"})
 
 
 def test_object_is_recreated_after_the_quota_is_updated(server: Server, api: KubernetesApi) -> None:
-    server.answers = [OK, missing(), FULL, FULL, Answer(body=stored(WORKLOAD))]
+    server.responses = [OK, missing(), FULL, FULL, Response(body=stored(WORKLOAD))]
     [result] = act(api, [recreated()])
     assert result.is_done
-    assert [asked.method for asked in server.asked] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
+    assert [request.method for request in server.requests] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
 
 
 def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
@@ -234,33 +234,33 @@ def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...],
 
 
 class TestDryRun:
-    @pytest.mark.parametrize("answers", [[FULL], [EXISTS, FULL]])
+    @pytest.mark.parametrize("responses", [[FULL], [EXISTS, FULL]])
     def test_recreated_object_is_not_counted_twice_by_a_quota(
-        self, server: Server, api: KubernetesApi, answers: list[Answer]
+        self, server: Server, api: KubernetesApi, responses: list[Response]
     ) -> None:
-        server.answers = answers
+        server.responses = responses
         [confirmed_step], findings = dry_run_of(api, [recreated()])
         assert findings == ()
         assert confirmed_step.after is not None
         assert confirmed_step.after["spec"] == WORKLOAD["spec"]
 
-    @pytest.mark.parametrize("answers", [[FORBIDDEN], [EXISTS, FORBIDDEN], [REJECTED], [EXISTS, REJECTED]])
-    def test_rejected_recreation(self, server: Server, api: KubernetesApi, answers: list[Answer]) -> None:
-        server.answers = list(answers)
+    @pytest.mark.parametrize("responses", [[FORBIDDEN], [EXISTS, FORBIDDEN], [REJECTED], [EXISTS, REJECTED]])
+    def test_rejected_recreation(self, server: Server, api: KubernetesApi, responses: list[Response]) -> None:
+        server.responses = list(responses)
         steps, [finding] = dry_run_of(api, [recreated()])
         assert (steps, finding.reason) == ((), reasons.REJECTED_BY_API_SERVER)
-        assert len(server.asked) == len(answers)
+        assert len(server.requests) == len(responses)
 
     def test_step_without_a_change_is_removed(self, server: Server, api: KubernetesApi) -> None:
         live = stored(config_map(a="1"))
-        server.answers = [Answer(body=live | {"status": {"seen": True}})]
+        server.responses = [Response(body=live | {"status": {"seen": True}})]
         steps, findings = dry_run_of(api, [Step("update", config_map(a="1"), None, live, live)])
         assert (steps, findings) == ((), ())
-        assert server.asked[0].path.endswith("dryRun=All")
+        assert server.requests[0].path.endswith("dryRun=All")
 
     def test_step_has_the_result_of_the_dry_run(self, server: Server, api: KubernetesApi) -> None:
         after = stored(config_map(a="2"))
-        server.answers = [Answer(body=after)]
+        server.responses = [Response(body=after)]
         [confirmed_step], findings = dry_run_of(
             api, [Step("update", config_map(a="2"), None, stored(config_map(a="1")))]
         )
@@ -268,7 +268,7 @@ class TestDryRun:
         assert findings == ()
 
     def test_new_object_is_always_written(self, server: Server, api: KubernetesApi) -> None:
-        server.answers = [Answer(body=stored(config_map()))]
+        server.responses = [Response(body=stored(config_map()))]
         [confirmed_step], _findings = dry_run_of(api, [step("create", "n")])
         assert confirmed_step.after == stored(config_map())
 
@@ -285,7 +285,7 @@ class TestDryRun:
         ],
     )
     def test_rejection_is_a_finding(self, server: Server, api: KubernetesApi, status: int, reason: str) -> None:
-        server.answers = [Answer(status, {"message": "no"}), OK]
+        server.responses = [Response(status, {"message": "no"}), OK]
         [confirmed_step], [finding] = dry_run_of(api, [step("create", "a", "g"), step("create", "b", "h")])
         assert confirmed_step.group == "h"
         assert (finding.reason, finding.group) == (reason, "g")
@@ -297,7 +297,7 @@ class TestDryRun:
         field, text = "spec.template.spec.containers[0].volumeMounts[2].name", 'Not found: "var"'
         causes = [{"reason": "FieldValueNotFound", "message": text, "field": field}]
         message = f'StatefulSet.apps "a" is invalid: {field}: {text}'
-        server.answers = [Answer(422, {"message": message, "details": {"causes": causes}})]
+        server.responses = [Response(422, {"message": message, "details": {"causes": causes}})]
         _steps, [finding] = dry_run_of(api, [step("create", "a", "g")])
         assert finding.message.endswith(
             f"{message}. Add a volume of that name to the volumes of spec or of the group, or remove the volume mount. "
@@ -306,7 +306,7 @@ class TestDryRun:
 
     def test_missing_namespace_is_a_single_finding(self, server: Server, api: KubernetesApi) -> None:
         text, details = 'namespaces "ns" not found', {"kind": "namespaces", "name": "ns"}
-        server.answers = [Answer(404, {"message": text, "details": details})]
+        server.responses = [Response(404, {"message": text, "details": details})]
         steps, [finding] = dry_run_of(api, [step("create", "a", "g"), step("create", "b", "h")])
         assert (steps, finding.reason, finding.group) == ((), reasons.APPLY_FAILED, None)
         assert finding.message == (
@@ -317,20 +317,20 @@ class TestDryRun:
     def test_adoption_is_checked_with_its_result(self, server: Server, api: KubernetesApi) -> None:
         live = written_by("before-first-apply", config_map(a="1"))
         comparison = compare(live, config_map(a="1"))
-        server.answers = [Answer(body=live)]
+        server.responses = [Response(body=live)]
         [confirmed_step], _findings = dry_run_of(
             api, [Step("update", config_map(a="1"), None, live, comparison.predicted, comparison.managed_fields)]
         )
         assert confirmed_step.managed_fields == comparison.managed_fields
-        assert [asked.method for asked in server.asked] == ["PUT"]
+        assert [request.method for request in server.requests] == ["PUT"]
 
     def test_recreation_is_checked_with_its_name_and_another(self, server: Server, api: KubernetesApi) -> None:
-        server.answers = [EXISTS, Answer(body={**stored(WORKLOAD), "from_dry_run": True})]
+        server.responses = [EXISTS, Response(body={**stored(WORKLOAD), "from_dry_run": True})]
         [confirmed_step], _findings = dry_run_of(api, [recreated()])
-        same_name, other_name = server.asked
+        same_name, other_name = server.requests
         assert (same_name.method, same_name.document) == ("POST", WORKLOAD)
         assert other_name.path.split("?")[0].endswith("/druid-c-brokers-dry-run")
-        assert all(asked.path.endswith("dryRun=All") for asked in server.asked)
+        assert all(request.path.endswith("dryRun=All") for request in server.requests)
         assert confirmed_step.after is not None
         assert confirmed_step.after["from_dry_run"]
         assert confirmed_step.after["metadata"]["name"] == "druid-c-brokers"

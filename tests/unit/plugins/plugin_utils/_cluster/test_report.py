@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, report
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, serving
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ def step(name: str) -> Step:
     return Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "brokers")
 
 
-OK = Answer(body={})
+OK = Response(body={})
 STEPS = tuple(step(name) for name in "abc")
 DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
 NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
@@ -98,19 +98,19 @@ REQUEUED = [
     (0, 0, OK, 5),
     # the Go operator's CRD has no observedGeneration: then no generation is considered new
     (None, 0, OK, 300),
-    (0, 0, Answer(403, {"message": "no"}), 300),
+    (0, 0, Response(403, {"message": "no"}), 300),
 ]
 
 
-@pytest.mark.parametrize(("observed", "done", "answer", "seconds"), REQUEUED)
-def test_requeue_soon_after_a_change(observed: int | None, done: int, answer: Answer, seconds: int) -> None:
+@pytest.mark.parametrize(("observed", "done", "response", "seconds"), REQUEUED)
+def test_requeue_soon_after_a_change(observed: int | None, done: int, response: Response, seconds: int) -> None:
     resource: dict[str, Any] = druid.resource()
     resource["metadata"]["resourceVersion"] = "1"
     since = {"status": "False", "reason": reasons.PODS_NOT_READY, "lastTransitionTime": "2026-01-01T00:00:00Z"}
     resource["status"] = {"observedGeneration": observed, "conditions": [{"type": "Ready", **since}]}
     steps = STEPS[:done]
     with serving() as server, urllib3.PoolManager() as pool:
-        server.answers = [answer]
+        server.responses = [response]
         cluster = Cluster.from_resource(resource)
         reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result, steps)))
         assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds

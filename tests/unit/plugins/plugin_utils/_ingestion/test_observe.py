@@ -12,18 +12,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
-TOO_DEEP = Answer(body='{"items":' + "[" * 200_000 + "]" * 200_000 + "}")
-MISSING = Answer(404, {"message": "not found", "details": {"name": "gone"}})
+TOO_DEEP = Response(body='{"items":' + "[" * 200_000 + "]" * 200_000 + "}")
+MISSING = Response(404, {"message": "not found", "details": {"name": "gone"}})
 NAMES = ("i", "deep", "gone", "good")
-TABLE = Answer(
+TABLE = Response(
     body={
         "columnDefinitions": [{"name": "Name", "format": "name"}],
         "rows": [{"cells": [name]} for name in NAMES],
     }
 )
-UNCACHED = (TOO_DEEP, TABLE, Answer(body=resource()), TOO_DEEP, MISSING, Answer(body=resource(name="good")))
+UNCACHED = (TOO_DEEP, TABLE, Response(body=resource()), TOO_DEEP, MISSING, Response(body=resource(name="good")))
 
 
 def siblings(server: Server, is_operator: bool) -> list[str]:
@@ -42,8 +42,8 @@ def siblings(server: Server, is_operator: bool) -> list[str]:
 def test_unreadable_resource_does_not_block_others(is_operator: bool) -> None:
     """The operator reads from the cache first, which does not support tables."""
     with serving() as server:
-        server.answers = [*([MISSING, TOO_DEEP] if is_operator else []), MISSING, *UNCACHED]
+        server.responses = [*([MISSING, TOO_DEEP] if is_operator else []), MISSING, *UNCACHED]
         assert siblings(server, is_operator) == ["good"]
-        assert [asked.path for asked in server.asked if "=Table" in asked.headers["accept"][0]] == [
+        assert [request.path for request in server.requests if "=Table" in request.headers["accept"][0]] == [
             "/apis/druid.apache.org/v1alpha1/namespaces/ns/druidingestions?includeObject=None"
         ]

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
     BROKEN,
-    Answer,
+    Response,
     Server,
     serving,
 )
@@ -54,9 +54,9 @@ def api(server: Server) -> Iterator[KubernetesApi]:
         yield connection
 
 
-def missing(name: str | None = "n") -> Answer:
+def missing(name: str | None = "n") -> Response:
     details = {"name": name, "kind": "configmaps"} if name else {}
-    return Answer(404, {"kind": "Status", "message": "not found", "reason": "NotFound", "details": details})
+    return Response(404, {"kind": "Status", "message": "not found", "reason": "NotFound", "details": details})
 
 
 OPERATIONS = [{"op": "add", "path": "/a", "value": 1}]
@@ -142,19 +142,19 @@ CALLS: list[tuple[str, Call, str, str, str | None]] = [
 @pytest.mark.parametrize(("call", "method", "path", "content"), [row[1:] for row in CALLS], ids=[c[0] for c in CALLS])
 def test_request(server: Server, api: KubernetesApi, call: Call, method: str, path: str, content: str | None) -> None:
     call(api)
-    [asked] = server.asked
-    assert (asked.method, asked.path) == (method, path)
-    assert asked.headers.get("content-type") == ([content] if content else None)
-    assert asked.headers["accept"] == ["application/json"]
-    assert asked.headers["user-agent"] == ["druidops"]
+    [request] = server.requests
+    assert (request.method, request.path) == (method, path)
+    assert request.headers.get("content-type") == ([content] if content else None)
+    assert request.headers["accept"] == ["application/json"]
+    assert request.headers["user-agent"] == ["druidops"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_path_of_every_kind(server: Server, api: KubernetesApi, kind: str) -> None:
     api.get(kind, "ns" if KINDS[kind].namespaced else None, "n")
     version, plural, _namespaced = KINDS[kind]
-    assert server.asked[0].path.startswith(f"/apis/{version}/" if "/" in version else f"/api/{version}/")
-    assert server.asked[0].path.endswith(f"/{plural}/n")
+    assert server.requests[0].path.startswith(f"/apis/{version}/" if "/" in version else f"/api/{version}/")
+    assert server.requests[0].path.endswith(f"/{plural}/n")
 
 
 INVALID_NAMES = ["", ".", "..", "../secrets/n", "../../other/configmaps/n", "a/b", "a%2Fb", "/"]
@@ -164,7 +164,7 @@ INVALID_NAMES = ["", ".", "..", "../secrets/n", "../../other/configmaps/n", "a/b
 def test_invalid_name_is_not_requested(server: Server, api: KubernetesApi, name: str) -> None:
     assert api.get("ConfigMap", "ns", name) is None
     assert api.get("ConfigMap", name, "n") is None
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_headers_are_computed_for_each_request(server: Server) -> None:
@@ -173,11 +173,11 @@ def test_headers_are_computed_for_each_request(server: Server) -> None:
         api = KubernetesApi(server.url, pool, lambda: urllib3.HTTPHeaderDict({"Authorization": next(tokens)}))
         api.get("ConfigMap", "ns", "n")
         api.get("ConfigMap", "ns", "n")
-    assert [asked.headers["authorization"] for asked in server.asked] == [["first"], ["second"]]
+    assert [request.headers["authorization"] for request in server.requests] == [["first"], ["second"]]
 
 
 def test_listed_objects_have_their_kind(server: Server, api: KubernetesApi) -> None:
-    server.answers = [Answer(body={"kind": "StatefulSetList", "items": [{"metadata": {"name": "a"}}]})]
+    server.responses = [Response(body={"kind": "StatefulSetList", "items": [{"metadata": {"name": "a"}}]})]
     assert api.list_objects("StatefulSet", "ns") == [
         {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a"}}
     ]
@@ -185,7 +185,7 @@ def test_listed_objects_have_their_kind(server: Server, api: KubernetesApi) -> N
 
 @pytest.mark.parametrize("items", [[], None])
 def test_empty_list(server: Server, api: KubernetesApi, items: Any) -> None:
-    server.answers = [Answer(body={"items": items})]
+    server.responses = [Response(body={"items": items})]
     assert api.list_objects("StatefulSet", "ns") == []
 
 
@@ -201,7 +201,7 @@ TOO_DEEP: list[tuple[Call, str]] = [
 
 @pytest.mark.parametrize(("call", "operation"), TOO_DEEP)
 def test_too_deeply_nested_response_is_an_error(server: Server, api: KubernetesApi, call: Call, operation: str) -> None:
-    server.answers = [Answer(body=DEEPLY_NESTED)]
+    server.responses = [Response(body=DEEPLY_NESTED)]
     with pytest.raises(TooDeep, match=f"response to {operation}: it is nested too deeply") as caught:
         call(api)
     assert "hunter2" not in str(caught.value)
@@ -210,10 +210,12 @@ def test_too_deeply_nested_response_is_an_error(server: Server, api: KubernetesA
 
 def test_list_names(server: Server, api: KubernetesApi) -> None:
     columns = [{"name": "Type", "format": ""}, {"name": "Name", "format": "name"}]
-    server.answers = [Answer(body={"columnDefinitions": columns, "rows": [{"cells": ["kafka", "a"], "object": None}]})]
+    server.responses = [
+        Response(body={"columnDefinitions": columns, "rows": [{"cells": ["kafka", "a"], "object": None}]})
+    ]
     assert api.list_names("DruidIngestion", "ns") == ["a"]
-    assert server.asked[0].headers["accept"] == ["application/json;as=Table;v=v1;g=meta.k8s.io"]
-    assert server.asked[0].path.endswith("/namespaces/ns/druidingestions?includeObject=None")
+    assert server.requests[0].headers["accept"] == ["application/json;as=Table;v=v1;g=meta.k8s.io"]
+    assert server.requests[0].path.endswith("/namespaces/ns/druidingestions?includeObject=None")
 
 
 TEXTS = [
@@ -228,10 +230,10 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_strings_are_transferred_unchanged(server: Server, api: KubernetesApi, text: str) -> None:
-    server.answers = [Answer(body={"data": {"a": text}})]
-    answer = api.apply({**CONFIG_MAP, "data": {"a": text, text: "b"}})
-    assert server.asked[0].document["data"] == {"a": text, text: "b"}
-    assert answer["data"] == {"a": text}
+    server.responses = [Response(body={"data": {"a": text}})]
+    response = api.apply({**CONFIG_MAP, "data": {"a": text, text: "b"}})
+    assert server.requests[0].document["data"] == {"a": text, text: "b"}
+    assert response["data"] == {"a": text}
 
 
 BYTES = [
@@ -258,15 +260,15 @@ def test_body_round_trip(value: Any) -> None:
 
 
 def test_missing_object_is_none(server: Server, api: KubernetesApi) -> None:
-    server.answers = [missing()]
+    server.responses = [missing()]
     assert api.get("ConfigMap", "ns", "n") is None
 
 
 @pytest.mark.parametrize(
-    "answer", [Answer(404, "404 page not found\n"), missing(None), Answer(404, "<html>"), Answer(404, [])]
+    "response", [Response(404, "404 page not found\n"), missing(None), Response(404, "<html>"), Response(404, [])]
 )
-def test_unknown_kind_is_an_error(server: Server, api: KubernetesApi, answer: Answer) -> None:
-    server.answers = [answer]
+def test_unknown_kind_is_an_error(server: Server, api: KubernetesApi, response: Response) -> None:
+    server.responses = [response]
     with pytest.raises(ApiError, match=r"run the playbook druidops\.druid\.install_crds") as caught:
         api.get("Druid", "ns", "c")
     assert caught.value.is_missing_kind
@@ -275,7 +277,7 @@ def test_unknown_kind_is_an_error(server: Server, api: KubernetesApi, answer: An
 class TestDelete:
     def test_uid_is_a_precondition(self, server: Server, api: KubernetesApi) -> None:
         api.delete("ConfigMap", "ns", "n", "u-1", "Orphan")
-        assert server.asked[0].document == {
+        assert server.requests[0].document == {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "preconditions": {"uid": "u-1"},
@@ -284,22 +286,22 @@ class TestDelete:
 
     def test_dry_run(self, server: Server, api: KubernetesApi) -> None:
         api.delete("ConfigMap", "ns", "n", "u-1", dry_run=True)
-        assert server.asked[0].document["dryRun"] == ["All"]
-        assert server.asked[0].document["propagationPolicy"] == "Background"
+        assert server.requests[0].document["dryRun"] == ["All"]
+        assert server.requests[0].document["propagationPolicy"] == "Background"
 
     def test_deleted_object_is_not_an_error(self, server: Server, api: KubernetesApi) -> None:
-        server.answers = [missing()]
+        server.responses = [missing()]
         api.delete("ConfigMap", "ns", "n", "u-1")
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
 
     def test_recreated_object_is_an_error(self, server: Server, api: KubernetesApi) -> None:
-        server.answers = [Answer(409, {"message": "the UID in the precondition (u-1) does not match"})]
+        server.responses = [Response(409, {"message": "the UID in the precondition (u-1) does not match"})]
         with pytest.raises(ApiError, match=r"Cannot delete ConfigMap n in namespace ns: 409 the UID"):
             api.delete("ConfigMap", "ns", "n", "u-1")
 
 
-def busy(*headers: tuple[str, str]) -> Answer:
-    return Answer(429, {"message": "slow down"}, headers)
+def busy(*headers: tuple[str, str]) -> Response:
+    return Response(429, {"message": "slow down"}, headers)
 
 
 # (Retry-After of the server, pause in seconds)
@@ -319,29 +321,29 @@ PAUSES = [
 def test_too_many_requests_are_retried(
     server: Server, api: KubernetesApi, method: str, retry_after: str, pause: float
 ) -> None:
-    server.answers = [busy(("Retry-After", retry_after)), busy(), Answer(body={"kind": "ConfigMap"})]
+    server.responses = [busy(("Retry-After", retry_after)), busy(), Response(body={"kind": "ConfigMap"})]
     arguments = ("ConfigMap", "ns", "n") if method == "get" else (CONFIG_MAP,)
     assert getattr(api, method)(*arguments) == {"kind": "ConfigMap"}
     assert api.pauses == [pause, 1.0]  # type: ignore[attr-defined]
 
 
 def test_retries_are_limited(server: Server, api: KubernetesApi) -> None:
-    server.answers = [busy()]
+    server.responses = [busy()]
     with pytest.raises(ApiError, match="429 slow down"):
         api.apply(CONFIG_MAP)
-    assert len(server.asked) == 4
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("status", [500, 503])
 def test_other_errors_are_not_retried(server: Server, api: KubernetesApi, status: int) -> None:
-    server.answers = [Answer(status, {"message": "later"}, (("Retry-After", "1"),))]
+    server.responses = [Response(status, {"message": "later"}, (("Retry-After", "1"),))]
     with pytest.raises(ApiError, match=f"{status} later"):
         api.get("ConfigMap", "ns", "n")
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_broken_connection_of_a_read_is_retried(server: Server, api: KubernetesApi) -> None:
-    server.answers = [BROKEN, BROKEN, Answer(body={"kind": "ConfigMap"})]
+    server.responses = [BROKEN, BROKEN, Response(body={"kind": "ConfigMap"})]
     assert api.get("ConfigMap", "ns", "n") == {"kind": "ConfigMap"}
 
 
@@ -356,17 +358,17 @@ WRITES: list[Call] = [
 
 @pytest.mark.parametrize("write", WRITES)
 def test_broken_connection_of_a_write_is_not_retried(server: Server, api: KubernetesApi, write: Call) -> None:
-    server.answers = [BROKEN, Answer(body={})]
+    server.responses = [BROKEN, Response(body={})]
     with pytest.raises(Unreachable, match="did not respond"):
         write(api)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_redirect_is_not_followed(server: Server, api: KubernetesApi) -> None:
-    server.answers = [Answer(302, "", (("Location", f"{server.url}/elsewhere"),))]
+    server.responses = [Response(302, "", (("Location", f"{server.url}/elsewhere"),))]
     with pytest.raises(KubernetesError):
         api.get("ConfigMap", "ns", "n")
-    assert [asked.path for asked in server.asked] == ["/api/v1/namespaces/ns/configmaps/n"]
+    assert [request.path for request in server.requests] == ["/api/v1/namespaces/ns/configmaps/n"]
 
 
 def test_refused_connection() -> None:
@@ -389,77 +391,77 @@ def status(message: str, **details: Any) -> dict[str, Any]:
 LIST: Call = lambda api: api.list_objects("Druid", "ns")  # noqa: E731
 APPLY: Call = lambda api: api.apply(CONFIG_MAP)  # noqa: E731
 # (id, call, response, message of the error)
-ERRORS: list[tuple[str, Call, Answer, str]] = [
+ERRORS: list[tuple[str, Call, Response, str]] = [
     (
         "forbidden",
         LIST,
-        Answer(403, status("no access")),
+        Response(403, status("no access")),
         "Cannot list Druid in namespace ns: 403 no access. The user needs the verb list on druids.druid.apache.org "
         "(RBAC), or an admission policy forbids it.",
     ),
     (
         "forbidden status",
         lambda api: api.patch_status("Druid", "ns", "c", OPERATIONS),
-        Answer(403, status("no access")),
+        Response(403, status("no access")),
         "Cannot patch Druid c in namespace ns: 403 no access. The user needs the verb patch on "
         "druids.druid.apache.org/status (RBAC), or an admission policy forbids it.",
     ),
     (
         "unauthorized",
         APPLY,
-        Answer(401, status("Unauthorized")),
+        Response(401, status("Unauthorized")),
         "Cannot patch ConfigMap n in namespace ns: 401 Unauthorized. Check the credentials (token, client "
         "certificate, exec plugin).",
     ),
-    ("invalid", APPLY, Answer(422, status("is invalid")), "Cannot patch ConfigMap n in namespace ns: 422 is invalid"),
+    ("invalid", APPLY, Response(422, status("is invalid")), "Cannot patch ConfigMap n in namespace ns: 422 is invalid"),
     (
         "no CRD",
         LIST,
-        Answer(404, "404 page not found"),
+        Response(404, "404 page not found"),
         "Cannot list Druid in namespace ns: 404 page not found. The CRD druids.druid.apache.org is not installed: "
         "run the playbook druidops.druid.install_crds or apply config/crd.",
     ),
     (
         "only a reason",
         APPLY,
-        Answer(400, {"reason": "BadRequest"}),
+        Response(400, {"reason": "BadRequest"}),
         "Cannot patch ConfigMap n in namespace ns: 400 BadRequest",
     ),
-    ("no message", APPLY, Answer(500, {}), "Cannot patch ConfigMap n in namespace ns: 500 no message"),
+    ("no message", APPLY, Response(500, {}), "Cannot patch ConfigMap n in namespace ns: 500 no message"),
     (
         "the page of a proxy",
         APPLY,
-        Answer(502, "<html>Bad Gateway</html>"),
+        Response(502, "<html>Bad Gateway</html>"),
         "Cannot patch ConfigMap n in namespace ns: 502 <html>Bad Gateway</html>",
     ),
-    ("invalid UTF-8", APPLY, Answer(500, b"\xff"), "Cannot patch ConfigMap n in namespace ns: 500 \ufffd"),
+    ("invalid UTF-8", APPLY, Response(500, b"\xff"), "Cannot patch ConfigMap n in namespace ns: 500 \ufffd"),
     (
         "a login page",
         LIST,
-        Answer(200, "<html>Log in</html>"),
+        Response(200, "<html>Log in</html>"),
         "Cannot list Druid in namespace ns: 200 <html>Log in</html>. This is not a response of a Kubernetes API. Check "
         "the address (kubeconfig, context, host) and the proxy.",
     ),
     (
         "another service",
         APPLY,
-        Answer(200, '["a"]'),
+        Response(200, '["a"]'),
         'Cannot patch ConfigMap n in namespace ns: 200 ["a"]. This is not a response of a Kubernetes API. Check the '
         "address (kubeconfig, context, host) and the proxy.",
     ),
 ]
 
 
-@pytest.mark.parametrize(("call", "answer", "text"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS])
-def test_error_message(server: Server, api: KubernetesApi, call: Call, answer: Answer, text: str) -> None:
-    server.answers = [answer]
+@pytest.mark.parametrize(("call", "response", "text"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS])
+def test_error_message(server: Server, api: KubernetesApi, call: Call, response: Response, text: str) -> None:
+    server.responses = [response]
     with pytest.raises(ApiError) as caught:
         call(api)
     assert str(caught.value) == text
 
 
 def test_long_error_page_is_truncated(server: Server, api: KubernetesApi) -> None:
-    server.answers = [Answer(502, "x" * 100_000)]
+    server.responses = [Response(502, "x" * 100_000)]
     with pytest.raises(ApiError) as caught:
         api.apply(CONFIG_MAP)
     assert len(str(caught.value)) < 1000
@@ -467,7 +469,7 @@ def test_long_error_page_is_truncated(server: Server, api: KubernetesApi) -> Non
 
 def test_warnings_are_collected(server: Server, api: KubernetesApi) -> None:
     warnings = (("Warning", '299 - "unknown field \\"spec.x\\""'), ("Warning", '299 - "old"'), ("Warning", "nonsense"))
-    server.answers = [Answer(body={}, headers=warnings), Answer(400, {}, (("Warning", '299 - "also then"'),))]
+    server.responses = [Response(body={}, headers=warnings), Response(400, {}, (("Warning", '299 - "also then"'),))]
     api.apply(CONFIG_MAP)
     assert api.warnings == ['unknown field "spec.x"', "old"]
     with pytest.raises(ApiError):

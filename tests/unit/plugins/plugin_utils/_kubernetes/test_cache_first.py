@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
     CacheMiss,
     try_cache_first,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
 OBJECT: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 WRITES: list[tuple[str, Callable[[KubernetesApi], Any]]] = [
@@ -52,29 +52,29 @@ def cached(cache: Server, direct: Server) -> Iterator[CachedApi]:
 
 
 def test_reads_from_the_cache(cached: CachedApi, cache: Server, direct: Server) -> None:
-    cache.answers = [Answer(body=OBJECT)]
+    cache.responses = [Response(body=OBJECT)]
 
     assert cached.get("ConfigMap", "ns", "n") == OBJECT
 
-    assert direct.asked == []
+    assert direct.requests == []
 
 
 def test_reads_secrets_from_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
-    direct.answers = [Answer(body={**OBJECT, "kind": "Secret"})]
+    direct.responses = [Response(body={**OBJECT, "kind": "Secret"})]
 
     assert cached.get("Secret", "ns", "n") == {**OBJECT, "kind": "Secret"}
 
-    assert cache.asked == []
+    assert cache.requests == []
 
 
 def test_list_starts_a_watch_of_each_kind_with_objects(cached: CachedApi, cache: Server) -> None:
     others = [{**OBJECT, "metadata": {"name": f"n{number}", "namespace": "ns"}} for number in range(3)]
-    cache.answers = [Answer(body={"items": others}), Answer(body=others[0]), Answer(body={"items": []})]
+    cache.responses = [Response(body={"items": others}), Response(body=others[0]), Response(body={"items": []})]
 
     cached.list_objects("ConfigMap", "ns", "druid_cr=c")
     cached.list_objects("Service", "ns", "druid_cr=c")
 
-    assert [asked.path.partition("?")[0] for asked in cache.asked] == [
+    assert [request.path.partition("?")[0] for request in cache.requests] == [
         "/api/v1/namespaces/ns/configmaps",
         "/api/v1/namespaces/ns/configmaps/n0",
         "/api/v1/namespaces/ns/services",
@@ -88,7 +88,7 @@ def test_writes_are_cache_misses(
     with pytest.raises(CacheMiss):
         write(cached)
 
-    assert (cache.asked, direct.asked) == ([], [])
+    assert (cache.requests, direct.requests) == ([], [])
 
 
 def _get(api: KubernetesApi) -> Any:
@@ -100,26 +100,26 @@ def _get_and_apply(api: KubernetesApi) -> Any:
 
 
 def test_unchanged_object_causes_no_request_to_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
-    cache.answers = [Answer(body=OBJECT)]
+    cache.responses = [Response(body=OBJECT)]
 
     assert try_cache_first(cached, cached.direct, _get) == OBJECT
 
-    assert direct.asked == []
+    assert direct.requests == []
 
 
 @pytest.mark.parametrize(
-    "answer", [Answer(body=OBJECT), Answer(503, "the cache is not filled yet")], ids=["outdated", "unavailable"]
+    "response", [Response(body=OBJECT), Response(503, "the cache is not filled yet")], ids=["outdated", "unavailable"]
 )
 def test_cache_miss_is_repeated_with_the_api_server(
-    cached: CachedApi, cache: Server, direct: Server, answer: Answer
+    cached: CachedApi, cache: Server, direct: Server, response: Response
 ) -> None:
     newer = {**OBJECT, "data": {"a": "b"}}
-    cache.answers, direct.answers = [answer], [Answer(body=newer), Answer(body=newer)]
+    cache.responses, direct.responses = [response], [Response(body=newer), Response(body=newer)]
 
     assert try_cache_first(cached, cached.direct, _get_and_apply) == newer
 
-    assert [asked.method for asked in direct.asked] == ["GET", "PATCH"]
-    assert direct.asked[1].document == newer
+    assert [request.method for request in direct.requests] == ["GET", "PATCH"]
+    assert direct.requests[1].document == newer
 
 
 def test_cache_miss_is_not_the_context_of_a_later_error(cached: CachedApi) -> None:

@@ -25,8 +25,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, Unreachable
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, encrypted, make
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
-    Answer,
-    Asked,
+    Request,
+    Response,
     Server,
     serving,
 )
@@ -135,12 +135,12 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def sent_request(server: Server, options: dict[str, Any]) -> Asked:
+def sent_request(server: Server, options: dict[str, Any]) -> Request:
     """Return the request that a connection with these options sends."""
     api = connect(options)
     api.get("Namespace", None, "n")
     api.transport.clear()  # type: ignore[attr-defined]
-    return server.asked[-1]
+    return server.requests[-1]
 
 
 def kubeconfig(server: Server, user: dict[str, Any], context: str = "mine") -> dict[str, Any]:
@@ -264,9 +264,9 @@ def test_no_impersonation_by_default(server: Server) -> None:
 
 def test_token_from_an_exec_plugin(server: Server, tmp_path: Path) -> None:
     version = "client.authentication.k8s.io/v1"
-    answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": "of-plugin"}}
+    response = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": "of-plugin"}}
     plugin = tmp_path / "plugin"
-    plugin.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n", encoding="utf-8")
+    plugin.write_text(f"#!/bin/sh\necho '{json.dumps(response)}'\n", encoding="utf-8")
     plugin.chmod(0o700)
     user = {"exec": {"apiVersion": version, "command": str(plugin), "interactiveMode": "Never"}}
     found = sent_request(server, {"kubeconfig": kubeconfig(server, user)})
@@ -291,11 +291,11 @@ def test_http_requests_are_sent_to_the_proxy(proxy: Server) -> None:
 
 
 def test_https_proxy_gets_only_its_own_credentials(proxy: Server) -> None:
-    proxy.answers = [Answer(407)]
+    proxy.responses = [Response(407)]
     options = {"proxy": proxy.url, "proxy_headers": PROXY_HEADERS}
     with pytest.raises(Unreachable, match="407"):
         sent_request(proxy, {"host": "https://kubernetes.example.com", "api_key": "k", **options})
-    found = proxy.asked[-1]
+    found = proxy.requests[-1]
     assert (found.method, found.path) == ("CONNECT", "kubernetes.example.com:443")
     assert found.headers["proxy-authorization"] == basic("u", "p")
     assert found.headers["user-agent"] == ["me"]
@@ -306,7 +306,7 @@ def test_https_proxy_gets_only_its_own_credentials(proxy: Server) -> None:
 def test_no_proxy(server: Server, proxy: Server, no_proxy: str | None, is_bypassed: bool) -> None:
     options = {"proxy": proxy.url, "no_proxy": no_proxy}
     sent_request(server if is_bypassed else proxy, {"host": server.url, "api_key": "k", **options})
-    assert (len(server.asked), len(proxy.asked)) == ((1, 0) if is_bypassed else (0, 1))
+    assert (len(server.requests), len(proxy.requests)) == ((1, 0) if is_bypassed else (0, 1))
 
 
 @pytest.fixture(scope="module")
@@ -330,7 +330,7 @@ def test_only_the_specified_ca_is_trusted(tls_server: Server, authority: Pair, t
     for untrusted in ({}, {"ca_cert": str(make(tmp_path, "other").certificate_file)}):
         with pytest.raises(Unreachable, match=r"certificate cannot be verified: set ca_cert \(K8S_AUTH_SSL_CA_CERT\)"):
             sent_request(tls_server, {**options, **untrusted})
-    assert tls_server.asked == []
+    assert tls_server.requests == []
     found = sent_request(tls_server, {**options, "ca_cert": str(authority.certificate_file)})
     assert found.headers["authorization"] == ["Bearer k"]
 
@@ -355,7 +355,7 @@ def test_client_certificate_is_sent(certificate: Pair, authority: Pair, tmp_path
         trusted = {"host": server.url, "ca_cert": str(authority.certificate_file)}
         with pytest.raises(Unreachable):
             sent_request(server, {**trusted, "api_key": "k"})
-        assert server.asked == []
+        assert server.requests == []
         assert "authorization" not in sent_request(server, {**trusted, **files}).headers
 
 

@@ -26,14 +26,14 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     cluster_and_desired,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Answer, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
 Manifest = dict[str, Any]
 
 POLICY = "persistentVolumeClaimRetentionPolicy"
 DELETE = {"whenScaled": "Retain", "whenDeleted": "Delete"}
 RETAIN = {"whenScaled": "Retain", "whenDeleted": "Retain"}
-PATCH_TEST_FAILED = Answer(
+PATCH_TEST_FAILED = Response(
     422, {"message": "the server rejected our request due to an error in our request", "details": {"name": "p"}}
 )
 
@@ -114,30 +114,30 @@ def test_pvcs_are_deleted_only_with_their_group_and_only_those_without_another_o
 
 def test_pvcs_are_released_when_the_controller_has_observed_the_policy(server: Server, api: KubernetesApi) -> None:
     unobserved, observed = stateful_set(RETAIN, observed=0), stateful_set(RETAIN)
-    server.answers = [
-        Answer(body=unobserved),
-        Answer(body=unobserved),
-        Answer(body=observed),
-        Answer(body={"items": [OWNED, FREE]}),
-        Answer(body=OWNED),
+    server.responses = [
+        Response(body=unobserved),
+        Response(body=unobserved),
+        Response(body=observed),
+        Response(body={"items": [OWNED, FREE]}),
+        Response(body=OWNED),
     ]
     [result] = act(api, retain([stateful_set(DELETE)], []))
     assert result.is_done
-    assert [asked.method for asked in server.asked] == ["PATCH", "GET", "GET", "GET", "PATCH"]
-    assert "/persistentvolumeclaims/owned?" in server.asked[-1].path
+    assert [request.method for request in server.requests] == ["PATCH", "GET", "GET", "GET", "PATCH"]
+    assert "/persistentvolumeclaims/owned?" in server.requests[-1].path
 
 
 def test_stateful_set_is_not_deleted_before_the_policy_is_observed(server: Server, api: KubernetesApi) -> None:
-    server.answers = [Answer(body=stateful_set(RETAIN, observed=0))]
+    server.responses = [Response(body=stateful_set(RETAIN, observed=0))]
     live = stateful_set(DELETE)
     changed, deleted = act(api, [*retain([live], []), Step("delete", live, None, live)])
     assert "the StatefulSet controller has not observed whenDeleted: Retain after 10 s" in (changed.error or "")
     assert not deleted.was_tried
 
 
-@pytest.mark.parametrize("answer", [Answer(404, {"details": {"name": "p"}}), PATCH_TEST_FAILED])
-def test_deleted_pvc_needs_no_release(server: Server, api: KubernetesApi, answer: Answer) -> None:
-    server.answers = [answer, Answer(404, {"details": {"name": "p"}})]
+@pytest.mark.parametrize("response", [Response(404, {"details": {"name": "p"}}), PATCH_TEST_FAILED])
+def test_deleted_pvc_needs_no_release(server: Server, api: KubernetesApi, response: Response) -> None:
+    server.responses = [response, Response(404, {"details": {"name": "p"}})]
     [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
     assert (result.is_done, result.live) == (True, None)
 
@@ -145,11 +145,11 @@ def test_deleted_pvc_needs_no_release(server: Server, api: KubernetesApi, answer
 def test_concurrently_changed_pvc_is_released(server: Server, api: KubernetesApi) -> None:
     later = deepcopy(SHARED)
     later["metadata"] |= {"uid": OWNED["metadata"]["uid"], "resourceVersion": "6"}
-    server.answers = [PATCH_TEST_FAILED, Answer(body=later), Answer(body=later)]
+    server.responses = [PATCH_TEST_FAILED, Response(body=later), Response(body=later)]
     [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
     assert result.is_done
-    assert server.asked[-1].document[0]["value"] == "6"
-    assert [each["uid"] for each in server.asked[-1].document[1]["value"]] == ["other"]
+    assert server.requests[-1].document[0]["value"] == "6"
+    assert [each["uid"] for each in server.requests[-1].document[1]["value"]] == ["other"]
 
 
 def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
