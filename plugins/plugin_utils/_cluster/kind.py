@@ -48,7 +48,7 @@ def _hint(outcome: Outcome[Plan], request: Request[Options]) -> str:
 
 DRUID = Kind(
     name=names.KIND,
-    prefix="druid_cluster_",
+    variable="druid_cluster_resource",
     arguments=ARGUMENTS,
     to_options=to_options,
     plan=Plan,

@@ -57,14 +57,14 @@ class Output(Generic[_Plan]):
 class Kind(Generic[_Options, _Plan]):
     """A kind of resource.
 
-    The variables of the role begin with `prefix`: one per option, and `role_variables`. `arguments` are options of the
-    action besides the common ones.
+    `variable` is the role's variable with the resource, `arguments` are options of the action besides the common ones.
     `reconcile` observes, decides, acts and reports. `submitted` returns the plan of the write of the resource itself.
-    `delete_without_resource` deletes what was reconciled without a resource.
+    `delete_without_resource` deletes what was reconciled without a resource. `role_variables` are variables of the role
+    besides those for options, without their prefix.
     """
 
     name: str
-    prefix: str
+    variable: str
     arguments: Mapping[str, Any]
     to_options: Callable[[Mapping[str, Any], bool, Meter], _Options]
     plan: type[_Plan]
@@ -75,3 +75,8 @@ class Kind(Generic[_Options, _Plan]):
     output: Output[_Plan]
     telemetry: Telemetry[_Plan]
     role_variables: tuple[str, ...] = ()
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of the role's variables."""
+        return self.variable.removesuffix("resource")

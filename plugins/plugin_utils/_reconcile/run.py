@@ -81,4 +81,4 @@ def _is_final(outcome: Outcome[Any]) -> bool:
 def _current_resource(kind: Kind[Any, Any], api: KubernetesApi, request: Request[Any]) -> Manifest:
     if request.without_resource and request.resource is not None:
         return request.resource
-    return read_resource(api, kind.name, request, f"{kind.prefix}resource")
+    return read_resource(api, kind.name, request, kind.variable)

@@ -124,6 +124,14 @@ INVALID: dict[str, tuple[Manifest, str]] = {
         },
         '"druid-wiki-data-api" is the name of 2 objects of kind Service, defined by group data and group data-api',
     ),
+    "a kind that is not supported": (
+        all_kinds_cluster.changed("data", kind="DaemonSet"),
+        'spec.nodes[data].kind: "DaemonSet" is not a supported kind of workload',
+    ),
+    "PVC templates of a Deployment": (
+        all_kinds_cluster.changed("data", kind="Deployment"),
+        "spec.nodes[data].volumeClaimTemplates: ",
+    ),
     "more levels than anybody can read": (
         {"spec": {"dynamicConfig": {"coordinator": nested(450)}}},
         "it is nested too deeply (more than 100 levels)",

@@ -50,7 +50,20 @@ def test_too_large_size_can_be_reverted(cluster: NamespaceClient) -> None:
         assert one_pass(cluster, NAME).plan.findings == ()
         assert template(cluster) == storage
         assert one_pass(cluster, NAME).plan.steps == ()
+        assert_warns_of_size(cluster, storage)
     assert claim(cluster) == before
+
+
+def assert_warns_of_size(live: NamespaceClient, storage: str) -> None:
+    """The condition names the PVC as long as it is smaller, and one event has told of it."""
+    words = f"the spec requests {storage}, but these PVCs keep their size"
+    conditions = {each["type"]: each["message"] for each in live.get("Druid", NAME)["status"]["conditions"]}
+    events = [each for each in live.list("Event") if words in each["message"]]
+    if storage == "1Gi":
+        assert ("Warnings" in conditions, events) == (False, [])
+    else:
+        assert f"{words}, because existing PVCs are not expanded yet: {CLAIM} (1Gi)" in conditions["Warnings"]
+        assert [(each["reason"], each["count"]) for each in events] == [("SpecWarning", 1)]
 
 
 def test_pvc_does_not_shrink(cluster: NamespaceClient) -> None:

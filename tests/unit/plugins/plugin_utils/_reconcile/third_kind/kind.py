@@ -59,7 +59,7 @@ def _nothing(*_: Any) -> Outcome[Plan]:
 
 NOTE = Kind(
     name="Note",
-    prefix="note_",
+    variable="note_resource",
     arguments={},
     to_options=lambda arguments, check_mode, meter: Options(check_mode, meter=meter),
     plan=Plan,

@@ -1,0 +1,175 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The plan says what the controllers of a cluster do because of it, before they do it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+
+NAME = "c"
+CLAIM = "PersistentVolumeClaim"
+BROKERS, HISTORICALS = (f"druid-{NAME}-{key}" for key in small_cluster.KEYS)
+SERVICE = f"{HISTORICALS}-1"
+TARGET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": BROKERS}
+
+
+def claims(live: NamespaceClient) -> set[str]:
+    """Return the PVCs that are not being deleted."""
+    found = (each["metadata"] for each in live.list(CLAIM) if not each["metadata"].get("deletionTimestamp"))
+    return {each["name"] for each in found}
+
+
+def create(live: NamespaceClient, **brokers: Any) -> None:
+    """Create a cluster of two groups with three pods each, and wait for its PVCs."""
+    specification = small_cluster.spec(replicas=3)
+    for node in specification["nodes"].values():
+        node["persistentVolumeClaimRetentionPolicy"] = {"whenScaled": "Delete", "whenDeleted": "Retain"}
+    specification["nodes"]["brokers"] |= brokers
+    live.create(small_cluster.resource(NAME, specification))
+    until_ready(live, NAME)
+
+
+def autoscaler(largest: int) -> Manifest:
+    return {"minReplicas": 1, "maxReplicas": largest, "scaleTargetRef": TARGET}
+
+
+class Change(NamedTuple):
+    """A change, and the PVCs and the lines of the plan because of it."""
+
+    what: str
+    brokers: dict[str, Any] | None
+    deleted: set[str]
+    lines: list[str]
+
+
+def gone(*ordinals: int) -> list[str]:
+    return [f"delete {CLAIM} data-{BROKERS}-{ordinal} (whenScaled: Delete) (destructive)" for ordinal in ordinals]
+
+
+KEPT = ", ".join(f"data-{BROKERS}-{ordinal}" for ordinal in range(3))
+CHANGES = [
+    Change(
+        "fewer replicas",
+        {"replicas": 1},
+        {f"data-{BROKERS}-1", f"data-{BROKERS}-2"},
+        [f"stop 2 pods of StatefulSet {BROKERS}", *gone(1, 2)],
+    ),
+    Change(
+        "a lower maximum of an autoscaler",
+        {"hpAutoscaler": autoscaler(2)},
+        {f"data-{BROKERS}-2"},
+        [f"stop 1 pod of StatefulSet {BROKERS}", *gone(2)],
+    ),
+    Change("a stop", {"stopped": True}, set(), [f"stop 3 pods of StatefulSet {BROKERS}"]),
+    Change(
+        "a removed group",
+        None,
+        set(),
+        [
+            f"stop 3 pods of StatefulSet {BROKERS}",
+            f"retain 3 PVCs of StatefulSet {BROKERS}: {KEPT}",
+            f"the name {BROKERS} no longer resolves (Service deleted)",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.what)
+def test_the_plan_names_what_the_controllers_do(ansible: Ansible, live: NamespaceClient, change: Change) -> None:
+    create(live, **({"hpAutoscaler": autoscaler(3)} if "autoscaler" in change.what else {}))
+    before = claims(live)
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": change.brokers}}})
+    planned = ansible.task("--check", "--diff", "-v", name=NAME)
+    [result] = planned.results
+    assert [line for line in change.lines if line not in result["plan"]] == []
+    assert [line for line in change.lines if line not in planned.output] == []
+    assert {line.split()[2] for line in result["plan"] if "(whenScaled: Delete)" in line} == change.deleted
+    assert result["destructive"] == bool(change.deleted)
+    assert claims(live) == before
+
+    applied = ansible.task("-v", name=NAME, wait=True)
+    assert applied.results[0]["destructive"] == bool(change.deleted)
+    assert eventually(lambda: before - claims(live) == change.deleted)
+    assert not one_pass(live, NAME).changed
+    assert claims(live) == before - change.deleted
+
+
+def test_a_pipeline_can_stop_on_a_destructive_plan(each_ansible: Ansible, live: NamespaceClient) -> None:
+    create(live)
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 1}}}})
+    planned = {
+        "druidops.druid.cluster": {"name": NAME, "namespace": live.namespace},
+        "check_mode": True,
+        "register": "planned",
+    }
+    stop = {"ansible.builtin.assert": {"that": "not planned.destructive", "fail_msg": "it deletes PVCs"}}
+    assert "it deletes PVCs" in each_ansible.tasks(planned, stop, status=2).output
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 3}}}})
+    each_ansible.tasks(planned, stop)
+
+
+RENAMED = f"StatefulSet {BROKERS} is deleted without waiting for the pods of other groups"
+TOGETHER = "the groups historicals, brokers restart at the same time: rollingDeploy has no effect yet."
+UNRESOLVED = f"Service {SERVICE} is deleted, and the names under it of the pods"
+
+
+def rename(live: NamespaceClient) -> None:
+    brokers = live.get("Druid", NAME)["spec"]["nodes"]["brokers"]
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": None, "others": brokers}}})
+
+
+def change_image(live: NamespaceClient) -> None:
+    live.merge("Druid", NAME, {"spec": {"rollingDeploy": True, "image": "apache/druid:35.0.0"}})
+
+
+def change_service(live: NamespaceClient) -> None:
+    services = [{"metadata": {"name": "%s-2"}}]
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"services": services}}}})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(rename, RENAMED), (change_image, TOGETHER), (change_service, UNRESOLVED)],
+    ids=["a renamed group", "a new image", "another first Service"],
+)
+def test_a_change_that_makes_druid_unavailable_is_told(live: NamespaceClient, change: Any, words: str) -> None:
+    """In the plan before it, then by one event, and by a condition as long as it lasts."""
+    create(live)
+    change(live)
+    planned = one_pass(live, NAME, check_mode=True)
+    assert [text for text in planned.plan.rollout_warnings if words in text]
+    assert told(live) == []
+    for _time in range(3):
+        one_pass(live, NAME)
+    assert [(count, words in message) for message, count in told(live)] == [(1, True)]
+    until_ready(live, NAME)
+    kinds = {each["type"] for each in live.get("Druid", NAME)["status"]["conditions"]}
+    assert "RolloutWarnings" not in kinds
+    assert [(count, words in message) for message, count in told(live)] == [(1, True)]
+
+
+def told(live: NamespaceClient) -> list[tuple[str, int]]:
+    """Return the events about rollouts, with their counts."""
+    return [(each["message"], each["count"]) for each in live.list("Event") if each["reason"] == "RolloutWarning"]
+
+
+def test_the_condition_lasts_until_the_pods_have_been_changed(live: NamespaceClient) -> None:
+    create(live)
+    change_image(live)
+    one_pass(live, NAME)
+    assert condition(live.get("Druid", NAME), "RolloutWarnings")["message"].startswith(TOGETHER)
+    until_ready(live, NAME)
+    assert "RolloutWarnings" not in {each["type"] for each in live.get("Druid", NAME)["status"]["conditions"]}
