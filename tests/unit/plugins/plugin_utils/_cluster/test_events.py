@@ -16,11 +16,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
     changed_fields,
     done_texts,
     in_druid_texts,
+    new_warnings,
     problem_texts,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
@@ -142,3 +145,43 @@ def test_changed_fields(before: Any, after: Any, changes: list[tuple[str, str, s
     kept = deepcopy((before, after))
     assert changed_fields(before, after) == changes
     assert (before, after) == kept
+
+
+def status(*warnings: str, rollout: tuple[str, ...] = (), generation: int = 1) -> Manifest:
+    """Return a status with conditions about warnings."""
+    found = (("Warnings", warnings), ("RolloutWarnings", rollout))
+    conditions = [{"type": kind, "message": " | ".join(texts)} for kind, texts in found if texts]
+    return {"observedGeneration": generation, "conditions": [{"type": "Ready", "message": ""}, *conditions]}
+
+
+WRITES, NOTHING = Plan((update(a="2"),)), Plan()
+ROLLS = Plan((update(a="2"),), rollout_warnings=("r",))
+# (what, status before, status after, warnings of the reconcile, plan, reasons of events by warning)
+WARNED: list[tuple[str, Manifest, Manifest, tuple[str, ...], Plan, dict[str, str]]] = [
+    ("a new one", status(), status("a"), ("a",), NOTHING, {"a": "SpecWarning"}),
+    ("a lasting one", status("a"), status("a"), ("a",), NOTHING, {}),
+    ("a lasting one, and a write", status("a"), status("a"), ("a",), WRITES, {}),
+    ("another one", status("a"), status("a", "b"), ("a", "b"), NOTHING, {"b": "SpecWarning"}),
+    ("one that ends", status("a", "b"), status("a"), ("a",), NOTHING, {}),
+    ("about a write", status(), status(rollout=("r",)), ("r",), ROLLS, {"r": "RolloutWarning"}),
+    ("about a write before", status(rollout=("r",)), status(rollout=("r",)), (), NOTHING, {}),
+    ("the same about two writes", status(rollout=("r",)), status(rollout=("r",)), ("r",), ROLLS, {}),
+    ("of the server, with a write", status(), status(), ("s",), WRITES, {"s": "SpecWarning"}),
+    ("of the server, with another generation", status(), status(generation=2), ("s",), NOTHING, {"s": "SpecWarning"}),
+    ("of the server, in each reconcile", status(), status(), ("s",), NOTHING, {}),
+    ("the first status", {}, status("a"), ("a",), NOTHING, {"a": "SpecWarning"}),
+    ("the Go operator's CRD", {"reason": "x"}, status("a"), ("a",), NOTHING, {}),
+    ("a message of another condition", status(), status(), ("f",),
+     Plan((), (Finding(reasons.CHANGES_PENDING, "f", is_problem=False),)), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "warnings", "plan", "told"), [row[1:] for row in WARNED], ids=[row[0] for row in WARNED]
+)
+def test_each_new_warning_is_one_event(
+    before: Manifest, after: Manifest, warnings: tuple[str, ...], plan: Plan, told: dict[str, str]
+) -> None:
+    found = new_warnings(StatusChange(before, after, warnings), plan)
+    assert {text.message: text.reason for text in found} == told
+    assert {text.kind for text in found} <= {"Warning"}

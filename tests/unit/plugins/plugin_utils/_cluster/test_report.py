@@ -22,6 +22,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENT_BYTES, MAX_EVENTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, report
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
@@ -114,3 +116,26 @@ def test_requeue_soon_after_a_change(observed: int | None, done: int, response: 
         cluster = Cluster.from_resource(resource)
         reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result, steps)))
         assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
+
+
+def test_warnings_are_masked_and_bounded_wherever_they_are_told() -> None:
+    resource: dict[str, Any] = druid.resource()
+    resource["metadata"]["resourceVersion"] = "1"
+    resource["spec"]["env"] = [{"name": "PASSWORD", "value": "hunter2-hunter2"}]
+    warnings = tuple(f"{number} hunter2-hunter2 {'x' * 2000}" for number in range(50))
+    steps = STEPS[:1]
+    with serving() as server, urllib3.PoolManager() as pool:
+        server.responses = [OK]
+        plan = Plan(steps, warnings=warnings, rollout_warnings=("r hunter2-hunter2",))
+        reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(Result, steps)))
+        found = report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW)
+    conditions = {each["type"]: each["message"] for each in found.status["conditions"]}
+    assert conditions["RolloutWarnings"] == "r ********"
+    assert conditions["Warnings"].startswith("0 ******** ")
+    assert len(conditions["Warnings"]) <= MAX_MESSAGE_CHARACTERS
+    events = [each.document for each in server.requests if "/events" in each.path]
+    assert len(events) == MAX_EVENTS
+    assert max(len(each["message"]) for each in events) <= MAX_EVENT_BYTES
+    sent = "".join(each.body.decode() for each in server.requests)
+    assert "********" in sent
+    assert "hunter2" not in sent + "".join(found.warnings)
