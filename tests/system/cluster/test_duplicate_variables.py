@@ -13,10 +13,9 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import o
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 
 TWICE = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}, {"name": "A", "value": "2"}]
-# The variables of the cluster come first.
 KEPT = [
-    {"name": "EARLIER_1_A", "value": "1"},
-    {"name": "B", "value": "$(EARLIER_1_A)"},
+    {"name": "EARLIER_0_A", "value": "1"},
+    {"name": "B", "value": "$(EARLIER_0_A)"},
     {"name": "A", "value": "2"},
 ]
 
@@ -29,7 +28,7 @@ def test_no_variable_changes_its_value(live: NamespaceClient, kind: str, name: s
     assert outcome.plan.findings == ()
     [container] = live.get(kind, name)["spec"]["template"]["spec"]["containers"]
     assert [each for each in container["env"] if each["name"] in "AB" or "EARLIER" in each["name"]] == KEPT
-    [*texts] = [text for text in outcome.warnings if "is kept as EARLIER_1_A" in text]
+    [*texts] = [text for text in outcome.warnings if "is kept as EARLIER_0_A" in text]
     assert len(texts) == len(nodes)
     assert texts[0] in condition(live.get("Druid", NAME), "Warnings")["message"]
     assert one_pass(live, NAME).plan.steps == ()
