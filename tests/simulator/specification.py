@@ -13,7 +13,6 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest
 
-_VOLUME = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 NAME, NAMESPACE = "c", "ns"
 OLD_IMAGE, NEW_IMAGE = "apache/druid:36.0.0", "apache/druid:37.0.0"
 
@@ -32,6 +31,7 @@ class Group:
     management: str = "Parallel"
     partition: int = 0
     has_standalone_claim: bool = False
+    storage: str = "1Gi"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _node(key: str, group: Group) -> dict[str, Any]:
         "podDisruptionBudgetSpec": {"maxUnavailable": 1},
     }
     if group.has_standalone_claim:
-        common["persistentVolumeClaim"] = [{"metadata": {"name": f"standalone-{key}"}, "spec": _VOLUME}]
+        common["persistentVolumeClaim"] = [{"metadata": {"name": f"standalone-{key}"}, "spec": _volume(group)}]
     replicas = {} if group.replicas is None else {"replicas": group.replicas}
     scaled = {} if group.autoscaler is None else {"hpAutoscaler": autoscaler_spec(key, group.kind, group.autoscaler)}
     return {**common, **replicas, **scaled, **(_stateful(group) if group.kind == "StatefulSet" else {})}
@@ -95,9 +95,13 @@ def _stateful(group: Group) -> dict[str, Any]:
         "podManagementPolicy": group.management,
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": group.partition}},
         "persistentVolumeClaimRetentionPolicy": {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted},
-        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": _VOLUME}],
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": _volume(group)}],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
+
+
+def _volume(group: Group) -> dict[str, Any]:
+    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}}
 
 
 def autoscaler_spec(key: str, kind: str, limits: tuple[int, int]) -> dict[str, Any]:

@@ -118,3 +118,20 @@ def test_a_lasting_warning_is_one_event_and_a_condition() -> None:
     observer.act(Run("operator"))
     assert message_of(observer, "Warnings") is None
     assert warned(observer) == {message: 1}
+
+
+def test_pvcs_that_stay_too_small_are_a_lasting_warning() -> None:
+    observer = Observer("operator")
+    observer.act(Create(Cluster()))
+    observer.converge()
+    observer.act(Edit("storage", "4Gi", "brokers"))
+    planned = observer.subject.run("playbook", check_mode=True)
+    assert planned is not None
+    [warning] = [text for text in planned.warnings if "existing PVCs are not expanded yet" in text]
+    assert "data-druid-c-brokers-0 (1Gi), data-druid-c-brokers-1 (1Gi)" in warning
+    observer.converge()
+    assert message_of(observer, "Warnings") == warning
+    assert warned(observer, reasons.SPEC_WARNING) == {warning: 1}
+    observer.act(Edit("storage", "1Gi", "brokers"))
+    observer.converge()
+    assert message_of(observer, "Warnings") is None
