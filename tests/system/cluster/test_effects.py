@@ -21,8 +21,7 @@ from ansible_collections.druidops.druid.tests.system.support.playbook import Ans
 
 NAME = "c"
 CLAIM = "PersistentVolumeClaim"
-BROKERS, HISTORICALS = (f"druid-{NAME}-{key}" for key in small_cluster.KEYS)
-SERVICE = f"{HISTORICALS}-1"
+BROKERS = f"druid-{NAME}-brokers"
 TARGET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": BROKERS}
 
 
@@ -123,7 +122,6 @@ def test_a_pipeline_can_stop_on_a_destructive_plan(each_ansible: Ansible, live: 
 
 RENAMED = f"StatefulSet {BROKERS} is deleted without waiting for the pods of other groups"
 TOGETHER = "the groups historicals, brokers restart at the same time: rollingDeploy has no effect yet."
-UNRESOLVED = f"Service {SERVICE} is deleted, and the names under it of the pods"
 
 
 def rename(live: NamespaceClient) -> None:
@@ -135,15 +133,10 @@ def change_image(live: NamespaceClient) -> None:
     live.merge("Druid", NAME, {"spec": {"rollingDeploy": True, "image": "apache/druid:35.0.0"}})
 
 
-def change_service(live: NamespaceClient) -> None:
-    services = [{"metadata": {"name": "%s-2"}}]
-    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"services": services}}}})
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
-    [(rename, RENAMED), (change_image, TOGETHER), (change_service, UNRESOLVED)],
-    ids=["a renamed group", "a new image", "another first Service"],
+    [(rename, RENAMED), (change_image, TOGETHER)],
+    ids=["a renamed group", "a new image"],
 )
 def test_a_change_that_makes_druid_unavailable_is_told(live: NamespaceClient, change: Any, words: str) -> None:
     """In the plan before it, then by one event, and by a condition as long as it lasts."""

@@ -40,7 +40,6 @@ def message_of(observer: Observer, kind: str) -> str | None:
             "the groups historicals, brokers restart at the same time: rollingDeploy has no effect",
         ),
         (Rename("brokers", "brokers-hot"), "StatefulSet druid-c-brokers is deleted without waiting for the pods"),
-        (Edit("service", "%s-b", "brokers"), "the names under it of the pods druid-c-brokers-0, druid-c-brokers-1 no"),
     ],
     ids=str,
 )

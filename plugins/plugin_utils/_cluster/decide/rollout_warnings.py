@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
 def rollout_warnings(steps: Sequence[Step], inputs: Inputs) -> tuple[str, ...]:
     """Return the warnings about these steps of a plan."""
-    return (*_restarts(steps, inputs), *_removals(steps), *_addresses(steps, inputs))
+    return (*_restarts(steps, inputs), *_removals(steps))
 
 
 def _restarts(steps: Sequence[Step], inputs: Inputs) -> Iterator[str]:
@@ -35,26 +35,6 @@ def _removals(steps: Sequence[Step]) -> Iterator[str]:
             yield (
                 f"{step.key} is deleted without waiting for the pods of other groups, even if one of them replaces it. "
                 "To keep Druid available, add the new group first, wait until it is ready, then remove this one"
-            )
-
-
-def _addresses(steps: Sequence[Step], inputs: Inputs) -> Iterator[str]:
-    """Yield a warning for each deleted Service through which pods that keep running are addressed."""
-    restarting = {step.group for step in steps if step.restarts_pods}
-    for step in steps:
-        if step.operation != "delete" or step.key.kind != "Service":
-            continue
-        lost = [
-            pod["metadata"]["name"]
-            for group in inputs.cluster.groups
-            if group.key not in restarting
-            for pod in inputs.live.pods_of(group)
-            if pod["spec"].get("subdomain") == step.key.name and not is_terminating(pod)
-        ]
-        if lost:
-            yield (
-                f"{step.key} is deleted, and the names under it of the pods {join_limited(sorted(lost))} no longer "
-                "resolve until these pods restart. Restart them, or keep the Service"
             )
 
 
