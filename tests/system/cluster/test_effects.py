@@ -138,23 +138,23 @@ def change_image(live: NamespaceClient) -> None:
     [(rename, RENAMED), (change_image, TOGETHER)],
     ids=["a renamed group", "a new image"],
 )
-def test_a_change_that_makes_druid_unavailable_is_told(live: NamespaceClient, change: Any, words: str) -> None:
+def test_a_change_that_makes_druid_unavailable_is_reported(live: NamespaceClient, change: Any, words: str) -> None:
     """In the plan before it, then by one event, and by a condition as long as it lasts."""
     create(live)
     change(live)
     planned = one_pass(live, NAME, check_mode=True)
     assert [text for text in planned.plan.rollout_warnings if words in text]
-    assert told(live) == []
+    assert reported(live) == []
     for _time in range(3):
         one_pass(live, NAME)
-    assert [(count, words in message) for message, count in told(live)] == [(1, True)]
+    assert [(count, words in message) for message, count in reported(live)] == [(1, True)]
     until_ready(live, NAME)
     kinds = {each["type"] for each in live.get("Druid", NAME)["status"]["conditions"]}
     assert "RolloutWarnings" not in kinds
-    assert [(count, words in message) for message, count in told(live)] == [(1, True)]
+    assert [(count, words in message) for message, count in reported(live)] == [(1, True)]
 
 
-def told(live: NamespaceClient) -> list[tuple[str, int]]:
+def reported(live: NamespaceClient) -> list[tuple[str, int]]:
     """Return the events about rollouts, with their counts."""
     return [(each["message"], each["count"]) for each in live.list("Event") if each["reason"] == "RolloutWarning"]
 

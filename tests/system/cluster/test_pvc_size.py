@@ -55,7 +55,7 @@ def test_too_large_size_can_be_reverted(cluster: NamespaceClient) -> None:
 
 
 def assert_warns_of_size(live: NamespaceClient, storage: str) -> None:
-    """The condition names the PVC as long as it is smaller, and one event has told of it."""
+    """The condition names the PVC as long as it is smaller, and one event has reported it."""
     words = f"the spec requests {storage}, but these PVCs keep their size"
     conditions = {each["type"]: each["message"] for each in live.get("Druid", NAME)["status"]["conditions"]}
     events = [each for each in live.list("Event") if words in each["message"]]

@@ -118,7 +118,7 @@ def test_requeue_soon_after_a_change(observed: int | None, done: int, response: 
         assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
 
 
-def test_warnings_are_masked_and_bounded_wherever_they_are_told() -> None:
+def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
     resource: dict[str, Any] = druid.resource()
     resource["metadata"]["resourceVersion"] = "1"
     resource["spec"]["env"] = [{"name": "PASSWORD", "value": "hunter2-hunter2"}]
