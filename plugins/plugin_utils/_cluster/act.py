@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release, release_retained
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
@@ -107,7 +107,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         step = replace(step, live=_settle_ownership(api, step.live, step.manifest, pauses=pauses))
     live = _recreate(api, step) if step.operation == "recreate" else send(api, step, with_precondition(step))
     if step.initial is None:
-        return live
+        return release_retained(api, step.live, live) if step.operation == "update" else live
     live = _settle_ownership(api, live, step.manifest, step.live)
     if owned_fields(live) == field_set(step.manifest, owned_fields(live)):
         return live

@@ -18,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
-# Each need is met once: objects by name, two lists, dry runs.
-_MAX_NEEDS = 4
+# Each need is met once: objects by name, three lists, dry runs.
+_MAX_NEEDS = 5
 
 
 def plan_for(api: KubernetesApi, inputs: Inputs) -> tuple[Plan, Inputs]:

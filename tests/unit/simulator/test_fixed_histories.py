@@ -55,6 +55,28 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
         DELETES,
         [ForeignAutoscaler("brokers", (3, 5)), Converge(), ForeignAutoscaler("brokers", None)],
     ),
+    "the flag, while a group is stopped": (
+        Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()}),
+        [Edit("stopped", True, "brokers"), Converge(), Edit("keeps_pvcs", True)],
+    ),
+    "the flag, after a scale-down": (
+        Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()}),
+        [Edit("replicas", 1, "brokers"), Converge(), Edit("keeps_pvcs", True)],
+    ),
+    "whenDeleted Retain, while a group is stopped": (
+        Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()}),
+        [Edit("stopped", True, "brokers"), Converge(), Edit("when_deleted", "Retain", "brokers"), Rename("brokers")],
+    ),
+    "the flag, and one run before the resource goes at once": (
+        Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()}),
+        [
+            Edit("stopped", True, "brokers"),
+            Converge(),
+            Edit("keeps_pvcs", True),
+            Run("playbook"),
+            Delete("Foreground"),
+        ],
+    ),
 }
 
 

@@ -23,7 +23,7 @@ def test_no_history_of_the_operator_breaks_a_cluster(cluster: Cluster, history: 
 
 
 @EXAMPLES
-@given(CLUSTERS, histories("playbook", without=frozenset({"keeps_pvcs"})))
+@given(CLUSTERS, histories("playbook"))
 def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: list[Action]) -> None:
     _play(Observer("playbook"), cluster, history)
 

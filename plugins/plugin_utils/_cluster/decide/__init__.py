@@ -32,6 +32,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pru
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
+    all_claims,
+    released_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
@@ -62,6 +66,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     unlisted_objects,
     # A removed group leaves ReplicaSets without an owner.
     ownerless_replica_sets,
+    # A StatefulSet owns PVCs that the cluster retains.
+    all_claims,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
@@ -107,7 +113,8 @@ def _first_need(inputs: Inputs) -> Need | None:
 def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
     changed = confirmed(changed_objects(inputs.cluster, inputs.desired, inputs.live), inputs.verdicts)
-    return Draft(inputs, in_order(changed, removed_objects(inputs.cluster, inputs.desired, inputs.live)))
+    writes = (*changed, *released_claims(inputs))
+    return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, inputs.live)))
 
 
 def _judge(draft: Draft) -> Draft | Need:

@@ -13,9 +13,12 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
 
 # The value of a persistentVolumeClaimRetentionPolicy that is not the default.
 DELETE = "Delete"
+_WHEN_DELETED = ("f:spec", "f:persistentVolumeClaimRetentionPolicy", "f:whenDeleted")
 # Labels that controllers add to the pods of a template.
 _LABELS_OF_CONTROLLERS = frozenset(
     {
@@ -33,7 +36,7 @@ class Preserved:
 
     `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
     `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
-    are ready, else None.
+    are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, whoever has set that, or is our value.
     """
 
     selector: Mapping[str, str] | None = None
@@ -42,6 +45,7 @@ class Preserved:
     has_empty_affinity: bool = True
     retains_scaled_pvcs: bool = False
     ready_replicas: int | None = None
+    sets_when_deleted: bool = False
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
@@ -54,6 +58,7 @@ class Preserved:
             has_empty_affinity=spec["template"]["spec"].get("affinity") == {},
             retains_scaled_pvcs=not deletes_scaled_pvcs(workload),
             ready_replicas=_ready_replicas(workload),
+            sets_when_deleted=_sets_when_deleted(workload),
         )
 
 
@@ -61,6 +66,13 @@ def deletes_scaled_pvcs(workload: Mapping[str, Any]) -> bool:
     """True when the StatefulSet controller deletes the PVCs of pods that a smaller number of replicas removes."""
     policy = workload["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
     return bool(policy.get("whenScaled") == DELETE)
+
+
+def _sets_when_deleted(workload: Mapping[str, Any]) -> bool:
+    policy = workload["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+    if not policy:
+        return False
+    return policy.get("whenDeleted") == DELETE or bool(below(owned_fields(dict(workload)), *_WHEN_DELETED))
 
 
 def _ready_replicas(workload: Mapping[str, Any]) -> int | None:

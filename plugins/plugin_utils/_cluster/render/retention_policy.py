@@ -22,7 +22,7 @@ def retention_policy(group: Group, preserved: Preserved) -> Mapping[str, Any] | 
     `whenScaled: Delete`. Delete is set again when all replicas are ready.
     """
     specified: Mapping[str, Any] | None = group.node.get("persistentVolumeClaimRetentionPolicy")
-    if deletion_is_disabled(group):
+    if deletion_is_disabled(group) or (group.cluster.keeps_pvcs and preserved.sets_when_deleted):
         specified = {**(specified or {}), "whenDeleted": RETAIN}
     if group.stopped or _is_resuming(group, preserved, specified or {}):
         return {**(specified or {}), "whenScaled": RETAIN}

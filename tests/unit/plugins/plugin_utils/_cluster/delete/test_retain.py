@@ -135,6 +135,46 @@ def test_stateful_set_is_not_deleted_before_the_policy_is_observed(server: Serve
     assert not deleted.was_tried
 
 
+def applied(policy: Manifest | None, before: Manifest, observed: int = 1) -> tuple[Step, Manifest]:
+    """Return the update of a StatefulSet, and the object after it."""
+    manifest = druid.rendered("StatefulSet")
+    manifest["spec"][POLICY] = policy
+    return Step("update", manifest, "brokers", before, before), stateful_set(policy, observed)
+
+
+def test_an_update_to_retain_releases_the_pvcs_that_have_no_pod(server: Server, api: KubernetesApi) -> None:
+    step, after = applied(RETAIN, stateful_set(DELETE))
+    server.responses = [
+        Response(body=after),
+        Response(body=after),
+        Response(body={"items": [OWNED, FREE]}),
+        Response(body=OWNED),
+    ]
+    [result] = act(api, [step])
+    assert result.is_done
+    assert [request.method for request in server.requests] == ["PATCH", "GET", "GET", "PATCH"]
+    assert "druid_cr" not in server.requests[2].path
+    assert "/persistentvolumeclaims/owned?" in server.requests[-1].path
+
+
+def test_an_update_to_retain_fails_until_the_controller_has_observed_it(server: Server, api: KubernetesApi) -> None:
+    step, after = applied(RETAIN, stateful_set(DELETE), observed=0)
+    server.responses = [Response(body=after)]
+    [result] = act(api, [step])
+    assert result.error == (
+        "StatefulSet druid-c-brokers may still be deleted with its PVCs: the StatefulSet controller has not observed "
+        "whenDeleted: Retain after 10 s. The next reconcile retries; check kube-controller-manager if it persists."
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), [(RETAIN, RETAIN), (DELETE, DELETE), (RETAIN, DELETE), (None, None)])
+def test_other_updates_release_nothing(server: Server, api: KubernetesApi, before: Any, after: Any) -> None:
+    step, written = applied(after, stateful_set(before))
+    server.responses = [Response(body=written)]
+    assert act(api, [step])[0].is_done
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("response", [Response(404, {"details": {"name": "p"}}), PATCH_TEST_FAILED])
 def test_deleted_pvc_needs_no_release(server: Server, api: KubernetesApi, response: Response) -> None:
     server.responses = [response, Response(404, {"details": {"name": "p"}})]

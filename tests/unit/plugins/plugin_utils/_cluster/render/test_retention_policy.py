@@ -15,7 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import with_precondition
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import (
+    converged,
+    stored,
+    written_by,
+)
 
 Manifest = dict[str, Any]
 
@@ -112,6 +116,36 @@ def test_update_of_other_fields_needs_no_resource_version() -> None:
     desired = render(druid.cluster(node(DELETE, minReadySeconds=8, **AUTOSCALED)))
     [step] = changed_objects(cluster, desired, observed.with_objects([live]))
     assert "resourceVersion" not in with_precondition(step)["metadata"]
+
+
+# (live policy, policy of the spec, disablePVCDeletionFinalizer, policy of the manifest)
+FOREIGN: dict[str, tuple[Manifest, Manifest | None, bool, Manifest | None]] = {
+    "another manager deletes, the cluster retains": ({"whenDeleted": "Delete"}, None, True, {"whenDeleted": "Retain"}),
+    "beside another field": ({"whenDeleted": "Delete"}, DELETE, True, {"whenDeleted": "Retain", **DELETE}),
+    "another manager deletes": ({"whenDeleted": "Delete"}, None, False, None),
+    "another manager retains": ({"whenDeleted": "Retain"}, None, True, None),
+}
+
+
+@pytest.mark.parametrize(("live", "policy", "keeps", "expected"), FOREIGN.values(), ids=FOREIGN)
+def test_the_flag_overrides_a_policy_of_another_manager(
+    live: Manifest, policy: Manifest | None, keeps: bool, expected: Manifest | None
+) -> None:
+    found = written_by("kubectl", druid.rendered("StatefulSet", node({**DELETE, **live})))
+    cluster = druid.cluster(node(policy), disablePVCDeletionFinalizer=keeps)
+    rendered_set = [
+        manifest
+        for manifest in render(cluster, Observed().with_objects([found]).preserved(cluster)).groups["brokers"]
+        if manifest["kind"] == "StatefulSet"
+    ]
+    assert rendered_set[0]["spec"].get(FIELD) == expected
+
+
+def test_the_policy_that_overrides_another_manager_is_stable() -> None:
+    cluster = druid.cluster(node({"whenDeleted": "Retain"}), disablePVCDeletionFinalizer=True)
+    observed = converged(render(cluster))
+    unset = druid.cluster(node(None), disablePVCDeletionFinalizer=True)
+    assert changed_objects(unset, render(unset, observed.preserved(unset)), observed) == ()
 
 
 @pytest.mark.parametrize("value", ["Delete", "Retain"])
