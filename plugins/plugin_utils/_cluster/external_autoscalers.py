@@ -40,6 +40,6 @@ def with_external_autoscalers(
 
 def _is_undecided(group: Group, observed: Observed) -> bool:
     workload = observed.workload(group)
-    if workload is None or group.autoscaled or group.stopped:
+    if workload is None or group.keeps_replicas or group.stopped:
         return False
     return not intersection(owned_fields(workload), REPLICAS)

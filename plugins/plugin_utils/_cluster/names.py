@@ -25,6 +25,8 @@ FINALIZER = "deletepvc.finalizers.druid.apache.org"
 TAKE_OVER_ANNOTATION = "druid.apache.org/take-over"
 RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
 SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"
+# On the workload of a stopped group: the number of pods that it had before.
+REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
 
 CONFIGURATION_HASH_VARIABLE = "configMapSHA"
 COMMON_CONFIG_VOLUME = "common-config-volume"

@@ -11,7 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved, from_pod
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import (
+    Preserved,
+    from_pod,
+    kept_replicas,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
@@ -56,12 +60,23 @@ class Observed:
         return {key: kept for key, kept in found if kept is not None}
 
     def _preserved(self, group: Group) -> Preserved | None:
+        replicas = self.replicas(group)
         workload = self.workload(group)
         if workload is not None:
-            return Preserved.from_workload(workload)
+            return replace(Preserved.from_workload(workload), replicas=replicas)
         # Pods without a workload: a recreation was interrupted.
         orphan = next(self.pods_of(group), None)
-        return from_pod(orphan, group.unique_name) if orphan else None
+        if orphan is not None:
+            return replace(from_pod(orphan, group.unique_name), replicas=replicas)
+        return None if replicas is None else Preserved(replicas=replicas)
+
+    def replicas(self, group: Group) -> int | None:
+        """Return the number of pods that the group has, or had before its stop; also under its former kind."""
+        found = (self.objects.get(ObjectKey(kind, group.unique_name)) for kind in (group.kind, *WORKLOADS))
+        workload = next((live for live in found if live is not None), None)
+        if workload is not None:
+            return kept_replicas(workload)
+        return len(self.orphans_of(group.unique_name)) or None
 
     def pods_of(self, group: Group) -> Iterator[Manifest]:
         """Yield the live pods of a group."""

@@ -155,18 +155,23 @@ class Group:
         return not self.stopped and (self.node.get("hpAutoscaler") is not None or self.foreign_autoscaler is not None)
 
     @property
+    def keeps_replicas(self) -> bool:
+        """Whether the live number of pods is kept: an autoscaler sets it, or the spec does not."""
+        return self.autoscaled or (not self.stopped and self.node.get("replicas") is None)
+
+    @property
     def foreign_autoscaler(self) -> str | None:
         """The name of the external autoscaler of the group."""
         return self.cluster.autoscalers.get(self.unique_name)
 
     @property
     def replicas(self) -> int:
-        """The number of pods in the spec."""
+        """The number of pods in the spec; 0 if it is not set."""
         return 0 if self.stopped else int(self.node.get("replicas") or 0)
 
     @property
     def first_replicas(self) -> int:
-        """The initial number of pods of an autoscaled group."""
+        """The initial number of pods of a group whose live number is kept."""
         autoscaler = self.node.get("hpAutoscaler") or {}
         return max(self.replicas, int(autoscaler.get("minReplicas") or 1))
 

@@ -23,7 +23,7 @@ _AT_FIRST = GROUPS[:2]
 _REQUEST = st.integers(0, 60)
 
 GROUP_FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "replicas": st.integers(0, 3),
+    "replicas": st.one_of(st.none(), st.integers(0, 3)),
     "kind": st.sampled_from(("StatefulSet", "Deployment")),
     "stopped": st.booleans(),
     "when_scaled": _POLICY,

@@ -77,6 +77,45 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
             Delete("Foreground"),
         ],
     ),
+    "replicas unset": (Cluster(), [Edit("replicas", None, "brokers")]),
+    "replicas unset, where a scale-down deletes PVCs": (DELETES, [Edit("replicas", None, "brokers")]),
+    "an own autoscaler goes, and replicas are not set": (
+        Cluster({"brokers": Group(autoscaler=(3, 5), replicas=None)}),
+        [Edit("autoscaler", None, "brokers")],
+    ),
+    "replicas unset for a foreign autoscaler": (
+        Cluster(),
+        [Edit("replicas", None, "brokers"), ForeignAutoscaler("brokers", (3, 5))],
+    ),
+    "a foreign autoscaler is absent for one reconcile, and replicas are not set": (
+        Cluster({"brokers": Group(replicas=None, when_scaled="Delete")}),
+        [
+            ForeignAutoscaler("brokers", (3, 5)),
+            Converge(),
+            ForeignAutoscaler("brokers", None),
+            Run(),
+            ForeignAutoscaler("brokers", (3, 5)),
+        ],
+    ),
+    "stopped and resumed without replicas": (
+        Cluster({"brokers": Group(replicas=None)}),
+        [
+            ForeignAutoscaler("brokers", (3, 5)),
+            Converge(),
+            ForeignAutoscaler("brokers", None),
+            Edit("stopped", True),
+            Converge(),
+            Edit("stopped", False),
+        ],
+    ),
+    "stopped with replicas, resumed without": (
+        Cluster(),
+        [Edit("stopped", True), Converge(), Edit("replicas", None, "brokers"), Edit("stopped", False)],
+    ),
+    "another kind without replicas": (
+        Cluster(),
+        [Edit("replicas", None, "brokers"), Edit("kind", "Deployment", "brokers")],
+    ),
 }
 
 

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
@@ -41,9 +41,7 @@ def unlisted_objects(inputs: Inputs) -> Get | None:
 def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
     """Return a step for each desired object that is missing or differs, in rollout order."""
     first_replicas = {
-        group.unique_name: max(group.first_replicas, len(observed.orphans_of(group.unique_name)))
-        for group in cluster.groups
-        if group.autoscaled
+        group.unique_name: _first_replicas(group, observed) for group in cluster.groups if group.keeps_replicas
     }
     verbatim = {key_of(manifest): manifest for manifest in desired.verbatim.values()}
     steps = (
@@ -51,6 +49,14 @@ def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
         for group, manifest in desired_objects(desired)
     )
     return tuple(step for step in steps if step is not None)
+
+
+def _first_replicas(group: Group, observed: Observed) -> int:
+    """Return the number of pods of a group that is created or resumes."""
+    if group.autoscaled:
+        return max(group.first_replicas, len(observed.orphans_of(group.unique_name)))
+    kept = observed.replicas(group)
+    return group.first_replicas if kept is None else kept
 
 
 def _change(
@@ -82,22 +88,23 @@ def _frozen(claim: Manifest, live: Manifest) -> Manifest:
 
 def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
     """True for a workload that we stopped: an autoscaler ignores a workload with 0 replicas."""
-    stopped_by_us = (
-        live["spec"].get("replicas") == 0 and intersection(owned_fields(live), REPLICAS) if "spec" in live else {}
-    )
-    return manifest["metadata"]["name"] in first_replicas and bool(stopped_by_us)
+    if not (_is_governed(manifest, first_replicas) and live["spec"].get("replicas") == 0):
+        return False
+    return first_replicas[manifest["metadata"]["name"]] > 0 and bool(intersection(owned_fields(live), REPLICAS))
 
 
 def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
-    """Return the manifest with initial replicas for an autoscaled workload: without them it starts with 1."""
+    """Return the manifest with initial replicas if the live ones are kept: without them a workload starts with 1."""
     if not _is_governed(manifest, first_replicas):
         return None
     return _with_replicas(manifest, first_replicas[manifest["metadata"]["name"]])
 
 
 def _recreated(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
-    """Return the manifest with the fields of other managers, and the replicas of an autoscaler."""
+    """Return the manifest with the fields of other managers, and replicas that are kept."""
     recreated = with_foreign_fields(live, manifest)
+    if _is_resuming(live, manifest, first_replicas):
+        return _initial(recreated, first_replicas)
     if _is_governed(manifest, first_replicas):
         recreated = _with_replicas(recreated, live["spec"].get("replicas", 1))
     return None if recreated is manifest else recreated

@@ -72,7 +72,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     if workload is None:
         desired = 0 if as_it_is else group.replicas
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
-    desired = workload["spec"].get("replicas", 1) if group.autoscaled or as_it_is else group.replicas
+    desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
     ready = (workload.get("status") or {}).get("readyReplicas", 0)
     return GroupState(group.key, desired, ready, _is_settled(workload, desired), failures, unschedulable)
 

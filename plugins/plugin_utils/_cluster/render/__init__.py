@@ -80,7 +80,7 @@ def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> D
         thinned, found = without_duplicates(template, named_target_ports(group))
         groups[group.key] = _group_objects(group, kept, thinned)
         verbatim.update({group.key: _workload(group, kept, template)} if found else {})
-        warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group))]
+        warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group, kept))]
     return Desired((common_config_map(cluster),), groups, tuple(warnings), verbatim)
 
 
@@ -92,7 +92,7 @@ def _template(group: Group, preserved: Preserved) -> Manifest:
 def _workload(group: Group, preserved: Preserved, template: Manifest) -> Manifest:
     selected = selector(group, preserved)
     if group.is_deployment:
-        return deployment(group, selected, template)
+        return deployment(group, selected, template, preserved)
     return stateful_set(group, selected, template, preserved)
 
 
@@ -109,14 +109,15 @@ def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tu
     )
 
 
-def _warnings(group: Group) -> list[str]:
+def _warnings(group: Group, preserved: Preserved) -> list[str]:
     warnings = []
-    if group.node.get("replicas") is None and not group.autoscaled and not group.stopped:
-        warnings.append("replicas is not set, so the group has no pods")
+    if group.keeps_replicas and not group.autoscaled and preserved.replicas == 0:
+        warnings.append("replicas is not set, so the group keeps its number of pods, which is 0")
     if group.node.get("replicas") is not None and group.autoscaled and group.foreign_autoscaler:
         warnings.append(
             f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "
-            "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas"
+            "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas, which keeps the "
+            "current number of pods"
         )
     if not group.is_deployment and deletion_is_disabled(group):
         warnings.append(

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workload import workload
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
 
-def deployment(group: Group, selector: Mapping[str, str], template: Mapping[str, Any]) -> dict[str, Any]:
+def deployment(
+    group: Group, selector: Mapping[str, str], template: Mapping[str, Any], preserved: Preserved
+) -> dict[str, Any]:
     """Return the group's Deployment."""
     return workload(
         group,
         selector,
         template,
+        preserved,
         strategy=group.node.get("strategy") or _rolling_update(group),
         progressDeadlineSeconds=group.node.get("progressDeadlineSeconds"),
     )

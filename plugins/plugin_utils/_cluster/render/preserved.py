@@ -37,6 +37,7 @@ class Preserved:
     `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
     `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
     are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, whoever has set that, or is our value.
+    `replicas`: the number of pods of the group, or before its stop.
     """
 
     selector: Mapping[str, str] | None = None
@@ -46,6 +47,7 @@ class Preserved:
     retains_scaled_pvcs: bool = False
     ready_replicas: int | None = None
     sets_when_deleted: bool = False
+    replicas: int | None = None
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
@@ -60,6 +62,12 @@ class Preserved:
             ready_replicas=_ready_replicas(workload),
             sets_when_deleted=_sets_when_deleted(workload),
         )
+
+
+def kept_replicas(workload: Mapping[str, Any]) -> int:
+    """Return the number of replicas of a live workload; of a stopped one the number before."""
+    before_stop = (workload["metadata"].get("annotations") or {}).get(names.REPLICAS_BEFORE_STOP_ANNOTATION, "")
+    return int(before_stop) if before_stop.isdecimal() else int(workload["spec"].get("replicas", 1))
 
 
 def deletes_scaled_pvcs(workload: Mapping[str, Any]) -> bool:

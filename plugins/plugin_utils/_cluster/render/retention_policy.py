@@ -39,4 +39,4 @@ def _is_resuming(group: Group, preserved: Preserved, specified: Mapping[str, Any
     """True while PVCs are retained on scaling, Delete is specified, and not all replicas are ready."""
     if specified.get("whenScaled") != DELETE or not preserved.retains_scaled_pvcs:
         return False
-    return not (preserved.ready_replicas and (group.autoscaled or preserved.ready_replicas == group.replicas))
+    return not (preserved.ready_replicas and (group.keeps_replicas or preserved.ready_replicas == group.replicas))

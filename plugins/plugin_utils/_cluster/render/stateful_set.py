@@ -24,6 +24,7 @@ def stateful_set(
         group,
         selector,
         template,
+        preserved,
         # The first Service defines the DNS names of the pods.
         serviceName=next(iter(service_names(group)), ""),
         podManagementPolicy=group.first_non_empty("podManagementPolicy") or "Parallel",

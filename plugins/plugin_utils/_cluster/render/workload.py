@@ -11,23 +11,34 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import group_manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 
 
-def workload(group: Group, selector: Mapping[str, str], template: Mapping[str, Any], **special: Any) -> dict[str, Any]:
+def workload(
+    group: Group, selector: Mapping[str, str], template: Mapping[str, Any], preserved: Preserved, **special: Any
+) -> dict[str, Any]:
     """Return the group's workload; `special` are the fields of its kind."""
     metadata = {
         "name": group.unique_name,
         "labels": names.group_labels(group),
-        "annotations": group.merged("workloadAnnotations"),
+        "annotations": {**group.merged("workloadAnnotations"), **_before_stop(group, preserved)},
     }
     spec = {
         "selector": {"matchLabels": selector},
-        # The autoscaler owns this field.
-        "replicas": None if group.autoscaled else group.replicas,
+        # An autoscaler, or whoever else scales the group, owns this field.
+        "replicas": None if group.keeps_replicas else group.replicas,
         "template": template,
         "minReadySeconds": group.node.get("minReadySeconds"),
         "revisionHistoryLimit": group.node.get("revisionHistoryLimit"),
         **special,
     }
     return group_manifest(group, "apps/v1", group.kind, metadata, spec=spec)
+
+
+def _before_stop(group: Group, preserved: Preserved) -> dict[str, str]:
+    """Return the annotation with which a stopped group later resumes, if the spec does not set its replicas then."""
+    if not group.stopped:
+        return {}
+    replicas = group.first_replicas if preserved.replicas is None else preserved.replicas
+    return {names.REPLICAS_BEFORE_STOP_ANNOTATION: str(replicas)}

@@ -38,7 +38,8 @@ def restart_of(name: str, group: str, replicas: int | None, replicas_before: int
     after["spec"]["template"]["spec"]["containers"][0]["image"] = "new"
     after["spec"]["replicas"] = replicas
     if replicas is None:
-        del after["spec"]["replicas"], before["spec"]["replicas"]
+        after["spec"].pop("replicas")
+        before["spec"].pop("replicas", None)
     after["spec"] |= spec
     return update(before, after, group)
 

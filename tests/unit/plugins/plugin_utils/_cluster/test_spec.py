@@ -112,19 +112,21 @@ def test_every_kind_except_deployment_is_a_stateful_set(kind: str, workload: str
 
 
 @pytest.mark.parametrize(
-    ("node", "spec", "replicas", "autoscaled"),
+    ("node", "spec", "replicas", "autoscaled", "keeps"),
     [
-        ({"replicas": 3}, {}, 3, False),
-        ({"replicas": None}, {}, 0, False),
-        ({"replicas": 3, "stopped": True}, {}, 0, False),
-        ({"replicas": 3}, {"stopped": True}, 0, False),
-        ({"replicas": 3, "hpAutoscaler": {}}, {}, 3, True),
-        ({"replicas": 3, "hpAutoscaler": {}}, {"stopped": True}, 0, False),
+        ({"replicas": 3}, {}, 3, False, False),
+        ({"replicas": 0}, {}, 0, False, False),
+        ({"replicas": None}, {}, 0, False, True),
+        ({"replicas": None, "stopped": True}, {}, 0, False, False),
+        ({"replicas": 3, "stopped": True}, {}, 0, False, False),
+        ({"replicas": 3}, {"stopped": True}, 0, False, False),
+        ({"replicas": 3, "hpAutoscaler": {}}, {}, 3, True, True),
+        ({"replicas": 3, "hpAutoscaler": {}}, {"stopped": True}, 0, False, False),
     ],
 )
-def test_replicas(node: dict[str, Any], spec: dict[str, Any], replicas: int, autoscaled: bool) -> None:
+def test_replicas(node: dict[str, Any], spec: dict[str, Any], replicas: int, autoscaled: bool, keeps: bool) -> None:
     [group] = cluster(node, **spec).groups
-    assert (group.replicas, group.autoscaled) == (replicas, autoscaled)
+    assert (group.replicas, group.autoscaled, group.keeps_replicas) == (replicas, autoscaled, keeps)
 
 
 REFERENCES = [

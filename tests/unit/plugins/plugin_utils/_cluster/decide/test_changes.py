@@ -30,7 +30,12 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     Case,
     resource,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import (
+    converged,
+    entry,
+    stored,
+    written_by,
+)
 
 Manifest = dict[str, Any]
 
@@ -141,6 +146,73 @@ def test_replicas_are_released_to_a_new_autoscaler() -> None:
     assert steps[0].after is not None
     assert steps[0].after["spec"]["replicas"] == 3
     assert steps[0].managed_fields is not None
+
+
+UNSET: Manifest = {"replicas": None}
+# (fields before, number of live pods, fields afterwards, replicas of the StatefulSet afterwards)
+KEPT: dict[str, tuple[Manifest, int, Manifest, int]] = {
+    "replicas are removed": ({"replicas": 3}, 3, UNSET, 3),
+    "an autoscaler is removed": (AUTOSCALED, 4, {**UNSET, "hpAutoscaler": None}, 4),
+    "none stay none": ({"replicas": 0}, 0, UNSET, 0),
+    "stopped, resumed without replicas": ({"replicas": 3, "stopped": True}, 0, UNSET, 3),
+    "stopped without replicas": (UNSET, 5, {**UNSET, "stopped": True}, 0),
+    "none are specified": (UNSET, 5, {"replicas": 0}, 0),
+    "a number is specified": (UNSET, 5, {"replicas": 2}, 2),
+}
+
+
+@pytest.mark.parametrize(("before", "pods", "after", "expected"), KEPT.values(), ids=KEPT)
+def test_replicas_that_are_not_set_are_kept(before: Manifest, pods: int, after: Manifest, expected: int) -> None:
+    was_stopped = bool(before.get("stopped"))
+    former, first = cluster_and_desired(before)
+    if was_stopped:
+        running = converged(render(druid.cluster({**before, "stopped": False})))
+        first = render(former, running.preserved(former))
+    observed = converged(first)
+    if not was_stopped and "replicas" not in workload(observed)["spec"]:
+        observed = scaled(observed, pods)
+    cluster = druid.cluster(after)
+    desired = render(cluster, observed.preserved(cluster))
+    steps = [step for step in changed_objects(cluster, desired, observed) if step.key.kind == "StatefulSet"]
+    live = steps[0].after if steps else workload(observed)
+    assert live is not None
+    assert live["spec"]["replicas"] == expected
+
+
+def test_replicas_that_are_not_set_have_another_owner() -> None:
+    cluster, desired = cluster_and_desired(UNSET)
+    [step] = changed_objects(cluster, desired, converged(render(druid.cluster({"replicas": 3}))))
+    assert "replicas" not in step.manifest["spec"]
+    owners = [each["manager"] for each in step.managed_fields or () if "f:replicas" in each["fieldsV1"]["f:spec"]]
+    assert owners == ["druidops-replicas"]
+
+
+def test_a_group_of_the_go_operator_without_replicas_keeps_its_zero() -> None:
+    live = written_by("manager", druid.rendered("StatefulSet", {"replicas": 0}))
+    cluster = druid.cluster(UNSET)
+    observed = Observed().with_objects([live])
+    desired = render(cluster, observed.preserved(cluster))
+    [step] = [each for each in changed_objects(cluster, desired, observed) if each.key.kind == "StatefulSet"]
+    assert "replicas" not in step.manifest["spec"]
+    assert step.after is not None
+    assert step.after["spec"]["replicas"] == 0
+
+
+# (fields of the group, other live objects, replicas at the creation)
+CREATED: dict[str, tuple[Manifest, list[Manifest], int]] = {
+    "new": (UNSET, [], 1),
+    "with an autoscaler": ({**UNSET, **AUTOSCALED}, [], 2),
+    "another kind": (UNSET, [stored(druid.rendered("Deployment", {"kind": "Deployment", "replicas": 4}))], 4),
+}
+
+
+@pytest.mark.parametrize(("node", "live", "expected"), CREATED.values(), ids=CREATED)
+def test_a_workload_without_replicas_is_created_with_pods(node: Manifest, live: list[Manifest], expected: int) -> None:
+    cluster, desired = cluster_and_desired(node)
+    steps = changed_objects(cluster, desired, Observed().with_objects(live))
+    [initial] = [step.initial for step in steps if step.key.kind == "StatefulSet"]
+    assert initial is not None
+    assert initial["spec"]["replicas"] == expected
 
 
 def scaled(observed: Observed, replicas: int) -> Observed:

@@ -201,7 +201,8 @@ FEATURES: list[Case] = [
     ),
     # Replicas.
     Case("replicas", SETS, ("spec", "replicas"), 3, {"replicas": 3}),
-    Case("no replicas", SETS, ("spec", "replicas"), 0, {"replicas": None}),
+    Case("replicas not set", SETS, ("spec", "replicas"), None, {"replicas": None}),
+    Case("no replicas", SETS, ("spec", "replicas"), 0, {"replicas": 0}),
     Case("stopped group", SETS, ("spec", "replicas"), 0, {"replicas": 3, "stopped": True}),
     Case("stopped cluster", SETS, ("spec", "replicas"), 0, {"replicas": 3}, {"stopped": True}),
     Case(

@@ -159,11 +159,21 @@ def test_every_stand_alone_pvc_is_rendered() -> None:
     ]
 
 
-def test_group_without_replicas_causes_a_warning() -> None:
-    assert render(druid.cluster()).warnings == ()
-    [warning] = render(druid.cluster({"replicas": None})).warnings
-    assert warning == "spec.nodes[brokers]: replicas is not set, so the group has no pods"
-    assert render(druid.cluster({"replicas": None, "stopped": True})).warnings == ()
+# (fields of the group, number of its pods, is there a warning)
+WITHOUT_PODS: list[tuple[dict[str, Any], int | None, bool]] = [
+    ({"replicas": None}, 0, True),
+    ({"replicas": None}, 1, False),
+    ({"replicas": None}, None, False),
+    ({"replicas": None, "stopped": True}, 0, False),
+    ({"replicas": 0}, 0, False),
+]
+
+
+@pytest.mark.parametrize(("node", "replicas", "warns"), WITHOUT_PODS)
+def test_group_that_keeps_no_pods_causes_a_warning(node: dict[str, Any], replicas: int | None, warns: bool) -> None:
+    warnings = render(druid.cluster(node), {"brokers": Preserved(replicas=replicas)}).warnings
+    text = "spec.nodes[brokers]: replicas is not set, so the group keeps its number of pods, which is 0"
+    assert warnings == ((text,) if warns else ())
 
 
 def test_equivalent_hash_of_running_pods_is_kept() -> None:
