@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write impo
     explain,
     needs_same_version,
     send,
+    send_bound,
     with_precondition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -105,7 +106,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         # What is bound to a version is written to the version that it was decided on, or not at all.
         pauses = () if needs_same_version(step) else OWNERSHIP_PAUSES_SECONDS
         step = replace(step, live=_settle_ownership(api, step.live, step.manifest, pauses=pauses))
-    live = _recreate(api, step) if step.operation == "recreate" else send(api, step, with_precondition(step))
+    live = _recreate(api, step) if step.operation == "recreate" else send_bound(api, step)
     if step.initial is None:
         return release_retained(api, step.live, live) if step.operation == "update" else live
     live = _settle_ownership(api, live, step.manifest, step.live)

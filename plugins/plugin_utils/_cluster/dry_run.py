@@ -15,17 +15,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import explain, send, with_precondition
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
+    ATTEMPTS,
+    explain,
+    for_later_version,
+    send,
+    with_precondition,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-# Attempts of a dry run while controllers update the object.
-_ATTEMPTS = 4
 # A name for dry runs; with it a StatefulSet's pods still have room for their ordinals.
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
@@ -49,24 +52,15 @@ def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdic
 
 def _dry_run_latest(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
     """Return the step, updated to the latest version of the object, and its result."""
-    for _attempt in range(_ATTEMPTS):
+    for _attempt in range(ATTEMPTS):
         try:
             return step, _dry_run(api, step)
         except ApiError as error:
-            later = _for_later_version(api, step) if error.status == CONFLICT else None
+            later = for_later_version(api, step) if error.status == CONFLICT else None
             if later is None:
                 raise
             step = later
     return step, _dry_run(api, step)
-
-
-def _for_later_version(api: KubernetesApi, step: Step) -> Step | None:
-    """Return the step for the latest version of the object, if only controllers changed it."""
-    live = api.get(step.key.kind, step.live["metadata"]["namespace"], step.key.name) if step.live is not None else None
-    if live is None or step.live is None or not same_object(step.live, live):
-        return None
-    comparison = compare(live, step.manifest)
-    return replace(step, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:

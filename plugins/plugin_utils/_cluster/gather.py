@@ -8,18 +8,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Get, Inputs, List, Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
+    DryRun,
+    Get,
+    GetResource,
+    Inputs,
+    List,
+    Need,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
-# Each need is met once: objects by name, three lists, dry runs.
-_MAX_NEEDS = 5
+# Each need is met once: objects by name, three lists, dry runs, the resource.
+_MAX_NEEDS = 6
 
 
 def plan_for(api: KubernetesApi, inputs: Inputs) -> tuple[Plan, Inputs]:
@@ -38,6 +47,10 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
         return replace(inputs, unlisted={key_of(live): live for live in found if live is not None})
     if isinstance(need, List):
         return replace(inputs, lists={**inputs.lists, need.kind: _list(api, inputs.cluster.namespace, need)})
+    if isinstance(need, GetResource):
+        # A stale resource in a cache may seem to be an earlier or a later one.
+        require_live_api(api)
+        return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
     if isinstance(need, DryRun):
         return replace(inputs, verdicts=dry_run(api, need.steps))
     raise TypeError(need)

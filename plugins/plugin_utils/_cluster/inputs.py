@@ -32,8 +32,9 @@ class Verdict:
 class Inputs:
     """The resource, its cluster, the live objects with its label, the rendered objects, and what the options allow.
 
-    `schema_errors`: the spec cannot be read, and `cluster` has an empty one. The last three fields are gathered when a
-    decision asks for them: objects without the label by name (`Get`), lists by kind (`List`), and dry runs (`DryRun`).
+    `schema_errors`: the spec cannot be read, and `cluster` has an empty one. The last four fields are gathered when a
+    decision asks for them: objects without the label by name (`Get`), lists by kind (`List`), dry runs (`DryRun`), and
+    the resource once more (`GetResource`), as the only element (None: deleted).
     """
 
     resource: Manifest
@@ -46,6 +47,7 @@ class Inputs:
     unlisted: Mapping[ObjectKey, Manifest] | None = None
     lists: Mapping[str, tuple[Manifest, ...]] = field(default_factory=dict)
     verdicts: Mapping[ObjectKey, Verdict] | None = None
+    latest: tuple[Manifest | None, ...] = ()
 
     @cached_property
     def live(self) -> Observed:
@@ -71,6 +73,11 @@ class List(Need):
 
     kind: str
     label_selector: str = ""
+
+
+@dataclass(frozen=True)
+class GetResource(Need):
+    """The resource, as it is now."""
 
 
 @dataclass(frozen=True)

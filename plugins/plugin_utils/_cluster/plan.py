@@ -93,6 +93,14 @@ class Step:
         return bool(self.releases) and self.group is None
 
     @property
+    def lowers_replicas(self) -> bool:
+        """True for the write of a workload with fewer replicas than it has."""
+        if self.key.kind not in WORKLOADS or self.live is None or not self.is_apply:
+            return False
+        live = self.live["spec"].get("replicas", 1)
+        return bool((self.initial or self.manifest)["spec"].get("replicas", live) < live)
+
+    @property
     def restarts_pods(self) -> bool:
         """True when the write changes the pod template of a running workload."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:

@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
     INITIAL_MANAGER,
     VERBATIM_MANAGER,
@@ -18,6 +21,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
+# Attempts of a write while controllers update the object.
+ATTEMPTS = 4
 
 
 def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
@@ -25,6 +30,20 @@ def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = Fal
     if step.has_duplicate_keys:
         return api.create(manifest, dry_run, VERBATIM_MANAGER)
     return api.apply(manifest, dry_run, FIELD_MANAGER if step.initial is None else INITIAL_MANAGER)
+
+
+def send_bound(api: KubernetesApi, step: Step) -> Manifest:
+    """Return the object after a write with its precondition; repeated while only controllers change the object."""
+    for _attempt in range(ATTEMPTS):
+        try:
+            return send(api, step, with_precondition(step))
+        except ApiError as error:
+            is_bound = error.status == CONFLICT and needs_same_version(step)
+            later = for_later_version(api, step) if is_bound else None
+            if later is None:
+                raise
+            step = later
+    return send(api, step, with_precondition(step))
 
 
 def with_precondition(step: Step) -> Manifest:
@@ -40,10 +59,23 @@ def with_precondition(step: Step) -> Manifest:
 
 
 def needs_same_version(step: Step) -> bool:
-    """True when the PVCs of scaled pods are to be deleted from now on, and the step does not set the replicas.
+    """True when the step stops pods, or will delete the PVCs of stopped ones, depending on the replicas that were read.
 
-    They may have been set to 0 since, to stop the group.
+    A later reconcile may have raised them since; or set them to 0, to stop the group.
     """
+    return step.lowers_replicas or _starts_deleting_scaled_pvcs(step)
+
+
+def for_later_version(api: KubernetesApi, step: Step) -> Step | None:
+    """Return the step for the latest version of the object, if only controllers changed it."""
+    live = api.get(step.key.kind, step.live["metadata"]["namespace"], step.key.name) if step.live is not None else None
+    if live is None or step.live is None or not same_object(step.live, live):
+        return None
+    comparison = compare(live, step.manifest)
+    return replace(step, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
+
+
+def _starts_deleting_scaled_pvcs(step: Step) -> bool:
     if step.key.kind != "StatefulSet" or step.live is None or "replicas" in step.manifest["spec"]:
         return False
     return deletes_scaled_pvcs(step.manifest) and not deletes_scaled_pvcs(step.live)

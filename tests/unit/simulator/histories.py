@@ -73,6 +73,7 @@ def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> s
         st.builds(actions.Run, by, st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
         st.builds(actions.Meanwhile, _REQUEST, st.one_of(edit, _ENVIRONMENT, st.builds(actions.Run, by)), by),
         st.builds(actions.Submit, st.integers(1, 4)),
+        st.builds(actions.Outdated, st.integers(1, 4)),
         st.just(actions.Converge()),
     )
 

@@ -10,12 +10,14 @@ import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Action,
+    Controllers,
     Converge,
     Create,
     Delete,
     Edit,
     ForeignAutoscaler,
     Meanwhile,
+    Outdated,
     Prune,
     Rename,
     Run,
@@ -75,6 +77,27 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
             Edit("keeps_pvcs", True),
             Run("playbook"),
             Delete("Foreground"),
+        ],
+    ),
+    "a slow reconcile of an earlier number of replicas": (
+        DELETES,
+        [
+            Edit("replicas", 1, "brokers"),
+            Converge(),
+            Edit("replicas", 3, "brokers"),
+            Converge(),
+            Outdated(1),
+            Controllers(20),
+        ],
+    ),
+    "a slow reconcile of an earlier spec without the group": (
+        DELETES,
+        [
+            Rename("brokers", "historicals-hot"),
+            Converge(),
+            Rename("historicals-hot", "brokers"),
+            Converge(),
+            Outdated(1),
         ],
     ),
     "replicas unset": (Cluster(), [Edit("replicas", None, "brokers")]),

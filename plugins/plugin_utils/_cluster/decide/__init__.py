@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
     disallowed_references,
     invalid_spec,
@@ -83,6 +84,8 @@ POLICIES: tuple[Policy, ...] = (
     exceeded_quotas,
     # A group that was removed from the spec may be the old name of a blocked one.
     deferred_removals,
+    # The resource was changed since it was read, and a workload would be deleted or have fewer replicas.
+    outdated_resource,
 )
 
 

@@ -126,6 +126,40 @@ def test_steps_are_requested_one_by_one(server: Server, api: KubernetesApi) -> N
     assert counts == [0, 1]
 
 
+def scale_down() -> tuple[Step, Manifest]:
+    """Return a step that lowers replicas, and the live object."""
+    live, manifest = stored(druid.rendered("StatefulSet", {"replicas": 3})), druid.rendered("StatefulSet")
+    return Step("update", manifest, "brokers", live, compare(live, manifest).predicted), live
+
+
+CONFLICT = Response(409, {"message": "the object has been modified", "reason": "Conflict"})
+
+
+def test_fewer_replicas_are_written_again_when_only_controllers_changed_the_object(
+    server: Server, api: KubernetesApi
+) -> None:
+    step, live = scale_down()
+    later = {**live, "metadata": {**live["metadata"], "resourceVersion": "2"}, "status": {"replicas": 3}}
+    server.responses = [CONFLICT, Response(body=later), Response(body=later)]
+    [result] = act(api, [step])
+    assert result.is_done
+    assert [request.method for request in server.requests] == ["PATCH", "GET", "PATCH"]
+    sent = [asked.document["metadata"]["resourceVersion"] for asked in server.requests if asked.method == "PATCH"]
+    assert sent == ["1", "2"]
+
+
+def test_fewer_replicas_are_not_written_over_a_later_write(server: Server, api: KubernetesApi) -> None:
+    step, live = scale_down()
+    later = {**live, "metadata": {**live["metadata"], "resourceVersion": "2"}, "spec": {**live["spec"], "replicas": 4}}
+    server.responses = [CONFLICT, Response(body=later)]
+    [result] = act(api, [step])
+    assert result.error is not None
+    assert result.error.startswith(
+        "StatefulSet druid-c-brokers was modified concurrently, so nothing was written to it. Retry."
+    )
+    assert len(server.requests) == 2
+
+
 def test_uid_is_a_precondition_of_an_update(server: Server, api: KubernetesApi) -> None:
     before, after = config_map(a="1"), config_map(a="2")
     live = stored(before)

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     DryRun,
     Get,
+    GetResource,
     Inputs,
     List,
     Need,
@@ -57,6 +58,8 @@ def with_data(based_on: Inputs, need: Need, **existing: Any) -> Inputs:
         return replace(based_on, unlisted=existing.get("unlisted", {}))
     if isinstance(need, List):
         return replace(based_on, lists={**based_on.lists, need.kind: existing.get(need.kind, ())})
+    if isinstance(need, GetResource):
+        return replace(based_on, latest=(existing.get("latest", based_on.resource),))
     assert isinstance(need, DryRun)
     rejected = existing.get("rejected", {})
     verdicts = {step.key: rejected.get(step.key) or verdict(step) for step in need.steps}
@@ -89,10 +92,10 @@ def test_new_cluster_needs_names_dry_runs_and_quotas() -> None:
     assert [step.key for step in dry_run.steps] == [step.key for step in plan.steps] == list(get.keys)
 
 
-def test_removed_group_needs_replica_sets() -> None:
+def test_removed_group_needs_replica_sets_and_the_latest_resource() -> None:
     before, _desired = druid.cluster(nodes=NODES), None
     plan, needs = plan_and_needs(inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(before))))
-    assert needs == [List("ReplicaSet", "druid_cr=c")]
+    assert needs == [List("ReplicaSet", "druid_cr=c"), GetResource()]
     assert {(step.operation, step.group) for step in plan.steps} == {("delete", None)}
 
 

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""No reconcile of an earlier version of the resource stops pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import with_precondition
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+
+Manifest = dict[str, Any]
+
+OUTDATED = Finding(
+    reasons.APPLY_FAILED, "Druid c was modified concurrently, so nothing was written. Retry.", group=None
+)
+
+
+def scaling(before: int | None, after: int | None, operation: Operation = "update", kind: str = "StatefulSet") -> Step:
+    """Return the write of a workload with another number of replicas."""
+    live = stored(druid.rendered(kind, {"kind": kind, "replicas": before}))
+    if before is None:
+        live["spec"].pop("replicas", None)
+    return Step(operation, druid.rendered(kind, {"kind": kind, "replicas": after}), "brokers", live)
+
+
+CONFIG_MAP = stored(druid.rendered("ConfigMap"))
+# (step, does it stop pods)
+STEPS: dict[str, tuple[Step, bool]] = {
+    "fewer replicas": (scaling(3, 1), True),
+    "fewer replicas of a Deployment": (scaling(3, 1, kind="Deployment"), True),
+    "stopped": (scaling(1, 0), True),
+    "the default is stopped": (scaling(None, 0), True),
+    "recreated with fewer": (scaling(3, 1, "recreate"), True),
+    "a workload is deleted": (scaling(3, 3, "delete"), True),
+    "the same": (scaling(3, 3), False),
+    "more replicas": (scaling(1, 3), False),
+    "kept replicas": (scaling(3, None), False),
+    "created": (Step("create", druid.rendered("StatefulSet"), "brokers"), False),
+    "another kind is deleted": (Step("delete", CONFIG_MAP, None, CONFIG_MAP), False),
+}
+
+
+@pytest.mark.parametrize(("step", "stops"), STEPS.values(), ids=STEPS)
+def test_the_latest_resource_is_read_where_pods_would_be_stopped(step: Step, stops: bool) -> None:
+    assert outdated_resource(Draft(inputs(druid.cluster()), (step,))) == (GetResource() if stops else ())
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (step, stops) in STEPS.items() if stops and step.operation == "update"]
+)
+def test_fewer_replicas_are_written_only_to_the_version_that_was_read(name: str) -> None:
+    step, _stops = STEPS[name]
+    assert with_precondition(step)["metadata"]["resourceVersion"] == "1"
+
+
+def test_other_replicas_are_written_to_any_version() -> None:
+    assert "resourceVersion" not in with_precondition(scaling(1, 3))["metadata"]
+
+
+# (metadata of the latest resource that differ, is it the same version)
+LATEST: dict[str, tuple[Manifest | None, bool]] = {
+    "unchanged": ({}, True),
+    "only its status or annotations changed": ({"resourceVersion": "9", "annotations": {"a": "b"}}, True),
+    "its spec changed": ({"generation": 2}, False),
+    "it was replaced": ({"uid": "other"}, False),
+    "it was deleted": (None, False),
+}
+
+
+@pytest.mark.parametrize(("changed", "is_same"), LATEST.values(), ids=LATEST)
+def test_only_the_latest_version_stops_pods(changed: Manifest | None, is_same: bool) -> None:
+    resource = druid.resource()
+    latest = None if changed is None else {**resource, "metadata": {**resource["metadata"], **changed}}
+    based_on = inputs(Cluster.from_resource(resource), resource=resource, latest=(latest,))
+    assert outdated_resource(Draft(based_on, (scaling(3, 1),))) == (() if is_same else (OUTDATED,))
+
+
+def test_a_cluster_without_a_resource_has_no_other_version() -> None:
+    resource = druid.resource()
+    del resource["metadata"]["uid"]
+    assert outdated_resource(Draft(inputs(Cluster.from_resource(resource)), (scaling(3, 1),))) == ()
