@@ -12,7 +12,6 @@ from typing import Any, Literal, Protocol
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.tests.simulator.gitops_pruner import prune
 from ansible_collections.druidops.druid.tests.simulator.second_playbook import SecondPlaybook
 from ansible_collections.druidops.druid.tests.simulator.server import Request, uninterrupted
@@ -87,6 +86,16 @@ class Delete:
 
     def act(self, subject: Subject) -> None:
         subject.delete(self.propagation)
+
+
+@dataclass(frozen=True)
+class Remove:
+    """A playbook deletes the cluster (state: absent), or continues its deletion; a request may fail."""
+
+    fault: tuple[int, Fault] | None = None
+
+    def act(self, subject: Subject) -> None:
+        subject.remove(self.fault)
 
 
 @dataclass(frozen=True)
@@ -204,9 +213,6 @@ class Prune:
     """A GitOps tool, whose repository has the resource, deletes what it does not find there."""
 
     def act(self, subject: Subject) -> None:
-        # Open: between --cascade=orphan and the finalizer's run, it deletes what shows that the PVCs must stay.
-        if subject.live is not None and is_terminating(subject.live):
-            return
         prune(subject.world.store, NAME, frozenset({(names.KIND, NAME)}))
 
 

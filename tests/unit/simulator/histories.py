@@ -60,6 +60,8 @@ _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
     st.builds(actions.ForeignAutoscaler, st.sampled_from(GROUPS), _LIMITS),
     st.builds(actions.Load, st.sampled_from(GROUPS), st.integers(1, 5)),
     st.builds(actions.Delete, st.sampled_from(("Background", "Foreground", "Orphan"))),
+    st.builds(actions.Remove),
+    st.builds(actions.Remove, st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
     st.builds(actions.Create),
     st.builds(actions.Prune),
     st.builds(actions.Break, st.sampled_from(("", OLD_IMAGE, NEW_IMAGE))),

@@ -6,17 +6,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import urllib3
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import delete_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request as Task
 from ansible_collections.druidops.druid.tests.simulator import managed_fields
 from ansible_collections.druidops.druid.tests.simulator.server import Refused, Request, uninterrupted
 from ansible_collections.druidops.druid.tests.simulator.specification import NAME, NAMESPACE, Cluster, resource
@@ -27,6 +31,9 @@ from ansible_collections.druidops.druid.tests.unit.simulator.documented import D
 By = Literal["playbook", "operator"]
 # What can happen to a request. A kill ends the run; "lost" requests get no response.
 Fault = Literal["killed before", "killed after", "lost before", "lost after", "500", "409"]
+
+_ABSENT = Task(NAME, NAMESPACE, Options(), absent=True)
+_Result = TypeVar("_Result")
 
 
 class Killed(BaseException):
@@ -76,6 +83,21 @@ class Subject:
         self.cluster = None
         self.world.store.delete(live, propagation)
 
+    def remove(self, fault: tuple[int, Fault] | None = None) -> None:
+        """Delete the resource with a playbook's `state: absent`, or continue its deletion."""
+        if self.cluster is not None:
+            self.documented.delete(self.cluster, "Background")
+        self._interrupted(fault, lambda: delete_resource(self.world.api(), _ABSENT, _silent, self._waiting))
+        self.cluster = self.cluster if self._is_present else None
+
+    @property
+    def _is_present(self) -> bool:
+        return self.live is not None and not is_terminating(self.live)
+
+    @property
+    def _waiting(self) -> Clock:
+        return Clock(sleep=self.world.sleep, now=self.world.clock.now)
+
     def run(
         self, by: By = "operator", fault: tuple[int, Fault] | None = None, check_mode: bool = False
     ) -> Report[Plan] | None:
@@ -85,11 +107,15 @@ class Subject:
         live = self.live
         if live is None:
             return None
+        options = Options(check_mode=check_mode, keep_finalizer=by == "operator")
+        return self._interrupted(fault, lambda: reconcile(self.world.api(), live, options, self.world.clock.now()))
+
+    def _interrupted(self, fault: tuple[int, Fault] | None, run: Callable[[], _Result]) -> _Result | None:
+        """Return the result of the run, in which a request may fail; None if the run failed."""
         if fault is not None:
             self._inject(*fault)
         try:
-            options = Options(check_mode=check_mode, keep_finalizer=by == "operator")
-            return reconcile(self.world.api(), live, options, self.world.clock.now())
+            return run()
         except (Killed, KubernetesError):
             return None
         finally:
@@ -121,3 +147,7 @@ def _fail(fault: Fault) -> None:
     if fault.startswith("lost"):
         raise urllib3.exceptions.ProtocolError("the connection was lost")
     raise Refused(int(fault), "a failure of the server")
+
+
+def _silent(line: str) -> None:
+    """Show no progress."""

@@ -45,6 +45,10 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
     "a GitOps tool prunes": (STANDALONE, [Prune(), Converge(), Delete("Orphan"), Converge(), Prune()]),
     "a renamed group that retains its PVCs": (Cluster(), [Rename("brokers", "brokers-hot"), Converge()]),
     "another kind": (DELETES, [Edit("kind", "Deployment", "brokers"), Converge()]),
+    "deleted by --cascade=orphan, and pruned before the finalizer runs": (
+        Cluster({"brokers": Group(when_scaled="Delete", replicas=3)}),
+        [Delete("Orphan"), Controllers(3), Prune()],
+    ),
     "deleted by --cascade=orphan, and created again": (DELETES, [Delete("Orphan"), Converge(), Create(DELETES)]),
     "stopped between two requests of a reconcile": (
         Cluster(),

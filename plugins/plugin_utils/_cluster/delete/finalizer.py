@@ -18,6 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 # Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"
+# Kubernetes' finalizer: dependents are deleted before their owner.
+FOREGROUND = "foregroundDeletion"
 # The field manager of ansible-operator, and the field that it owns after it has set the finalizer.
 _OPERATOR = "ansible-operator"
 _FIELD = ("f:metadata", "f:finalizers", f'v:"{names.FINALIZER}"')
@@ -35,7 +37,8 @@ def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]
     is_desired = always or deletes_claims(resource.get("spec")) or is_set_by_operator(resource)
     if is_desired == (names.FINALIZER in finalizers):
         return ()
-    return (_finalizer_step(resource, [*finalizers, names.FINALIZER] if is_desired else _without(finalizers)),)
+    desired = [*finalizers, names.FINALIZER] if is_desired else _without(finalizers)
+    return (_finalizer_step(resource, desired, _same(resource, "resourceVersion")),)
 
 
 def is_set(resource: Manifest) -> bool:
@@ -53,7 +56,10 @@ def is_set_by_operator(resource: Manifest) -> bool:
 
 def remove_finalizer(resource: Manifest) -> Step:
     """Return the step that removes the finalizer, which deletes the resource."""
-    return _finalizer_step(resource, _without(resource["metadata"]["finalizers"]))
+    finalizers = resource["metadata"]["finalizers"]
+    # Not the version: an earlier step may have recorded the deletion.
+    same = _same(resource, "uid"), _same(resource, "finalizers")
+    return _finalizer_step(resource, _without(finalizers), *same)
 
 
 def deletes_claims(spec: Any) -> bool:
@@ -76,15 +82,46 @@ def objects_without_owner(cluster: Cluster, observed: Observed) -> tuple[str, ..
     return tuple(str(key_of(live)) for live in found if controller(live) is None and is_ours(live, cluster))
 
 
+def has_lost_its_objects(resource: Manifest, observed: Observed) -> bool:
+    """True when the resource owns no object any more, and it is unknown who has removed them.
+
+    Without a reconcile in between, a deletion with --cascade=orphan leaves this state once another client, such as a
+    GitOps tool, has deleted the objects without owner.
+    """
+    if deletes_in_foreground(resource) or names.DELETES_PVCS_ANNOTATION in (
+        resource["metadata"].get("annotations") or ()
+    ):
+        return False
+    owners = (each for live in observed.objects.values() for each in live["metadata"].get("ownerReferences") or ())
+    return all(each["uid"] != resource["metadata"]["uid"] for each in owners)
+
+
+def deletes_in_foreground(resource: Manifest) -> bool:
+    """True while Kubernetes deletes all dependents before the resource (--cascade=foreground)."""
+    return FOREGROUND in (resource["metadata"].get("finalizers") or ())
+
+
+def record_deletion(resource: Manifest) -> tuple[Step, ...]:
+    """Return the step that records that the PVCs are deleted, if a retry might find no object of the resource."""
+    metadata = resource["metadata"]
+    annotations = metadata.get("annotations") or {}
+    if not deletes_in_foreground(resource) or names.DELETES_PVCS_ANNOTATION in annotations:
+        return ()
+    recorded = {**annotations, names.DELETES_PVCS_ANNOTATION: "true"}
+    after = {**resource, "metadata": {**metadata, "annotations": recorded}}
+    patch = [_same(resource, "resourceVersion"), {"op": "add", "path": "/metadata/annotations", "value": recorded}]
+    return (Step("update", resource, live=resource, after=after, patch=patch),)
+
+
 def _without(finalizers: list[str]) -> list[str]:
     return [finalizer for finalizer in finalizers if finalizer != names.FINALIZER]
 
 
-def _finalizer_step(resource: Manifest, finalizers: list[str]) -> Step:
-    metadata = resource["metadata"]
-    after = {**resource, "metadata": {**metadata, "finalizers": finalizers}}
-    patch = [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
-        {"op": "add", "path": "/metadata/finalizers", "value": finalizers},
-    ]
+def _same(resource: Manifest, field: str) -> dict[str, Any]:
+    return {"op": "test", "path": f"/metadata/{field}", "value": resource["metadata"].get(field)}
+
+
+def _finalizer_step(resource: Manifest, finalizers: list[str], *preconditions: dict[str, Any]) -> Step:
+    after = {**resource, "metadata": {**resource["metadata"], "finalizers": finalizers}}
+    patch = [*preconditions, {"op": "add", "path": "/metadata/finalizers", "value": finalizers}]
     return Step("patch", resource, live=resource, after=after, patch=patch)

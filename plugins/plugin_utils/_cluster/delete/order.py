@@ -80,6 +80,7 @@ class Deletion:
             return
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if deletes and not is_orphaned:
+            yield from finalizer.record_deletion(resource)
             yield from targets.workloads(self.cluster, observed)
             yield from self._claims_to_the_last()
         yield from self._disown_claims(resource, all_stay=is_orphaned or not deletes)
@@ -115,15 +116,22 @@ class Deletion:
         """True when the dependents of the resource must stay, or may have to: then with a warning."""
         if finalizer.is_orphaning(resource):
             return True
+        would_delete = finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec"))
         ownerless = finalizer.objects_without_owner(self.cluster, observed)
-        if ownerless and finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec")):
+        if ownerless and would_delete:
             more = f" and {len(ownerless) - 1} more" if len(ownerless) > 1 else ""
             yield from self._warn_kept(
                 f"{ownerless[0]}{more} has no owner, as after a deletion with --cascade=orphan",
                 " To delete their data, delete them by hand, or reconcile before the deletion of the resource, which "
                 "restores the owner.",
             )
-        return bool(ownerless)
+        if ownerless or not would_delete or not finalizer.has_lost_its_objects(resource, observed):
+            return bool(ownerless)
+        yield from self._warn_kept(
+            "the resource owns no object any more, as when they are deleted after a deletion with --cascade=orphan",
+            " To delete their data, delete them by hand.",
+        )
+        return True
 
     def _others(self, observed: Observed) -> Iterable[Manifest]:
         kinds = (kind for kind in PRUNED_KINDS if kind not in WORKLOADS)

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
     is_set,
     keep_finalizer,
     objects_without_owner,
+    record_deletion,
     remove_finalizer,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -27,6 +28,7 @@ Manifest = dict[str, Any]
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
 FOREIGN = "example.com/keep"
+DELETES_PVCS = "druid.apache.org/deletes-pvcs"
 
 
 def resource(finalizers: list[str] | None, **spec: Any) -> Manifest:
@@ -93,8 +95,36 @@ def patch(finalizers: list[str]) -> list[Manifest]:
     ]
 
 
-def test_finalizer_is_removed() -> None:
-    assert remove_finalizer(resource([FOREIGN, FINALIZER])).patch == patch([FOREIGN])
+def test_removes_its_finalizer_from_the_same_resource_with_the_same_finalizers() -> None:
+    found = resource([FOREIGN, FINALIZER])
+    found["metadata"]["uid"] = "u-1"
+    assert remove_finalizer(found).patch == [
+        {"op": "test", "path": "/metadata/uid", "value": "u-1"},
+        {"op": "test", "path": "/metadata/finalizers", "value": [FOREIGN, FINALIZER]},
+        {"op": "add", "path": "/metadata/finalizers", "value": [FOREIGN]},
+    ]
+
+
+# (finalizers, annotations, annotations that are written)
+RECORDS: list[tuple[list[str], dict[str, str] | None, dict[str, str] | None]] = [
+    ([FINALIZER], None, None),
+    ([FINALIZER, "foregroundDeletion"], None, {DELETES_PVCS: "true"}),
+    ([FINALIZER, "foregroundDeletion"], {"a": "b"}, {"a": "b", DELETES_PVCS: "true"}),
+    ([FINALIZER, "foregroundDeletion"], {DELETES_PVCS: "true"}, None),
+]
+
+
+@pytest.mark.parametrize(("finalizers", "annotations", "written"), RECORDS)
+def test_a_deletion_that_leaves_no_object_is_recorded(
+    finalizers: list[str], annotations: dict[str, str] | None, written: dict[str, str] | None
+) -> None:
+    found = resource(finalizers)
+    found["metadata"] |= {} if annotations is None else {"annotations": annotations}
+    expected = [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "add", "path": "/metadata/annotations", "value": written},
+    ]
+    assert [step.patch for step in record_deletion(found)] == ([] if written is None else [expected])
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,53 @@ def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first()
     ]
 
 
+# (finalizers, specification, what happens when no object is left, are the PVCs named)
+LOST: list[tuple[tuple[str, ...], dict[str, Any], list[str], bool]] = [
+    ((FINALIZER,), {}, [READ, READ, "patch Druid"], True),
+    ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"], False),
+    ((), {}, [], False),
+    (
+        (FINALIZER, "foregroundDeletion"),
+        {},
+        ["update Druid", READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"],
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("finalizers", "spec", "expected", "warns"), LOST)
+def test_pvcs_stay_when_all_objects_are_deleted(
+    finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str], warns: bool
+) -> None:
+    deletion = Deletion(NAMED)
+    assert run_through(deletion.of_resource(terminating(*finalizers, **spec), Observed()), CLAIMS) == expected
+    text = (
+        "These PVCs are retained, since the resource owns no object any more, as when they are deleted after a "
+        "deletion with --cascade=orphan: data-druid-c-brokers-0. To delete their data, delete them by hand."
+    )
+    assert deletion.warnings == ([text] if warns else [])
+
+
+def test_a_recorded_deletion_continues_without_objects() -> None:
+    resource = terminating(FINALIZER)
+    resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": "true"}
+    expected = [READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]
+    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == expected
+
+
+def test_objects_of_an_earlier_resource_of_the_name_are_not_its_own() -> None:
+    earlier = converged(render(Cluster.from_resource(_with_uid("u-0"))))
+    deletion = Deletion(NAMED)
+    assert run_through(deletion.of_resource(terminating(FINALIZER), earlier), CLAIMS) == [READ, READ, "patch Druid"]
+    assert "data-druid-c-brokers-0" in deletion.warnings[0]
+
+
+def _with_uid(uid: str) -> Manifest:
+    resource = druid.resource()
+    resource["metadata"]["uid"] = uid
+    return resource
+
+
 def test_objects_without_an_owner_and_their_pvcs_are_retained() -> None:
     observed = converged(render(RUNNING))
     [live] = (deepcopy(each) for each in observed.of_kind("StatefulSet"))
