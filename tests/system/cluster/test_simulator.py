@@ -231,6 +231,31 @@ def test_rolling_update(both: Both, management: str) -> None:
     changed(both, now, partition=0)
 
 
+def test_replaced_service_stays_until_the_pods_are_recreated(both: Both) -> None:
+    now = created(both, cluster())
+    now = changed(both, now, service="%s-b")
+    assert {each["metadata"]["name"] for each in both.live.list("Service")} == {BROKERS, f"{BROKERS}-b"}
+    both.specify(replace(now, image=NEW_IMAGE))
+    both.converge()
+    assert [each["metadata"]["name"] for each in both.live.list("Service")] == [f"{BROKERS}-b"]
+
+
+def test_resource_whose_orphans_are_pruned_keeps_its_pvcs(both: Both) -> None:
+    """Before the finalizer runs, a GitOps tool has deleted what --cascade=orphan left."""
+    created(both, cluster(when_scaled="Delete"))
+    both.delete("Druid", NAME, "Orphan")
+    both.compare()
+    owned = ("StatefulSet", "ConfigMap", "Service", "PodDisruptionBudget")
+    for kind in owned:
+        for each in both.world.store.of_kind(kind):
+            both.delete(kind, each["metadata"]["name"])
+    both.compare()
+    before = {each["metadata"]["uid"] for each in both.live.list("PersistentVolumeClaim")}
+    both.converge()
+    assert {each["metadata"]["uid"] for each in both.live.list("PersistentVolumeClaim")} == before
+    assert both.live.find("Druid", NAME) is None
+
+
 @campaign("the adoption of orphans")
 def test_recreation_adopts_the_pods(both: Both) -> None:
     now = created(both, cluster(when_deleted="Delete"))

@@ -32,6 +32,7 @@ GROUP_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "management": st.sampled_from(("Parallel", "OrderedReady")),
     "partition": st.integers(0, 2),
     "has_standalone_claim": st.booleans(),
+    "service": st.sampled_from(("%s", "%s-b")),
 }
 CLUSTER_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "stopped": st.booleans(),

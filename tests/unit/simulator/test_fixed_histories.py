@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Action,
     Controllers,
@@ -81,6 +81,21 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
             Edit("keeps_pvcs", True),
             Run("playbook"),
             Delete("Foreground"),
+        ],
+    ),
+    "another name of the first Service": (
+        Cluster(),
+        [Edit("service", "%s-b", "brokers"), Converge(), Edit("image", NEW_IMAGE), Converge()],
+    ),
+    "another name of the first Service, while no pod runs": (
+        Cluster(),
+        [Edit("stopped", True), Converge(), Edit("service", "%s-b", "brokers"), Converge(), Edit("stopped", False)],
+    ),
+    "another name of the first Service, between two requests": (
+        Cluster(),
+        [
+            Edit("service", "%s-b", "brokers"),
+            *(Meanwhile(n, Edit("service", "%s" if n % 4 else "%s-b", "brokers")) for n in range(8, 30, 2)),
         ],
     ),
     "a slow reconcile of an earlier number of replicas": (

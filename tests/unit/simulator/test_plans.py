@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Delete, Edit, Rename
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer, planned_deletions
 
@@ -64,3 +64,20 @@ def test_plan_names_the_pvcs_that_go_with_pods(cluster: Cluster, action: Action,
     assert len(gone) == number
     assert planned_deletions(planned, before) == gone
     assert planned.plan.is_destructive == bool(gone)
+
+
+def test_plan_names_the_service_that_pods_still_need() -> None:
+    observer = Observer("playbook")
+    observer.act(Create(Cluster()))
+    observer.converge()
+    observer.act(Edit("service", "%s-b", "brokers"))
+    text = "Service druid-c-brokers was removed from the spec, but is retained until no pod has it as its subdomain"
+    for check_mode in (True, False, True):
+        report = observer.subject.run("playbook", check_mode=check_mode)
+        assert report is not None
+        assert [warning for warning in report.warnings if warning.startswith(text)] != []
+    observer.act(Edit("image", NEW_IMAGE))
+    observer.converge()
+    report = observer.subject.run("playbook", check_mode=True)
+    assert report is not None
+    assert report.warnings == ()

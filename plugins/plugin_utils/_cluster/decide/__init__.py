@@ -37,6 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rel
     all_claims,
     released_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
@@ -102,7 +103,8 @@ def decide(inputs: Inputs) -> Plan | Need:
     if isinstance(draft, Need):
         return draft
     plan = draft.plan()
-    return replace(plan, steps=(*kept, *plan.steps))
+    warnings = (*plan.warnings, *retained_services(inputs))
+    return replace(plan, steps=(*kept, *plan.steps), warnings=warnings)
 
 
 def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:

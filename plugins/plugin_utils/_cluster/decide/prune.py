@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
@@ -32,10 +33,15 @@ PRUNED_KINDS = (
 
 
 def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
-    """Return a step for each of our objects, with our labels, that is not desired any more."""
+    """Return a step for each of our objects, with our labels, that is not desired any more.
+
+    A Service stays while pods of a group that stays have their names in DNS from it.
+    """
     kept = {key_of(manifest) for _group, manifest in desired_objects(desired)}
     found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
-    unwanted = (live for live in found if _is_prunable(live, cluster))
+    used = subdomains(cluster, observed)
+    unused = (live for live in found if live["kind"] != "Service" or live["metadata"]["name"] not in used)
+    unwanted = (live for live in unused if _is_prunable(live, cluster))
     return tuple(
         step
         for live in (*unwanted, *targets.unadopted_orphans(cluster, observed))
