@@ -19,7 +19,10 @@ OLD_IMAGE, NEW_IMAGE = "apache/druid:36.0.0", "apache/druid:37.0.0"
 
 @dataclass(frozen=True)
 class Group:
-    """One group of a cluster. `autoscaler` are the limits of its HorizontalPodAutoscaler."""
+    """One group of a cluster. `autoscaler` are the limits of its HorizontalPodAutoscaler.
+
+    Without a `node_type`, its key defines it.
+    """
 
     replicas: int | None = 2
     kind: str = "StatefulSet"
@@ -32,6 +35,7 @@ class Group:
     partition: int = 0
     has_standalone_claim: bool = False
     storage: str = "1Gi"
+    node_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def resource(cluster: Cluster) -> Manifest:
 
 
 def _node(key: str, group: Group) -> dict[str, Any]:
-    node_type = "historical" if key.startswith("historical") else "broker"
+    node_type = group.node_type or ("historical" if key.startswith("historical") else "broker")
     common = {
         "nodeType": node_type,
         "druid.port": 8088,

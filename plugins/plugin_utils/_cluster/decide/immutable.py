@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -48,23 +49,41 @@ def _is_headless(service: Manifest) -> bool:
     return bool(service["spec"].get("clusterIP") == HEADLESS)
 
 
-def not_adoptable(group: str | None, manifest: Manifest, pods: Iterable[Manifest]) -> Finding | None:
-    """Return a finding if the recreated workload would not select running pods."""
-    desired = manifest["spec"]["selector"]["matchLabels"]
-    lost = [pod["metadata"]["name"] for pod in pods if not desired.items() <= (pod["metadata"]["labels"] or {}).items()]
-    if not lost:
-        return None
-    return Finding(
-        reasons.PODS_WOULD_BE_ORPHANED,
-        f"{key_of(manifest)} must be recreated, but its pods {', '.join(sorted(lost))} do not have the labels of its "
-        f"selector ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete the pods.",
-        group,
-    )
-
-
 def orphaned_pods(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
     groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.live
     recreated = (step for step in draft.applies if step.operation == "recreate" and step.key.kind in WORKLOADS)
-    found = (not_adoptable(step.group, step.manifest, live.pods_of(groups[step.group or ""])) for step in recreated)
+    found = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
     return tuple(finding for finding in found if finding is not None)
+
+
+def _not_adoptable(step: Step, pods: Iterable[Manifest]) -> Finding | None:
+    desired = step.manifest["spec"]["selector"]["matchLabels"]
+    lost = [pod["metadata"]["name"] for pod in pods if not desired.items() <= (pod["metadata"]["labels"] or {}).items()]
+    if not lost:
+        return None
+    explain = _changed_node_type if _node_type(step.live) != _node_type(step.manifest) else _missing_labels
+    return Finding(reasons.PODS_WOULD_BE_ORPHANED, explain(step, ", ".join(sorted(lost))), step.group)
+
+
+def _missing_labels(step: Step, lost: str) -> str:
+    desired = step.manifest["spec"]["selector"]["matchLabels"]
+    return (
+        f"{step.key} must be recreated, but its pods {lost} do not have the labels of its "
+        f"selector ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete the pods."
+    )
+
+
+def _changed_node_type(step: Step, lost: str) -> str:
+    """Return why a nodeType stays: the pods of the former one would have no controller, and come back if deleted."""
+    return (
+        f"{step.key}: the nodeType of a group with pods cannot change from {_node_type(step.live)} to "
+        f"{_node_type(step.manifest)} (pods: {lost}). Set it back. Then give the group with the other nodeType another "
+        "key, or stop the group (stopped: true), and change its nodeType when it has no pods."
+    )
+
+
+def _node_type(workload: Manifest | None) -> str | None:
+    """Return the nodeType that a workload selects by."""
+    labels: dict[str, str] = (workload or {}).get("spec", {}).get("selector", {}).get("matchLabels") or {}
+    return labels.get(names.COMPONENT_LABEL)
