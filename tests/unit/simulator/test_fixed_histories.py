@@ -164,7 +164,11 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
 @pytest.mark.parametrize("by", ["operator", "playbook"])
 @pytest.mark.parametrize("history", HISTORIES)
 def test_history(history: str, by: By) -> None:
-    cluster, actions = HISTORIES[history]
+    play(by, *HISTORIES[history])
+
+
+def play(by: By, cluster: Cluster, actions: list[Action]) -> None:
+    """Play a history of a converged cluster, and delete the cluster."""
     observer = Observer(by)
     observer.act(Create(cluster))
     observer.converge()
