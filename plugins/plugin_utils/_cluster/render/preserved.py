@@ -36,7 +36,7 @@ class Preserved:
 
     `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
     `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
-    are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, whoever has set that, or is our value.
+    are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, set by any client, or is our value.
     `replicas`: the number of pods of the group, or before its stop.
     """
 

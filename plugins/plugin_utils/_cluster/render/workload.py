@@ -26,7 +26,7 @@ def workload(
     }
     spec = {
         "selector": {"matchLabels": selector},
-        # An autoscaler, or whoever else scales the group, owns this field.
+        # An autoscaler, or another client that scales the group, owns this field.
         "replicas": None if group.keeps_replicas else group.replicas,
         "template": template,
         "minReadySeconds": group.node.get("minReadySeconds"),
