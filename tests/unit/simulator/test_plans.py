@@ -71,7 +71,7 @@ def test_plan_names_the_service_that_pods_still_need() -> None:
     observer.act(Create(Cluster()))
     observer.converge()
     observer.act(Edit("service", "%s-b", "brokers"))
-    text = "Service druid-c-brokers was removed from the spec, but is retained until no pod has it as its subdomain"
+    text = "Service druid-c-brokers was removed from the spec, but is retained until no pod of group brokers"
     for check_mode in (True, False, True):
         report = observer.subject.run("playbook", check_mode=check_mode)
         assert report is not None

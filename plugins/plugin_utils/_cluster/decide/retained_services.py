@@ -15,18 +15,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def subdomains(cluster: Cluster, observed: Observed) -> dict[str, list[str]]:
-    """Return the names of Services that pods of the specified groups have as subdomain, each with these pods.
+def subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
+    """Return the Services that pods of the specified groups have as subdomain, each with the keys of the groups.
 
-    Also those that the next pods will have until their StatefulSet is recreated.
+    Without a key: the next pods will have it, until their StatefulSet is recreated.
     """
-    found: dict[str, list[str]] = {name: [] for name in _coming(cluster, observed)}
+    found: dict[str, set[str]] = {name: set() for name in _coming(cluster, observed)}
     for group in cluster.groups:
         for pod in observed.pods_of(group):
-            found.setdefault((pod.get("spec") or {}).get("subdomain", ""), []).append(pod["metadata"]["name"])
+            found.setdefault((pod.get("spec") or {}).get("subdomain", ""), set()).add(group.key)
     return found
 
 
@@ -36,19 +35,17 @@ def retained_services(inputs: Inputs) -> tuple[str, ...]:
     used = subdomains(inputs.cluster, inputs.live)
     found = (key_of(live) for live in inputs.live.of_kind("Service"))
     retained = sorted(key.name for key in found if key not in desired and used.get(key.name))
-    return tuple(_warning(name, sorted(used[name])) for name in retained)
+    return tuple(_warning(name, ", ".join(sorted(used[name]))) for name in retained)
 
 
 def _coming(cluster: Cluster, observed: Observed) -> Iterator[str]:
-    sets = (
-        live for group in cluster.groups if (live := observed.objects.get(ObjectKey("StatefulSet", group.unique_name)))
-    )
-    specs = (live.get("spec") or {} for live in sets)
+    keys = (ObjectKey("StatefulSet", group.unique_name) for group in cluster.groups)
+    specs = (observed.objects[key].get("spec") or {} for key in keys if key in observed.objects)
     return (spec.get("serviceName", "") for spec in specs if spec.get("replicas", 1))
 
 
-def _warning(name: str, pods: list[str]) -> str:
+def _warning(name: str, groups: str) -> str:
     return (
-        f"Service {name} was removed from the spec, but is retained until no pod has it as its subdomain: "
-        f"{join_limited(pods)}. A pod that is recreated has the first Service of its group as its subdomain."
+        f"Service {name} was removed from the spec, but is retained until no pod of group {groups} has it as its "
+        "subdomain. A pod that is recreated has the first Service of its group as its subdomain."
     )

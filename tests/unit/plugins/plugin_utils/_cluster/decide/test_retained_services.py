@@ -54,7 +54,7 @@ def test_services_of_running_pods_stay(
     steps = removed_objects(found.cluster, found.desired, found.live)
     assert [step.key.name for step in steps if step.key.kind == "Service"] == removed
     text = (
-        "Service druid-c-brokers was removed from the spec, but is retained until no pod has it as its subdomain: "
-        "druid-c-brokers-0. A pod that is recreated has the first Service of its group as its subdomain."
+        "Service druid-c-brokers was removed from the spec, but is retained until no pod of group brokers has it as "
+        "its subdomain. A pod that is recreated has the first Service of its group as its subdomain."
     )
     assert retained_services(found) == ((text,) if warns else ())
