@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release, release_retained
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
@@ -75,8 +76,8 @@ def _depends(step: Step, failed: Step) -> bool:
     if failed.is_leaf:
         return False
     if step.operation == "delete" and step.key.kind == "PersistentVolumeClaim":
-        # PVCs are deleted last, and only if their workload was deleted.
-        return failed.key.kind in WORKLOADS
+        # PVCs are deleted last, and only if their workload was deleted, and the deletion was recorded.
+        return failed.key.kind in (*WORKLOADS, names.KIND)
     if step.removes_group or step.prepares_removal or failed.group is None:
         # Objects of a removed group stay until the groups that may replace it are written.
         return not failed.removes_group

@@ -70,6 +70,7 @@ def removal(manifest: Manifest) -> Step:
 OK = Response(body={"metadata": {"uid": "u"}})
 REJECTED = Response(422, {"message": "no", "details": {"name": "n"}})
 WORKLOAD = druid.rendered("StatefulSet")
+RECORD = Step("update", druid.resource(), live=druid.resource(), patch=[])
 # (id, steps, results: F failed, + done, - not tried; requests: ! sent, . not sent)
 DEPENDENCIES: list[tuple[str, list[Step], str, str]] = [
     ("a shared object", [step("create", "a"), step("create", "b", "g"), step("create", "c", "h")], "F--", "!.."),
@@ -90,6 +91,8 @@ DEPENDENCIES: list[tuple[str, list[Step], str, str]] = [
     ("a finalizer after a failure", [step("delete", "a"), step("patch", "b")], "F-", "!."),
     ("a finalizer after a group's failure", [step("create", "a", "g"), step("patch", "b")], "F-", "!."),
     ("PVCs after a workload", [removal(WORKLOAD), removal(claim()), step("patch", "b")], "F--", "!.."),
+    ("claims after the record of a deletion", [RECORD, removal(WORKLOAD), removal(claim())], "F--", "!.."),
+    ("claims after the record alone", [RECORD, removal(claim())], "F-", "!."),
     ("PVCs after a Service", [step("delete", "a"), removal(claim())], "F+", "!!"),
     ("several PVCs", [removal(claim("p")), removal(claim("q")), step("patch", "b")], "F+-", "!!."),
     ("no error", [step("create", "a"), step("delete", "b"), step("patch", "c")], "+++", "!!!"),
