@@ -59,6 +59,19 @@ def test_a_step_that_makes_druid_unavailable(action: Action, words: str) -> None
     assert message_of(observer, "RolloutWarnings") == message
 
 
+def test_a_retained_service_is_reported_once_and_as_long_as_it_stays() -> None:
+    observer = Observer("operator")
+    observer.act(Create(Cluster()))
+    observer.converge()
+    observer.act(Edit("service", "%s-b", "brokers"))
+    observer.converge()
+    assert "Service druid-c-brokers was removed from the spec, but is retained" in str(message_of(observer, "Warnings"))
+    observer.act(Edit("image", NEW_IMAGE))
+    observer.converge()
+    assert message_of(observer, "Warnings") is None
+    assert list(warned(observer, reasons.SPEC_WARNING).values()) == [1]
+
+
 def test_the_warning_lasts_as_long_as_pods_are_being_changed() -> None:
     observer = Observer("operator")
     observer.act(Create(Cluster()))
