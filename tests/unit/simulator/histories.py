@@ -51,10 +51,9 @@ def _edits(fields: dict[str, st.SearchStrategy[Any]], groups: tuple[str, ...]) -
     return [st.builds(actions.Edit, st.just(name), values, st.sampled_from(groups)) for name, values in fields.items()]
 
 
-def _edit(without: frozenset[str]) -> st.SearchStrategy[Action]:
-    cluster = {name: values for name, values in CLUSTER_FIELDS.items() if name not in without}
+def _edit() -> st.SearchStrategy[Action]:
     rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
-    return st.one_of([rename, *_edits(GROUP_FIELDS, GROUPS), *_edits(cluster, ("",))])
+    return st.one_of([rename, *_edits(GROUP_FIELDS, GROUPS), *_edits(CLUSTER_FIELDS, ("",))])
 
 
 _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
@@ -81,8 +80,8 @@ def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> s
     )
 
 
-def histories(by: By, without: frozenset[str] = frozenset()) -> st.SearchStrategy[list[Action]]:
-    """Return histories of a cluster, without edits of these fields. The operator's cluster may also have a playbook."""
-    edit = _edit(without)
+def histories(by: By) -> st.SearchStrategy[list[Action]]:
+    """Return histories of a cluster. The operator's cluster may also have a playbook."""
+    edit = _edit()
     runs: st.SearchStrategy[By] = st.sampled_from(("operator", "playbook") if by == "operator" else ("playbook",))
     return st.lists(st.one_of(edit, _reconciles(runs, edit), _ENVIRONMENT), max_size=12)
