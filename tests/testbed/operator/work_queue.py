@@ -36,6 +36,8 @@ class WorkQueue:
     def add(self, key: Key) -> None:
         """Have the key processed as soon as no worker processes it."""
         with self._changed:
+            # what is due by now comes before it, also while all workers are busy
+            self._add_due()
             self._add(key)
             self._changed.notify()
 

@@ -50,6 +50,13 @@ def test_a_failure_is_retried(queue: WorkQueue) -> None:
     assert queue.get() == A
 
 
+def test_a_delayed_key_precedes_one_that_is_added_after_its_time(queue: WorkQueue) -> None:
+    """Although no worker was free to notice that time."""
+    queue.add_after(A, 0)
+    queue.add(B)
+    assert [queue.get(), queue.get()] == [A, B]
+
+
 def test_closed(queue: WorkQueue) -> None:
     """No more keys are returned."""
     queue.add(A)
