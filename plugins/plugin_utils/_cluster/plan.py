@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -56,6 +57,10 @@ class Step:
     @property
     def key(self) -> ObjectKey:
         return key_of(self.manifest)
+
+    @property
+    def title(self) -> str:
+        return f"{self.operation} {self.key}{' (destructive)' if self.is_destructive else ''}"
 
     @property
     def has_duplicate_keys(self) -> bool:
@@ -131,6 +136,10 @@ class Plan(plan.Plan[Step]):
         return bool(self.steps or self.in_druid)
 
     @property
+    def titles(self) -> list[str]:
+        return [*super().titles, *(change.title for change in self.in_druid)]
+
+    @property
     def is_destructive(self) -> bool:
         """True when a step deletes a PVC, or causes its deletion."""
         return any(step.is_destructive for step in self.steps)
@@ -139,6 +148,10 @@ class Plan(plan.Plan[Step]):
     def restarting_steps(self) -> tuple[Step, ...]:
         """The steps that restart pods, in the order of execution."""
         return tuple(step for step in self.steps if step.restarts_pods)
+
+    def paused(self, pause: Finding) -> Self:
+        """Return the plan of a paused cluster."""
+        return replace(super().paused(pause), in_druid=())
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""

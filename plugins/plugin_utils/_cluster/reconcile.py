@@ -12,7 +12,6 @@ from datetime import datetime
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
@@ -58,7 +57,7 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reco
     paused = pause_finding(done.cluster.annotations, done.cluster.spec)
     if paused is not None:
         done = _dynamic_config(api, done, options, read_only=True)
-        return replace(done, plan=without_steps(done.plan, paused))
+        return replace(done, plan=done.plan.paused(paused))
     if options.check_mode:
         return _dynamic_config(api, done, options, read_only=True)
     done = _with_written(replace(done, results=_act(api, plan.steps, options)))

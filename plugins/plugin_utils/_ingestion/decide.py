@@ -32,11 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
-    Finding,
-    pause_finding,
-    pending_changes,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -47,20 +43,7 @@ def decide(inputs: Inputs) -> Plan:
     ingestion, plan = inputs.ingestion, _plan(inputs)
     plan = replace(plan, steps=(*_finalizer(ingestion), *plan.steps), warnings=tuple(_warnings(inputs)))
     pause = pause_finding(ingestion.annotations, ingestion.spec)
-    return plan if pause is None else without_steps(plan, pause)
-
-
-def without_steps(plan: Plan, pause: Finding) -> Plan:
-    """Return the plan without its steps: they become pending changes."""
-    waiting = _pending(plan)
-    return Plan((), (pause, *waiting, *(replace(each, is_problem=False) for each in plan.findings)), plan.warnings)
-
-
-def _pending(plan: Plan) -> tuple[Finding, ...]:
-    if not plan.steps:
-        return ()
-    message = f"Paused. {pending_changes([step.title for step in plan.steps])}"
-    return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),)
+    return plan if pause is None else plan.paused(pause)
 
 
 def _plan(inputs: Inputs) -> Plan:

@@ -97,7 +97,9 @@ def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange)
     if change.has_new_problems:
         yield from events_of_problems(completed.plan)
     if completed.is_gone or are_warnings_new(completed.plan.steps, change.before, change.after):
-        yield from events_of_warnings(change.warnings, is_gone=completed.is_gone)
+        reported = {finding.message for finding in completed.plan.findings}
+        texts = (text for text in change.warnings if text not in reported)
+        yield from events_of_warnings(texts, is_gone=completed.is_gone)
 
 
 def diff(steps: Iterable[Any]) -> Iterator[dict[str, Any]]:

@@ -7,11 +7,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Generic, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pending_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-_Step = TypeVar("_Step")
+
+class Titled(Protocol):
+    """A step with a title for people."""
+
+    @property
+    def title(self) -> str: ...
+
+
+_Step = TypeVar("_Step", bound=Titled)
 
 
 @dataclass(frozen=True)
@@ -33,3 +43,22 @@ class Plan(Generic[_Step]):
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
         return replace(self, steps=(*earlier.steps, *self.steps))
+
+    @property
+    def titles(self) -> list[str]:
+        """The title of each change, in order."""
+        return [step.title for step in self.steps]
+
+    def paused(self, pause: Finding) -> Self:
+        """Return the plan of a paused resource: its changes are pending, and its findings are not problems."""
+        blockers = tuple(replace(finding, is_problem=False) for finding in self.findings)
+        pending = self._pending()
+        warnings = (*self.warnings, *(finding.message for finding in pending))
+        return replace(self, steps=(), findings=(pause, *pending, *blockers), warnings=warnings)
+
+    def _pending(self) -> tuple[Finding, ...]:
+        changes = [pending_changes(self.titles)] if self.titles else []
+        problems = [problem.message for problem in self.problems]
+        blockers = [f"Blocked by: {join_limited(problems, ' | ')}"] if problems else []
+        message = " ".join(["Paused.", *changes, *blockers])
+        return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),) if changes or blockers else ()

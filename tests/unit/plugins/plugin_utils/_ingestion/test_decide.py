@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide, without_steps
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
@@ -250,10 +250,10 @@ def test_paused(more: dict[str, Any], reason: str | None) -> None:
     pause = pause_finding(parsed.annotations, parsed.spec)
     assert (pause.reason if pause else None) == reason
     if pause is not None:
-        waiting = without_steps(Plan((SaveLastApplied(EMPTY),)), pause)
+        waiting = Plan((SaveLastApplied(EMPTY),)).paused(pause)
         assert (waiting.steps, [each.reason for each in waiting.findings]) == ((), [reason, "ChangesPending"])
         assert waiting.problems == ()
-        assert without_steps(Plan(), pause).findings == (pause,)
+        assert Plan().paused(pause).findings == (pause,)
 
 
 @pytest.mark.parametrize(
@@ -278,4 +278,4 @@ def test_older_resource_keeps_its_supervisor() -> None:
 def test_paused_ingestion_is_only_observed() -> None:
     plan = plan_of(ingestion(paused=True), LastApplied(), SupervisorState(replace(CREATED, warnings=("w",))))
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["Paused", "ChangesPending"])
-    assert plan.warnings == ("w",)
+    assert plan.warnings == ("w", plan.findings[1].message)

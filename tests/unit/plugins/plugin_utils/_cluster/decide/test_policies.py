@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
     rejection,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pause import without_steps
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES, Plan, Step
@@ -107,7 +106,7 @@ PAUSED_PLANS: list[tuple[Plan, str | None]] = [
 @pytest.mark.parametrize(("plan", "text"), PAUSED_PLANS)
 def test_pending_changes_while_paused(plan: Plan, text: str | None) -> None:
     paused = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False)
-    found = without_steps(replace(plan, warnings=("Beware.",)), paused)
+    found = replace(plan, warnings=("Beware.",)).paused(paused)
     assert not found.changes
     assert not any(finding.is_problem for finding in found.findings)
     assert found.findings[0] == paused
