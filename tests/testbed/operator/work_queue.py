@@ -36,7 +36,7 @@ class WorkQueue:
     def add(self, key: Key) -> None:
         """Have the key processed as soon as no worker processes it."""
         with self._changed:
-            # what is due by now comes before it, also while all workers are busy
+            # a key whose time has come precedes it, also while all workers are busy
             self._add_due()
             self._add(key)
             self._changed.notify()
