@@ -666,6 +666,31 @@ def test_second_run_completes_the_finalizer(live: NamespaceClient, keep: bool, k
     killed_everywhere(attempt, "finalizer")
 
 
+def test_second_run_completes_a_deletion_in_the_foreground(
+    live: NamespaceClient, killed_everywhere: Everywhere
+) -> None:
+    """All PVCs are deleted once the deletion is recorded; before, none may be, since Kubernetes deletes all objects."""
+
+    def attempt(requests: int) -> bool:
+        name = f"c{requests}"
+        deploy(live, name)
+        claims = {f"{CLAIM} {each}" for each in own_claims(name)}
+        live.delete("Druid", name, "Foreground")
+        api = connection(live)
+        mortal, killed = replace(api, transport=Mortal(api.transport, requests)), False
+        try:
+            run_cluster(mortal, cluster_request(name, live.namespace), lambda _text: None, Clock())
+        except Killed:
+            killed = True
+        annotations = (live.find("Druid", name) or {}).get("metadata", {}).get("annotations") or {}
+        until_gone(live, name)
+        kept = {each for each in left(live, name) if each.startswith(CLAIM)}
+        assert kept in ((set(),) if "druid.apache.org/deletes-pvcs" in annotations else (set(), claims))
+        return killed
+
+    killed_everywhere(attempt, "in the foreground")
+
+
 def test_second_run_completes_the_deletion_of_a_resource(live: NamespaceClient, killed_everywhere: Everywhere) -> None:
     def attempt(requests: int) -> bool:
         request = cluster_request(f"c{requests}", live.namespace, absent=True)

@@ -102,10 +102,13 @@ def deletes_in_foreground(resource: Manifest) -> bool:
 
 
 def record_deletion(resource: Manifest) -> tuple[Step, ...]:
-    """Return the step that records that the PVCs are deleted, if a retry might find no object of the resource."""
+    """Return the step that records that the PVCs are deleted, since a retry might find no object of the resource.
+
+    With --cascade=foreground, Kubernetes deletes them at the same time, also after it has removed its finalizer.
+    """
     metadata = resource["metadata"]
     annotations = metadata.get("annotations") or {}
-    if not deletes_in_foreground(resource) or names.DELETES_PVCS_ANNOTATION in annotations:
+    if names.DELETES_PVCS_ANNOTATION in annotations:
         return ()
     recorded = {**annotations, names.DELETES_PVCS_ANNOTATION: "true"}
     after = {**resource, "metadata": {**metadata, "annotations": recorded}}

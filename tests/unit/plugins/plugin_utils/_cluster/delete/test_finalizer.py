@@ -105,20 +105,17 @@ def test_removes_its_finalizer_from_the_same_resource_with_the_same_finalizers()
     ]
 
 
-# (finalizers, annotations, annotations that are written)
-RECORDS: list[tuple[list[str], dict[str, str] | None, dict[str, str] | None]] = [
-    ([FINALIZER], None, None),
-    ([FINALIZER, "foregroundDeletion"], None, {DELETES_PVCS: "true"}),
-    ([FINALIZER, "foregroundDeletion"], {"a": "b"}, {"a": "b", DELETES_PVCS: "true"}),
-    ([FINALIZER, "foregroundDeletion"], {DELETES_PVCS: "true"}, None),
+# (annotations, annotations that are written)
+RECORDS: list[tuple[dict[str, str] | None, dict[str, str] | None]] = [
+    (None, {DELETES_PVCS: "true"}),
+    ({"a": "b"}, {"a": "b", DELETES_PVCS: "true"}),
+    ({DELETES_PVCS: "true"}, None),
 ]
 
 
-@pytest.mark.parametrize(("finalizers", "annotations", "written"), RECORDS)
-def test_a_deletion_that_leaves_no_object_is_recorded(
-    finalizers: list[str], annotations: dict[str, str] | None, written: dict[str, str] | None
-) -> None:
-    found = resource(finalizers)
+@pytest.mark.parametrize(("annotations", "written"), RECORDS)
+def test_deletion_is_recorded_once(annotations: dict[str, str] | None, written: dict[str, str] | None) -> None:
+    found = resource([FINALIZER])
     found["metadata"] |= {} if annotations is None else {"annotations": annotations}
     expected = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},

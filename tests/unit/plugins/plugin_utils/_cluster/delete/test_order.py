@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 Manifest = dict[str, Any]
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
-READ, QUIET, PAUSE = "ReadClaims", "ReadUsers", "Pause"
+READ, QUIET, PAUSE, RECORD = "ReadClaims", "ReadUsers", "Pause", "update Druid"
 RUNNING = druid.cluster()
 NAMED = Cluster.from_resource({**druid.resource(), "spec": {}})
 
@@ -70,7 +70,7 @@ CLAIMS = Observed().with_objects([pvc()])
 DELETED = ["delete PersistentVolumeClaim"]
 # (finalizers, spec, order for a settled cluster)
 ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
-    ((FINALIZER,), {}, ["delete StatefulSet", READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]),
+    ((FINALIZER,), {}, [RECORD, "delete StatefulSet", READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]),
     ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"]),
     ((), {}, []),
     ((), {"disablePVCDeletionFinalizer": True}, [READ]),
@@ -86,13 +86,13 @@ def test_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any],
 
 def test_plan_does_not_wait() -> None:
     deletion = Deletion(NAMED, is_plan=True).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
-    assert run_through(deletion, CLAIMS) == ["delete StatefulSet", READ, *DELETED, READ, "patch Druid"]
+    assert run_through(deletion, CLAIMS) == [RECORD, "delete StatefulSet", READ, *DELETED, READ, "patch Druid"]
 
 
 def test_wait_for_remaining_pods_is_limited() -> None:
     deletion = Deletion(NAMED).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
     events = run_through(deletion, Observed().with_objects([pod()]))
-    assert events == ["delete StatefulSet", READ, *[QUIET, PAUSE] * QUIET_ATTEMPTS, READ, READ, "patch Druid"]
+    assert events == [RECORD, "delete StatefulSet", READ, *[QUIET, PAUSE] * QUIET_ATTEMPTS, READ, READ, "patch Druid"]
 
 
 def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first() -> None:
@@ -118,7 +118,7 @@ LOST: list[tuple[tuple[str, ...], dict[str, Any], list[str], bool]] = [
     (
         (FINALIZER, "foregroundDeletion"),
         {},
-        ["update Druid", READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"],
+        [RECORD, READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"],
         False,
     ),
 ]
