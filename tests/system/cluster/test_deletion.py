@@ -271,9 +271,10 @@ def test_reports_why_a_resource_without_specification_is_kept(live: NamespaceCli
     deploy(live, "c", spec())
     store_spec(live, "c", None)
     live.delete("Druid", "c")
-    # The API server rejects any change of it, even this one, until it has a specification.
-    [problem] = reported(one_pass(live, "c"))
+    # The API server rejects any change of it, even this one, until it has a specification. Nothing is deleted before.
+    problem, *others = reported(one_pass(live, "c"))
     assert "spec: Required value" in problem
+    assert all("because Druid c failed" in text for text in others)
     live.merge("Druid", "c", {"spec": spec()})
     until_gone(live, "c")
     assert gone(live, "c")
