@@ -26,6 +26,14 @@ options:
       - The operator sets this to V(false). Problems are then reported only in the conditions.
     type: bool
     default: true
+  ignored_namespaces:
+    description:
+      - Namespaces whose resources are ignored; the task is then skipped. For the operator.
+      - If such a resource is being deleted, its finalizer is removed after 30 seconds if ansible-operator has set it
+        (according to C(managedFields)), since nothing else would remove it. Nothing else is changed.
+    type: list
+    elements: str
+    default: []
   log:
     description:
       - Path of a file to which one line of JSON is appended, with the resource, the changes, the duration in seconds,

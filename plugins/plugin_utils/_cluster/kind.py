@@ -48,6 +48,7 @@ def _hint(outcome: Outcome[Plan], request: Request[Options]) -> str:
 
 DRUID = Kind(
     name=names.KIND,
+    finalizer=names.FINALIZER,
     variable="druid_cluster_resource",
     arguments=ARGUMENTS,
     to_options=to_options,

@@ -63,6 +63,7 @@ def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:
 # The plan of a task has the write of the resource, besides the steps of a reconcile.
 INGESTION: Kind[Options, Any] = Kind(
     name=names.KIND,
+    finalizer=names.FINALIZER,
     variable="druid_ingestion_resource",
     arguments=ARGUMENTS,
     to_options=to_options,

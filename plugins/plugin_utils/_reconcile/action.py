@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec, connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import (
@@ -67,6 +67,8 @@ class ReconcileAction(ActionBase):
         try:
             settings = self.kind.to_options(arguments, self._task.check_mode, meter)
             request = to_request(self.kind.name, arguments, settings, self._find_file)
+            if request.namespace in arguments["ignored_namespaces"]:
+                return returned | self._release(arguments, request)
             if request.is_default_namespace:
                 _progress(request.name, f"in the namespace {request.namespace}, because none is specified")
             outcome = self._reconcile(arguments, request, meter)
@@ -87,18 +89,35 @@ class ReconcileAction(ActionBase):
         known = names_of(prefix, {**ARGUMENTS, **self.kind.arguments}, self.kind.role_variables)
         return unknown_variables(prefix, known, () if ignored is None else variables, listed(ignored))
 
+    def _release(self, arguments: Mapping[str, Any], request: Request[Any]) -> dict[str, Any]:
+        """Return the result for a resource in an ignored namespace. Only a change or an error is worth a log line."""
+        began = time.monotonic()
+        try:
+            returned = ignored_namespace.release(self._server(arguments), self.kind, request, datetime.now(UTC))
+        except DruidopsError as error:
+            returned = result.of_error(error, arguments["fail_when_blocked"])
+        if arguments["log"] and not returned.get("skipped"):
+            _log(self.kind.name, arguments, returned, time.monotonic() - began)
+        return returned
+
     def _reconcile(self, arguments: Mapping[str, Any], request: Request[Any], meter: Meter) -> Outcome[Any]:
         """Return the outcome of the reconcile; the operator tries it on its cache first."""
 
         def attempt(api: KubernetesApi) -> Outcome[Any]:
             return run(self.kind, api, request, partial(_progress, request.name), Clock())
 
+        direct = self._server(arguments)
         if not arguments["cache_kubeconfig"]:
-            return attempt(meter.of_server(connect(arguments)))
-        # ansible-operator sets this variable to the kubeconfig of its cache.
-        direct = connect(arguments, {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"})
+            return attempt(meter.of_server(direct))
         cache = connect({"kubeconfig": arguments["cache_kubeconfig"]}, {})
         return try_cache_first(meter.of_cache(cache), meter.of_server(direct), attempt)
+
+    def _server(self, arguments: Mapping[str, Any]) -> KubernetesApi:
+        """Return the connection to the API server, never to a cache."""
+        if not arguments["cache_kubeconfig"]:
+            return connect(arguments)
+        # ansible-operator sets this variable to the kubeconfig of its cache.
+        return connect(arguments, {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"})
 
     def _publish(
         self,

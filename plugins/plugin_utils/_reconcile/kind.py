@@ -55,7 +55,7 @@ class Output(Generic[_Plan]):
 
 @dataclass(frozen=True)
 class Kind(Generic[_Options, _Plan]):
-    """A kind of resource.
+    """A kind of resource. `finalizer` is the name of its finalizer, which is also in watches.yaml.
 
     `variable` is the role's variable with the resource, `arguments` are options of the action besides the common ones.
     `reconcile` observes, decides, acts and reports. `submitted` returns the plan of the write of the resource itself.
@@ -64,6 +64,7 @@ class Kind(Generic[_Options, _Plan]):
     """
 
     name: str
+    finalizer: str
     variable: str
     arguments: Mapping[str, Any]
     to_options: Callable[[Mapping[str, Any], bool, Meter], _Options]

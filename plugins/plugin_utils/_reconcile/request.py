@@ -34,6 +34,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "wait_timeout": {"type": "int", "default": 600},
     "wait_sleep": {"type": "int", "default": 2},
     "allowed_reference_namespaces": {"type": "list", "elements": "str", "default": []},
+    "ignored_namespaces": {"type": "list", "elements": "str", "default": []},
     "fail_when_blocked": {"type": "bool", "default": True},
     "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import FINALIZER
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -132,6 +133,36 @@ def test_resources_in_a_denied_namespace_are_ignored(
 
     assert "status" not in live.get("Druid", NAME)
     assert live.made() == set()
+
+
+def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
+    """ansible-operator sets its finalizer there, too, and nobody else removes it: the namespace would never go."""
+    started = start(operator, live, tmp_path, DENY_LIST=live.namespace)
+    live.create(small_cluster.resource(NAME))
+    held = small_cluster.resource("held")
+    held["metadata"]["finalizers"] = [FINALIZER]
+    live.create(held)
+    ingestion = {
+        "endpoint": {"url": "http://no.such"},
+        "ingestion": {"type": "sql", "nativeSpec": {"query": "SELECT 1"}},
+    }
+    live.create({"kind": "DruidIngestion", "metadata": {"name": NAME}, "spec": ingestion})
+    for name in (NAME, "held"):
+        started.program.wait_for_runs(name, 1)
+    eventually(lambda: live.get("Druid", NAME)["metadata"].get("finalizers") == [FINALIZER])
+    eventually(lambda: live.get("DruidIngestion", NAME)["metadata"].get("finalizers"))
+
+    for kind, name in (("Druid", "held"), ("Druid", NAME), ("DruidIngestion", NAME)):
+        live.delete(kind, name)
+    eventually(lambda: live.find("Druid", NAME) is None and live.find("DruidIngestion", NAME) is None)
+
+    before = len(started.program.runs_of("held"))
+    started.touch("held")
+    assert all(run.status == 0 for run in started.program.wait_for_runs("held", before + 1))
+    assert live.get("Druid", "held")["metadata"]["finalizers"] == [FINALIZER]
+    live.merge("Druid", "held", {"metadata": {"finalizers": None}})
 
 
 def test_the_administrator_may_allow_other_namespaces(

@@ -13,16 +13,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import is_set_by_operator
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 
 # Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"
 # Kubernetes' finalizer: dependents are deleted before their owner.
 FOREGROUND = "foregroundDeletion"
-# The field manager of ansible-operator, and the field that it owns after it has set the finalizer.
-_OPERATOR = "ansible-operator"
-_FIELD = ("f:metadata", "f:finalizers", f'v:"{names.FINALIZER}"')
 # The resource owns each object of these kinds.
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
@@ -34,7 +31,7 @@ def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]
     would set it again.
     """
     finalizers = resource["metadata"].get("finalizers") or []
-    is_desired = always or deletes_claims(resource.get("spec")) or is_set_by_operator(resource)
+    is_desired = always or deletes_claims(resource.get("spec")) or is_set_by_operator(resource, names.FINALIZER)
     if is_desired == (names.FINALIZER in finalizers):
         return ()
     desired = [*finalizers, names.FINALIZER] if is_desired else _without(finalizers)
@@ -44,14 +41,6 @@ def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]
 def is_set(resource: Manifest) -> bool:
     """True for a resource with our finalizer."""
     return names.FINALIZER in (resource["metadata"].get("finalizers") or ())
-
-
-def is_set_by_operator(resource: Manifest) -> bool:
-    """True when ansible-operator has set the finalizer, which does not mean that the PVCs are deleted."""
-    entries = resource["metadata"].get("managedFields") or ()
-    return is_set(resource) and any(
-        below(each.get("fieldsV1") or {}, *_FIELD) for each in entries if each.get("manager") == _OPERATOR
-    )
 
 
 def remove_finalizer(resource: Manifest) -> Step:

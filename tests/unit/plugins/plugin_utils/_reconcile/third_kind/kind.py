@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Counts, Telemetry
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.act import Done, act
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import (
+    FINALIZER,
     Plan,
     Step,
     decide,
@@ -59,6 +60,7 @@ def _nothing(*_: Any) -> Outcome[Plan]:
 
 NOTE = Kind(
     name="Note",
+    finalizer=FINALIZER,
     variable="note_resource",
     arguments={},
     to_options=lambda arguments, check_mode, meter: Options(check_mode, meter=meter),

@@ -1,0 +1,79 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A resource in an ignored namespace: nothing is touched but a finalizer that ansible-operator has set there.
+
+ansible-operator sets the finalizer before it runs anything, and nothing else would remove it. The Go operator, which
+may manage that namespace, uses the same name for its own finalizer.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import is_set_by_operator
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+
+# The Go operator takes the finalizer for its own, and deletes PVCs by it: that must happen first.
+GRACE = timedelta(seconds=30)
+# Someone else has changed the resource in the meantime.
+CONFLICT_SECONDS = 5
+
+
+def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now: datetime) -> dict[str, Any]:
+    """Return the result of the task: skipped, unless the finalizer was removed. KubernetesError if it cannot be."""
+    resource = api.get(kind.name, request.namespace, request.name)
+    if resource is None or not is_left_behind(resource, kind.finalizer):
+        return _skipped()
+    seconds = seconds_left(resource, now)
+    if seconds > 0:
+        return _skipped(seconds)
+    operations = removal(resource, kind.finalizer)
+    try:
+        api.json_patch(kind.name, request.namespace, request.name, operations, request.options.check_mode)
+    except ApiError as error:
+        if error.is_missing_object:
+            return _skipped()
+        if not error.is_conflict:
+            raise
+        return _skipped(CONFLICT_SECONDS)
+    plan = [f"remove finalizer {kind.finalizer} of {kind.name} {request.name}"]
+    return {"name": request.name, "namespace": request.namespace, "changed": True, "plan": plan}
+
+
+def is_left_behind(resource: Manifest, finalizer: str) -> bool:
+    """True when only a finalizer that ansible-operator has set may hold a deletion."""
+    return is_terminating(resource) and is_set_by_operator(resource, finalizer)
+
+
+def seconds_left(resource: Manifest, now: datetime) -> int:
+    """Return how long another operator still has to finalize the resource; 0 or less if its time is over."""
+    deleted = datetime.fromisoformat(resource["metadata"]["deletionTimestamp"])
+    return math.ceil((deleted.replace(tzinfo=UTC) + GRACE - now).total_seconds())
+
+
+def removal(resource: Manifest, finalizer: str) -> list[dict[str, Any]]:
+    """Return the JSON patch that removes the finalizer, if the resource is still the one that was read."""
+    metadata = resource["metadata"]
+    kept = [each for each in metadata["finalizers"] if each != finalizer]
+    return [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
+        {"op": "add", "path": "/metadata/finalizers", "value": kept},
+    ]
+
+
+def _skipped(requeue_after: int | None = None) -> dict[str, Any]:
+    """Return the result of a task that did nothing."""
+    return {
+        "changed": False,
+        "skipped": True,
+        "skip_reason": "The namespace is ignored.",
+        **({} if requeue_after is None else {"requeue_after": requeue_after}),
+    }
