@@ -30,10 +30,11 @@ def main() -> None:
 
 
 def copies() -> dict[Path, bytes]:
-    """Return the desired content of the chart's files: the CRDs and the operator's permissions."""
+    """Return the desired content of the chart's files: the CRDs, the permissions, and the admission policy."""
     crds = (file for file in (CONFIG / "crd").glob("*.yaml") if file.name != "kustomization.yaml")
     return {
         FILES / "role.yaml": (CONFIG / "rbac" / "role.yaml").read_bytes(),
+        FILES / "annotations.yaml": (CONFIG / "admission" / "annotations.yaml").read_bytes(),
         **{FILES / "crds" / crd.name: crd.read_bytes() for crd in crds},
     }
 

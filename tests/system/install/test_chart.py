@@ -133,6 +133,11 @@ def check_deployment(deployment: Manifest) -> None:
     assert one["resources"] == {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
 
 
+def test_without_the_policy(installer: Installer) -> None:
+    found = installer.objects(f"{TEMPLATE} here --set admissionPolicy.enabled=false")
+    assert not [kind for kind, _namespace, _name in found if kind.startswith("ValidatingAdmissionPolicy")]
+
+
 def test_without_a_cluster_role(installer: Installer) -> None:
     found = installer.objects(f"{TEMPLATE} here --set global.createClusterRole=false")
     assert {kind for kind, _namespace, _name in found if "Role" in kind} == {"Role", "RoleBinding"}

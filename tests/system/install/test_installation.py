@@ -45,13 +45,16 @@ SYSTEM = "druid-operator-system"
 # That of config/samples/small.yaml.
 CLUSTER = "small"
 NAMESPACES = (SYSTEM, "druid", "analytics")
+POLICIES = ("validatingadmissionpolicies", "validatingadmissionpolicybindings")
 # What is not in a namespace, and with it all else. They go at the same time.
 EVERYTHING = (
     *(f"crds/{plural}.druid.apache.org" for plural in PLURALS),
     "clusterroles/druid-operator-manager-role",
     "clusterrolebindings/druid-operator-manager-rolebinding",
+    *(f"{kind}/druid-operator-ansible-operator-annotations" for kind in POLICIES),
     *(f"namespaces/{name}" for name in NAMESPACES),
 )
+SDK = "ansible.sdk.operatorframework.io"
 UNINSTALLING = "Uninstalling without losing data"
 MIGRATING = "Migrating from the Go operator's chart"
 # The time of a leader election and of a reconcile. Only the real program reports that it has become the leader.
@@ -119,6 +122,7 @@ def test_with_kubectl(shell: Installer, plane: ControlPlane, tmp_path: Path) -> 
     shell.run(commands("With kubectl", 0))
     check_crds_are_ours(plane)
     check_changes_nothing(shell, "config/default")
+    check_policy_is_in_effect(shell)
     with pytest.raises(RefusedError, match='violates PodSecurity "restricted'):
         shell.run(f"kubectl run other --namespace {SYSTEM} --image busybox --privileged")
 
@@ -138,6 +142,24 @@ def check_changes_nothing(shell: Installer, variant: str) -> None:
     printed = shell.run(f"kubectl apply --kustomize {variant}").splitlines()
     assert printed
     assert [line for line in printed if not line.endswith(" unchanged")] == []
+
+
+def check_policy_is_in_effect(shell: Installer) -> None:
+    """A period that is no duration is rejected: ansible-operator would not even let the resource be deleted."""
+    body = {
+        **small_cluster.resource("typo"),
+        "metadata": {"name": "typo", "annotations": {f"{SDK}/reconcile-period": "60"}},
+    }
+    (shell.directory / "typo.json").write_text(json.dumps(body), encoding="utf-8")
+
+    def is_rejected() -> bool:
+        try:
+            shell.run("kubectl create --dry-run=server --namespace default --filename typo.json")
+        except RefusedError as error:
+            return "must be a duration such as 90s or 1h30m" in str(error)
+        return False
+
+    eventually(is_rejected)
 
 
 def change_as_documented(shell: Installer) -> None:
@@ -163,7 +185,9 @@ def theirs_are_there(shell: Installer) -> None:
 
 def nothing_is_left(shell: Installer) -> bool:
     """Return whether everything of the operator but its CRDs is deleted."""
-    kinds = "deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings"
+    kinds = ",".join(
+        ("deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings", *POLICIES)
+    )
     selector = "--selector app.kubernetes.io/instance=druid-operator"
     return shell.get(f"{kinds} --all-namespaces {selector}")["items"] == []
 
@@ -240,6 +264,7 @@ def account(shell: Installer, plane: ControlPlane, namespace: str, directory: Pa
 def test_with_helm(shell: Installer, plane: ControlPlane) -> None:
     shell.run(commands("With Helm", 0))
     check_crds_are_ours(plane)
+    check_policy_is_in_effect(shell)
     before = resource(shell)
     shell.run(commands("With Helm", 1))
     shell.run("kubectl create namespace druid && kubectl create namespace analytics")

@@ -87,32 +87,46 @@ def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Nam
     assert "10s" in {_asked_for(run) for run in runs}
 
 
+REFUSED = {
+    "verbosity": ("99999999999", "-1", "8", "", "x", "0x7"),
+    "reconcile-period": ("60", "xyz", "", "-1s", "1d", "1h 2m", "999999h", "1..5s", "s"),
+}
+ACCEPTED = {"verbosity": ("0", "7", None), "reconcile-period": ("60s", "1h30m", "0.5s", "10ms", "99999h", None)}
+
+
 def test_policy_rejects_annotations_that_stop_the_operator(live: NamespaceClient) -> None:
     text = (image.COLLECTION / "config" / "admission" / "annotations.yaml").read_text(encoding="utf-8")
     policy, binding = yaml.safe_load_all(text)
-    stored = live.create(_with_verbosity("99999999999"))
+    stored = [live.create(_with_annotation(name, values[0])) for name, values in REFUSED.items()]
     with ExitStack() as stack:
         for each, plural in ((policy, "policies"), (binding, "policybindings")):
             path = f"/apis/admissionregistration.k8s.io/v1/validatingadmission{plural}"
             live.plane.request("POST", path, each)
             stack.callback(live.plane.request, "DELETE", f"{path}/{each['metadata']['name']}")
-        assert eventually(lambda: _refused(live, "99999999999")).status == 422
-        assert [each for each in ("-1", "8", "", "x", "0x7") if not _refused(live, each)] == []
-        assert [each for each in ("0", "7", None) if _refused(live, each)] == []
-        # one that was there before can still be changed elsewhere
-        live.merge("Druid", stored["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+        for name, values in REFUSED.items():
+            assert eventually(lambda name=name, value=values[0]: _refused(live, name, value)).status == 422  # type: ignore[misc]
+            assert [each for each in values if not _refused(live, name, each)] == []
+        for name, accepted in ACCEPTED.items():
+            assert [each for each in accepted if _refused(live, name, each)] == []
+        for each in stored:
+            # one that was there before can still be changed elsewhere, and be deleted
+            resource = each["metadata"]["name"]
+            live.merge("Druid", resource, {"metadata": {"labels": {"a": "b"}, "finalizers": ["example.com/f"]}})
+            live.delete("Druid", resource)
+            live.merge("Druid", resource, {"metadata": {"finalizers": None}})
+            assert live.find("Druid", resource) is None
 
 
-def _with_verbosity(verbosity: str | None) -> Manifest:
+def _with_annotation(name: str, value: str | None) -> Manifest:
     resource = small_cluster.resource(f"c-{secrets.token_hex(4)}")
-    if verbosity is not None:
-        resource["metadata"]["annotations"] = {f"{PREFIX}/verbosity": verbosity}
+    if value is not None:
+        resource["metadata"]["annotations"] = {f"{PREFIX}/{name}": value}
     return resource
 
 
-def _refused(live: NamespaceClient, verbosity: str | None) -> ApiError | None:
+def _refused(live: NamespaceClient, name: str, value: str | None) -> ApiError | None:
     try:
-        live.create(_with_verbosity(verbosity))
+        live.create(_with_annotation(name, value))
     except ApiError as error:
         return error
     return None

@@ -138,7 +138,7 @@ def test_resources_in_a_denied_namespace_are_ignored(
 def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path
 ) -> None:
-    """ansible-operator sets its finalizer there, too, and nobody else removes it: the namespace would never go."""
+    """ansible-operator sets its finalizer there, too, and nothing else would remove it from the resource."""
     started = start(operator, live, tmp_path, DENY_LIST=live.namespace)
     live.create(small_cluster.resource(NAME))
     held = small_cluster.resource("held")
