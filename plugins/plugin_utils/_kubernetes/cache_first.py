@@ -11,7 +11,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    SERVER_ERROR,
+    ApiError,
+    KubernetesError,
+    Unreachable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 _Result = TypeVar("_Result")
@@ -29,12 +34,14 @@ class CacheMiss(Exception):
 class CachedApi(KubernetesApi):
     """Reads from ``cache`` (ansible-operator's proxy) and Secrets from ``direct``; CacheMiss instead of a write.
 
-    ansible-operator watches a kind after a GET by name, so one object of each kind is read by name.
+    ansible-operator watches a kind after a GET by name, so one object of each kind is read by name. ``error`` is set if
+    the cache did not respond: then nothing is watched either.
     """
 
     def __init__(self, cache: KubernetesApi, direct: KubernetesApi) -> None:
         super().__init__(cache.server, cache.transport, cache.headers, cache.sleep)
         self.direct = direct
+        self.error: KubernetesError | None = None
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None if there is none of that name."""
@@ -56,15 +63,29 @@ class CachedApi(KubernetesApi):
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
         if method != "GET":
             raise CacheMiss
-        return super()._request(method, *args, **kwargs)
+        try:
+            return super()._request(method, *args, **kwargs)
+        except KubernetesError as error:
+            if isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status >= SERVER_ERROR):
+                self.error = error
+            raise
 
 
 def try_cache_first(
-    cache: KubernetesApi, direct: KubernetesApi, attempt: Callable[[KubernetesApi], _Result]
+    cache: KubernetesApi,
+    direct: KubernetesApi,
+    attempt: Callable[[KubernetesApi], _Result],
+    on_error: Callable[[KubernetesError], None],
 ) -> _Result:
-    """Return the outcome of the attempt: on the cache if it responds and there is nothing to do, else on the server."""
+    """Return the outcome of the attempt: on the cache if it responds and there is nothing to do, else on the server.
+
+    ``on_error`` is called with the error of a cache that did not respond.
+    """
+    cached = CachedApi(cache, direct)
     with suppress(CacheMiss, KubernetesError):
-        return attempt(CachedApi(cache, direct))
+        return attempt(cached)
+    if cached.error is not None:
+        on_error(cached.error)
     # Outside of the exception handler, so that the CacheMiss does not become the cause of later errors.
     return attempt(direct)
 

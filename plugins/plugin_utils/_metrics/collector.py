@@ -18,12 +18,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     KubernetesApi,
     Transport,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import SERVER_ERROR, KubernetesError
 
 # connection.connect reports a missing library, and nothing is sent without it.
 with suppress(ImportError):
     import urllib3
-
-SERVER_ERROR = 500
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,15 @@ class PhaseTimer:
 
 @dataclass
 class Meter:
-    """Requests by name, seconds by phase; ``cache`` has a short timeout, and its requests are not counted."""
+    """Requests by name, seconds by phase; ``cache`` has a short timeout, and its requests are not counted.
+
+    ``cache_error`` is the error of a cache that did not respond.
+    """
 
     requests: Counter[str] = field(default_factory=Counter)
     phases: PhaseTimer = field(default_factory=PhaseTimer)
     cache: KubernetesApi | None = None
+    cache_error: KubernetesError | None = None
 
     def of_server(self, api: KubernetesApi) -> KubernetesApi:
         """Return a connection to the API server whose requests are counted."""
@@ -98,6 +101,11 @@ class Meter:
         """Return a connection to the cache whose requests are counted."""
         self.cache = replace(api, transport=_ShortTimeout(api.transport))
         return replace(api, transport=CountingTransport(api.transport, self.requests, cache_request))
+
+    def record_cache_error(self, error: KubernetesError) -> None:
+        """Count a reconcile whose cache did not respond."""
+        self.cache_error = error
+        self.requests["cache_errors"] += 1
 
     def add_druid(self, traffic: Mapping[str, int]) -> None:
         """Add the requests of a client of Druid's API: reads, writes, unanswered."""

@@ -31,6 +31,7 @@ ERRORS: Mapping[str, str] = {
 # Requests that the transport counts.
 REQUESTS: Mapping[str, str] = {
     "cache_requests": "Reads from the cache of ansible-operator.",
+    "cache_errors": "Reconciles to which the cache of ansible-operator did not respond.",
     "kubernetes_reads": "Reads from the API server.",
     "kubernetes_dry_runs": "Dry runs of writes.",
     "kubernetes_writes": "Writes, including those of status and events.",

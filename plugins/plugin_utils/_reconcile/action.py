@@ -110,7 +110,7 @@ class ReconcileAction(ActionBase):
         if not arguments["cache_kubeconfig"]:
             return attempt(meter.of_server(direct))
         cache = connect({"kubeconfig": arguments["cache_kubeconfig"]}, {})
-        return try_cache_first(meter.of_cache(cache), meter.of_server(direct), attempt)
+        return try_cache_first(meter.of_cache(cache), meter.of_server(direct), attempt, meter.record_cache_error)
 
     def _server(self, arguments: Mapping[str, Any]) -> KubernetesApi:
         """Return the connection to the API server, never to a cache."""
@@ -127,12 +127,13 @@ class ReconcileAction(ActionBase):
         meter: Meter,
         seconds: float,
     ) -> None:
-        """Write the log line and push the metrics; the log line has the error of the metrics."""
+        """Push the metrics and write the log line, with everything else that has failed."""
         metrics_error = None
         if arguments["metrics_url"] and not self._task.check_mode:
             metrics_error = self.kind.telemetry.publish(arguments, outcome, meter, seconds)
         if arguments["log"]:
-            _log(self.kind.name, arguments, {**returned, "metrics": metrics_error}, seconds)
+            failures = result.failures_of(outcome, meter.cache_error, metrics_error)
+            _log(self.kind.name, arguments, {**returned, "failures": failures}, seconds)
 
     def _find_file(self, path: str) -> str:
         """Return the path of a file of the playbook or role, or relative to the working directory."""

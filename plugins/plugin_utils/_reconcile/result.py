@@ -80,18 +80,33 @@ def _timeout_message(outcome: Outcome[Any]) -> str:
     return f"not ready ({ready['reason']}: {ready['message']})" if ready else "timed out waiting for the deletion"
 
 
+def failures_of(
+    outcome: Outcome[Any] | DruidopsError, cache_error: Exception | None, metrics_error: str | None
+) -> dict[str, str]:
+    """Return what has failed besides the reconcile, by fields of the log line: each also has a metric and an alert."""
+    report = None if isinstance(outcome, DruidopsError) else outcome.report
+    failures = {
+        "cache": str(cache_error or ""),
+        "reporting": " | ".join(report.reporting_errors) if report else "",
+        "metrics": metrics_error or "",
+    }
+    return {name: text for name, text in failures.items() if text}
+
+
 MAX_STEPS = 20
 MAX_CHARACTERS = 1000
 
 
 def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: datetime) -> str:
     """Return the line for a task's result: the resource, the writes, the duration, the Ready condition."""
-    problem = returned.get("msg")
+    problem, failures = returned.get("msg"), returned.get("failures") or {}
+    # The task also reports errors of status and events as warnings.
+    warnings = [text for text in returned.get("warnings") or () if text not in failures.get("reporting", "")]
     conditions = {each["type"]: each for each in returned.get("conditions") or ()}
     ready: Mapping[str, Any] = conditions.get("Ready", {})
     entry = {
         "time": timestamp(now),
-        "level": "error" if problem else "info",
+        "level": "error" if problem else "warning" if failures else "info",
         "kind": kind,
         "namespace": returned.get("namespace"),
         "name": returned.get("name"),
@@ -99,12 +114,12 @@ def log_line(kind: str, returned: Mapping[str, Any], seconds: float, now: dateti
         "seconds": round(seconds, 3),
         "changed": returned["changed"],
         "done": _first(returned.get("plan") or ()),
-        "warnings": _first([_limited(text) for text in returned.get("warnings") or ()]) or None,
+        "warnings": _first([_limited(text) for text in warnings]) or None,
         "ready": ready.get("status"),
         "reason": ready.get("reason"),
         "message": _limited(problem or ready.get("message") or "") or None,
         "requeue_after": returned.get("requeue_after"),
-        "metrics": _limited(returned.get("metrics") or "") or None,
+        **{name: _limited(text) for name, text in failures.items()},
     }
     return json.dumps({name: value for name, value in entry.items() if value is not None})
 

@@ -188,3 +188,21 @@ def test_unresponsive_endpoint_fails_no_reconcile(ansible: Ansible, live: Namesp
         assert ansible.cluster(NAME, metrics_url=url, log=str(tmp_path / "log")).changed
     [line] = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["metrics"].startswith(f"The metrics could not be pushed to {url}")
+
+
+def test_unresponsive_cache_is_logged_and_changes_nothing_else(
+    ansible: Ansible, live: NamespaceClient, tmp_path: Path
+) -> None:
+    """ansible-operator then watches no object of the cluster, which no other sign would show."""
+    live.create(small_cluster.resource(NAME))
+    cluster = {"name": "cache", "cluster": {"server": NOWHERE}}
+    context = {"name": "cache", "context": {"cluster": "cache", "user": ""}}
+    kubeconfig = {"apiVersion": "v1", "kind": "Config", "clusters": [cluster], "contexts": [context]}
+    (tmp_path / "cache").write_text(json.dumps({**kubeconfig, "current-context": "cache"}), encoding="utf-8")
+
+    log = tmp_path / "log"
+    assert ansible.cluster(NAME, cache_kubeconfig=str(tmp_path / "cache"), log=str(log)).changed
+
+    [line] = log.read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["level"] == "warning"
+    assert NOWHERE in json.loads(line)["cache"]

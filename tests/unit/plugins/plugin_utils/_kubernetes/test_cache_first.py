@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
     CacheMiss,
     try_cache_first,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
 OBJECT: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
@@ -99,10 +100,26 @@ def _get_and_apply(api: KubernetesApi) -> Any:
     return api.apply(_get(api))
 
 
+def _unexpected(error: KubernetesError) -> None:
+    raise AssertionError(error)
+
+
+def test_cache_that_cannot_be_reached_is_reported(cached: CachedApi, cache: Server, direct: Server) -> None:
+    """ansible-operator then watches none of the objects: a deleted one is created again a period later."""
+    direct.responses = [Response(body=OBJECT)]
+    unreachable = CachedApi(KubernetesApi("http://127.0.0.1:1", cached.transport), cached.direct)
+    errors: list[KubernetesError] = []
+
+    assert try_cache_first(unreachable, cached.direct, _get, errors.append) == OBJECT
+
+    assert "http://127.0.0.1:1" in str(errors[0])
+    assert cache.requests == []
+
+
 def test_unchanged_object_causes_no_request_to_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
     cache.responses = [Response(body=OBJECT)]
 
-    assert try_cache_first(cached, cached.direct, _get) == OBJECT
+    assert try_cache_first(cached, cached.direct, _get, _unexpected) == OBJECT
 
     assert direct.requests == []
 
@@ -116,8 +133,10 @@ def test_cache_miss_is_repeated_with_the_api_server(
     newer = {**OBJECT, "data": {"a": "b"}}
     cache.responses, direct.responses = [response], [Response(body=newer), Response(body=newer)]
 
-    assert try_cache_first(cached, cached.direct, _get_and_apply) == newer
+    errors: list[KubernetesError] = []
+    assert try_cache_first(cached, cached.direct, _get_and_apply, errors.append) == newer
 
+    assert [type(error) for error in errors] == ([ApiError] if response.status == 503 else [])
     assert [request.method for request in direct.requests] == ["GET", "PATCH"]
     assert direct.requests[1].document == newer
 
@@ -129,5 +148,5 @@ def test_cache_miss_is_not_the_context_of_a_later_error(cached: CachedApi) -> No
         raise ConnectionRefusedError
 
     with pytest.raises(ConnectionRefusedError) as raised:
-        try_cache_first(cached, cached.direct, attempt)
+        try_cache_first(cached, cached.direct, attempt, _unexpected)
     assert raised.value.__context__ is None

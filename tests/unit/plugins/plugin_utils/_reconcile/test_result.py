@@ -51,6 +51,24 @@ LINES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
+        "failures besides the reconcile",
+        {
+            "changed": False,
+            "plan": [],
+            "warnings": ["Check its name.", "Cannot patch Druid c."],
+            "failures": {"cache": "No response.", "reporting": "Cannot patch Druid c.", "metrics": "y" * 2000},
+        },
+        {
+            "level": "warning",
+            "changed": False,
+            "done": [],
+            "warnings": ["Check its name."],
+            "cache": "No response.",
+            "reporting": "Cannot patch Druid c.",
+            "metrics": "y" * 1000 + "...",
+        },
+    ),
+    (
         "a problem",
         {"changed": False, "plan": [], "msg": "It cannot be.", "conditions": []},
         {"level": "error", "changed": False, "done": [], "message": "It cannot be."},
