@@ -32,6 +32,7 @@ BUILD = Path(__file__).parent
 OURS = Path("ansible_collections", "druidops", "druid")
 # The files that ansible-operator reads in its working directory; the paths in watches.yaml are relative.
 LINKS = ("watches.yaml", "playbooks")
+PROGRAMS = {"ansible-runner": "runner.py", "ready": "ready.py"}
 EVENTS = "ansible_runner.plugins"
 
 
@@ -49,7 +50,7 @@ def main() -> None:
     for name in LINKS:
         (arguments.directory / name).symlink_to(Path("collections") / OURS / name)
     write_settings(arguments.directory, at)
-    write_runner(arguments.directory / "bin")
+    write_programs(arguments.directory / "bin")
     compile_all(arguments.directory, at)
     protect(arguments.directory)
 
@@ -106,12 +107,13 @@ def write_settings(directory: Path, at: Path) -> None:
     (directory / "ansible.cfg").write_text(text.replace("/opt/ansible", str(at)), encoding="utf-8")
 
 
-def write_runner(directory: Path, python: str = sys.executable) -> Path:
-    """Write runner.py as a program that starts Python as fast as possible; return the directory."""
+def write_programs(directory: Path, python: str = sys.executable) -> Path:
+    """Write runner.py and ready.py as programs that start Python as fast as possible; return the directory."""
     directory.mkdir(parents=True, exist_ok=True)
-    program = directory / "ansible-runner"
-    program.write_text(f"#!{python} -IS\n" + (BUILD / "runner.py").read_text(encoding="utf-8"), encoding="utf-8")
-    program.chmod(0o755)
+    for name, source in PROGRAMS.items():
+        program = directory / name
+        program.write_text(f"#!{python} -IS\n" + (BUILD / source).read_text(encoding="utf-8"), encoding="utf-8")
+        program.chmod(0o755)
     return directory
 
 

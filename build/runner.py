@@ -15,6 +15,7 @@ import json
 import os
 import re
 import sys
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ LEAST_PERIOD = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 # Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
 MOST_SECONDS = 900
+# The file that exists while runs have been attempted, and none of them has reached its action, which removes it.
+PENDING = "DRUIDOPS_PENDING_RUN"
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
@@ -52,6 +55,7 @@ def main() -> None:
         arguments = bounded(arguments, most_verbose(arguments[1], dict(os.environ)))
         _rewrite(arguments[1], "extravars", lambda given: kept(given, *_kind(arguments[1])))
         _rewrite(arguments[1], "settings", lambda given: {**given, "job_timeout": most_seconds(dict(os.environ))})
+        record_attempt(os.environ.get(PENDING, ""))
     program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
     if program is None:
         raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
@@ -86,6 +90,12 @@ def most_verbose(directory: str, environment: dict[str, str]) -> int:
     group, kind = _kind(directory)
     value = environment.get(f"ANSIBLE_VERBOSITY_{kind}_{group}".replace(".", "_").upper(), "")
     return int(value) if value.isdecimal() else 0
+
+
+def record_attempt(file: str) -> None:
+    """Create the file for the readiness probe; one that exists keeps the time of the first attempt."""
+    with suppress(OSError):
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _kind(directory: str) -> tuple[str, str]:

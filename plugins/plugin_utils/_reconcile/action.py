@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -55,6 +56,7 @@ class ReconcileAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the reconcile that the task specifies, and return its result."""
         del tmp
+        _report_start()
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         unknown = self._unknown_variables(task_vars or {})
         if unknown.error:
@@ -143,6 +145,14 @@ class ReconcileAction(ActionBase):
             if not os.path.exists(path):
                 raise
             return os.path.abspath(path)
+
+
+def _report_start() -> None:
+    """Tell the readiness probe of the operator's pod (build/ready.py) that runs start."""
+    pending = os.environ.get("DRUIDOPS_PENDING_RUN")
+    if pending:
+        with suppress(OSError):
+            os.unlink(pending)
 
 
 def _log(kind: str, arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> None:

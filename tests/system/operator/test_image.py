@@ -57,6 +57,53 @@ def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(
     assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
 
 
+def test_log_is_one_line_for_each_reconcile(started: ImageOperator, live: NamespaceClient) -> None:
+    """The program itself prints nothing while all is well, though there is a run with a recap, and many reads."""
+    live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
+    started.wait_until_settled(NAME)
+    live.delete("Druid", NAME)
+    eventually(lambda: live.find("Druid", NAME) is None)
+    eventually(lambda: len(started.ended) == len(started.artifacts) == len(started.lines()))
+
+    assert started.log.read_text() == ""
+    assert len(started.lines()) == len(started.ended) > 2
+    assert {line["level"] for line in started.lines()} == {"info"}
+
+
+BYTES_PER_FAILED_RUN = 6000
+
+
+def test_not_ready_while_no_run_starts(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
+    with image.started(image_layout, live, tmp_path, ANSIBLE_COLLECTIONS_PATH="/none") as operator:
+        assert operator.probe() == (0, "")
+        live.create(small_cluster.resource(NAME))
+        pending = operator.tmp / "run-pending"
+        eventually(lambda: len(operator.ended) > 3)
+
+        # a moment is not enough
+        assert operator.probe() == (0, "")
+        os.utime(pending, (1, 1))
+        status, message = operator.probe()
+
+        assert (status, message.startswith("No run has started for ")) == (1, True)
+        log = operator.log.read_text()
+        assert "goroutine" not in log
+        assert len(log) < BYTES_PER_FAILED_RUN * (len(operator.artifacts) + 1)
+
+
+def test_ready_again_once_a_run_starts(started: ImageOperator, live: NamespaceClient) -> None:
+    pending = started.tmp / "run-pending"
+    pending.touch()
+    os.utime(pending, (1, 1))
+    _give_to_user(pending)
+    assert started.probe()[0] == 1
+
+    live.create(small_cluster.resource(NAME))
+    started.wait_until_ready(NAME)
+
+    assert started.probe() == (0, "")
+
+
 def test_annotations_of_the_author_are_limited(started: ImageOperator, live: NamespaceClient) -> None:
     left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
     for number in range(2 * MOST_ARTIFACTS):

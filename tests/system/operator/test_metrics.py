@@ -201,7 +201,9 @@ def test_unresponsive_cache_is_logged_and_changes_nothing_else(
     (tmp_path / "cache").write_text(json.dumps({**kubeconfig, "current-context": "cache"}), encoding="utf-8")
 
     log = tmp_path / "log"
-    assert ansible.cluster(NAME, cache_kubeconfig=str(tmp_path / "cache"), log=str(log)).changed
+    direct = str(live.plane.kubeconfig("druidops"))
+    cache = str(tmp_path / "cache")
+    assert ansible.task(name=NAME, kubeconfig=direct, cache_kubeconfig=cache, log=str(log)).changed
 
     [line] = log.read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["level"] == "warning"

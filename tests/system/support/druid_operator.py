@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.druidops.druid.build.layout import write_runner
+from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
@@ -180,4 +180,4 @@ def start(
 def _runner(directory: Path) -> Path:
     """Return where the image's program in front of ansible-runner is."""
     found = directory / "runner"
-    return found if found.exists() else write_runner(found, f"{os.environ['DRUIDOPS_OPERATOR']}/bin/python")
+    return found if found.exists() else write_programs(found, f"{os.environ['DRUIDOPS_OPERATOR']}/bin/python")

@@ -15,10 +15,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
@@ -83,12 +84,26 @@ def container(layout: Path, directory: Path, environment: Mapping[str, str], mor
 
 @dataclass
 class ImageOperator:
-    """An operator that runs in a container, for one namespace; tmp is what is /tmp to it."""
+    """An operator that runs in a container, for one namespace."""
 
     live: NamespaceClient
     process: subprocess.Popen[bytes]
     log: Path
-    tmp: Path
+    where: Container
+    probe_port: int
+
+    @property
+    def tmp(self) -> Path:
+        """What is /tmp to it."""
+        return self.where.tmp
+
+    def probe(self) -> tuple[int, str]:
+        """Ask the pod's readiness probe; the exit status, and the message for the event."""
+        program, _port = _manager()["readinessProbe"]["exec"]["command"]
+        root = self.where.root.with_name("probe")
+        command = replace(self.where, root=root).command([program, str(self.probe_port)])
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+        return done.returncode, done.stderr
 
     @property
     def artifacts(self) -> list[Path]:
@@ -136,6 +151,14 @@ class ImageOperator:
         return self.process.wait(2 * _PATIENCE)
 
 
+def _manager() -> dict[str, Any]:
+    """Return the operator's container, as config/manager has it."""
+    text = (COLLECTION / "config" / "manager" / "manager.yaml").read_text(encoding="utf-8")
+    _namespace, deployment = yaml.safe_load_all(text)
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    return dict(container)
+
+
 def _text(file: Path) -> str:
     try:
         return file.read_text()
@@ -170,7 +193,7 @@ def started(layout: Path, live: NamespaceClient, directory: Path, **environment:
         _tini, _dashes, _program, *words = DOCKERFILE.final.entrypoint
         command = where.command([str(TEST_BED / "ansible-operator"), *words, *flags])
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
-        running = ImageOperator(live, process, log_file, where.tmp)
+        running = ImageOperator(live, process, log_file, where, probe_port)
         try:
             eventually(lambda: running._runs() and _is_ready(f"http://127.0.0.1:{probe_port}"))
             yield running

@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         # accepted, and without effect
         ("ansible-log-events", str, "tasks"),
         ("zap-log-level", str, "info"),
+        ("zap-stacktrace-level", str, "error"),
     ):
         parser.add_argument(f"--{flag}", type=convert, default=default)
     return parser

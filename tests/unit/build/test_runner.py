@@ -17,8 +17,16 @@ from typing import Any
 import hypothesis
 import pytest
 import yaml
-from ansible_collections.druidops.druid.build.layout import write_runner
-from ansible_collections.druidops.druid.build.runner import behind, bounded, kept, most_seconds, most_verbose, seconds
+from ansible_collections.druidops.druid.build.layout import write_programs
+from ansible_collections.druidops.druid.build.runner import (
+    PENDING,
+    behind,
+    bounded,
+    kept,
+    most_seconds,
+    most_verbose,
+    seconds,
+)
 from ansible_collections.druidops.druid.tests.testbed.operator import go_duration
 from hypothesis import strategies as st
 
@@ -212,7 +220,7 @@ class Started:
     def __init__(self, directory: Path) -> None:
         self.input = directory / "input" / "druid.apache.org" / "v1alpha1" / "Druid" / "namespace" / "name"
         (self.input / "env").mkdir(parents=True)
-        self.bin = write_runner(directory / "bin", sys.executable)
+        self.bin = write_programs(directory / "bin", sys.executable)
         says = "import json,os,sys; print(json.dumps([sys.argv[1:], sys.stdin.read(), os.getpid(), os.umask(0)]))"
         program(directory / "real", f"#!{sys.executable} -IS\n{says}\nsys.exit(int(os.environ.get('STATUS', 0)))\n")
         self.path = f"{self.bin}:{directory / 'real'}"
@@ -263,6 +271,23 @@ def test_unreadable_variables_run_nothing(started: Started, text: str) -> None:
     output, errors = child.communicate(timeout=60)
     assert (child.returncode, output) == (2, "")
     assert f"ansible-runner: {started.input}/env/extravars: the run's extravars cannot be read" in errors
+
+
+def test_the_first_attempt_is_recorded_until_a_run_starts(started: Started, tmp_path: Path) -> None:
+    """Also one that fails because there is no real program; not one that a single resource makes fail."""
+    pending = tmp_path / "pending"
+    started.give({})
+    started.path = str(started.bin)
+    (started.input / "env" / "extravars").write_text("{")
+    started.run("run", str(started.input), **{PENDING: str(pending)}).communicate(timeout=60)
+    assert not pending.exists()
+
+    started.give({})
+    for _each in range(2):
+        started.run("run", str(started.input), **{PENDING: str(pending)}).communicate(timeout=60)
+        assert pending.exists()
+        os.utime(pending, (1, 1))
+    assert pending.stat().st_mtime == 1
 
 
 def test_without_the_real_program(started: Started) -> None:
