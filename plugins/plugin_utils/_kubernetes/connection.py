@@ -10,7 +10,9 @@ import os
 import re
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
@@ -26,6 +28,7 @@ try:
         from kubernetes.client import Configuration
         from kubernetes.client.rest import RESTClientObject
         from kubernetes.config import kube_config
+    from urllib3.util.ssl_ import create_urllib3_context
 except ImportError as error:
     _MISSING: ImportError | None = error
 else:
@@ -123,10 +126,11 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
         )
     options = with_environment(options, os.environ if environment is None else environment)
     _check_headers(options)
-    configuration = _configuration(options)
-    server, user_of_url = _without_credentials(configuration.host)
-    if server.lower().startswith("https:"):
-        _check_certificates(configuration)
+    with _without_files():
+        configuration = _configuration(options)
+        server, user_of_url = _without_credentials(configuration.host)
+        context = _ssl_context(configuration) if server.lower().startswith("https:") else None
+        transport = _transport(configuration, context)
     fixed = {**user_of_url, **_basic_auth(options)}
     groups = options.get("impersonate_groups") or ()
 
@@ -140,7 +144,22 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
             raise _invalid_header("the kubeconfig's token, or the output of its exec plugin,")
         return headers
 
-    return KubernetesApi(server, _transport(configuration), headers)
+    return KubernetesApi(server, transport, headers)
+
+
+@contextmanager
+def _without_files() -> Iterator[None]:
+    """Remove the files that the client writes of a kubeconfig's data, such as the private key.
+
+    The client itself does so when Python ends, and Ansible's workers end without that.
+    """
+    known = {*kube_config._temp_files}
+    try:
+        yield
+    finally:
+        for content in {*kube_config._temp_files} - known:
+            with suppress(OSError):
+                os.unlink(kube_config._temp_files.pop(content))
 
 
 def _configuration(options: Mapping[str, Any]) -> Configuration:
@@ -246,13 +265,16 @@ def _invalid_header(what: str) -> KubernetesError:
     )
 
 
-def _check_certificates(configuration: Configuration) -> None:
-    """Validate the certificate files; KubernetesError names the file and the option."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _ssl_context(configuration: Configuration) -> ssl.SSLContext:
+    """Return the context with the certificates, whose files are read once; KubernetesError names file and option."""
+    verify = ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
+    context = create_urllib3_context(cert_reqs=verify)
     authority, certificate, key = configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file
     try:
         if authority:
             context.load_verify_locations(authority)
+        else:
+            context.load_default_certs()
     except (OSError, ValueError) as error:
         raise KubernetesError(
             f"Cannot connect to a Kubernetes cluster: {authority}: {error}. Set ca_cert (K8S_AUTH_SSL_CA_CERT), or the "
@@ -268,11 +290,13 @@ def _check_certificates(configuration: Configuration) -> None:
             "Set client_cert (K8S_AUTH_CERT_FILE) and client_key (K8S_AUTH_KEY_FILE), or the kubeconfig's "
             "client-certificate and client-key, to readable files of a certificate and its key (PEM, not encrypted)."
         ) from error
+    return context
 
 
-def _transport(configuration: Configuration) -> Transport:
+def _transport(configuration: Configuration, context: ssl.SSLContext | None) -> Transport:
+    """Return the client's connection pool, which needs no file any more; KubernetesError if the proxy is invalid."""
     try:
-        return RESTClientObject(configuration).pool_manager
+        pool = RESTClientObject(configuration).pool_manager
     except (urllib3.exceptions.HTTPError, ImportError, ValueError):
         # Their message may contain the password.
         raise KubernetesError(
@@ -280,6 +304,14 @@ def _transport(configuration: Configuration) -> Transport:
             "kubeconfig's proxy-url, to a URL with its scheme, such as http://proxy.example.com:3128; socks5:// needs "
             "PySocks and a version of the Python library kubernetes that supports it."
         ) from None
+    if context is not None:
+        arguments = pool.connection_pool_kw
+        authority, _certificate, _key = (arguments.pop(name, None) for name in ("ca_certs", "cert_file", "key_file"))
+        arguments["ssl_context"] = context
+        if authority and pool.proxy is not None and pool.proxy.scheme == "https":
+            # the connection to the proxy has a context of its own
+            arguments["ca_cert_data"] = Path(authority).read_text(encoding="utf-8")
+    return pool
 
 
 def _authorization(configuration: Configuration) -> dict[str, str]:

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import until_ready
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
@@ -77,6 +79,27 @@ def test_client_certificate_authenticates(each_ansible: Ansible, live: Namespace
     assert 'User "certified" cannot list resource "druids"' in run.results[0]["msg"]
     live.mark()
     assert users(live, mark) == ["certified"]
+
+
+def test_a_kubeconfig_with_a_private_key_leaves_no_file(
+    each_ansible: Ansible, live: NamespaceClient, tmp_path: Path
+) -> None:
+    """An action runs in a worker of Ansible, which ends without what Python does at its end."""
+    me = make(tmp_path, "certified", authority(live))
+    document = yaml.safe_load(live.plane.kubeconfig().read_text(encoding="utf-8"))
+    data = {"client-certificate-data": me.certificate_file, "client-key-data": me.key_file}
+    document["users"][0]["user"] = {name: base64.b64encode(file.read_bytes()).decode() for name, file in data.items()}
+    (tmp_path / "kubeconfig").write_text(yaml.safe_dump(document), encoding="utf-8")
+    (tmp_path / "temporary").mkdir()
+    mark = live.mark()
+    each_ansible.tasks(
+        info(live, kubeconfig=str(tmp_path / "kubeconfig")),
+        status=2,
+        environment={"TMPDIR": str(tmp_path / "temporary")},
+    )
+    live.mark()
+    assert users(live, mark) == ["certified"]
+    assert [*(tmp_path / "temporary").iterdir()] == []
 
 
 def test_kubeconfig_of_an_unreachable_server(ansible: Ansible, live: NamespaceClient) -> None:

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -357,6 +358,34 @@ def test_client_certificate_is_sent(certificate: Pair, authority: Pair, tmp_path
             sent_request(server, {**trusted, "api_key": "k"})
         assert server.requests == []
         assert "authorization" not in sent_request(server, {**trusted, **files}).headers
+
+
+def test_no_file_with_a_private_key_remains(
+    certificate: Pair, authority: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not while it is connected either: a run may be killed."""
+    me = make(tmp_path, "me", authority)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    data = {"client-certificate-data": me.certificate_file, "client-key-data": me.key_file}
+    with serving(certificate.server(clients_of=authority)) as server:
+        given = kubeconfig(server, {name: _encoded(file) for name, file in data.items()})
+        given["clusters"][0]["cluster"]["certificate-authority-data"] = _encoded(authority.certificate_file)
+        # twice, as for a cache and an API server
+        for _each in range(2):
+            api = connect({"kubeconfig": given}, {})
+            assert [*(tmp_path / "temporary").iterdir()] == []
+            server.responses = [Response(body={}), Response(body={})]
+            api.get("ConfigMap", "ns", "n")
+            # another connection
+            api.transport.clear()  # type: ignore[attr-defined]
+            api.get("ConfigMap", "ns", "n")
+    assert len(server.requests) == 4
+    assert [*(tmp_path / "temporary").iterdir()] == []
+
+
+def _encoded(file: Path) -> str:
+    return base64.b64encode(file.read_bytes()).decode()
 
 
 INCOMPLETE: list[dict[str, Any]] = [
