@@ -12,9 +12,11 @@ before every run as `python -I -S`, so it only uses small modules of the standar
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
+import time
 from contextlib import suppress
 
 TYPE_CHECKING = False
@@ -37,6 +39,12 @@ PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 MOST_SECONDS = 900
 # The file that exists while runs have been attempted, and none of them has reached its action, which removes it.
 PENDING = "DRUIDOPS_PENDING_RUN"
+# ansible-operator keeps the files of each resource below this directory, also of those that are gone. They are removed
+# after that time without a run, or after two periods; at most so many resources at a time, and that often.
+RUNS = os.path.join("ansible-operator", "runner")
+UNUSED_SECONDS = 1800
+MOST_REMOVED = 100
+SWEEP_SECONDS = 60
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
@@ -56,6 +64,7 @@ def main() -> None:
         _rewrite(arguments[1], "extravars", lambda given: kept(given, *_kind(arguments[1])))
         _rewrite(arguments[1], "settings", lambda given: {**given, "job_timeout": most_seconds(dict(os.environ))})
         record_attempt(os.environ.get(PENDING, ""))
+        sweep(arguments[1], unused_seconds(dict(os.environ)), time.time())
     program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
     if program is None:
         raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
@@ -96,6 +105,65 @@ def record_attempt(file: str) -> None:
     """Create the file for the readiness probe; one that exists keeps the time of the first attempt."""
     with suppress(OSError):
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def unused_seconds(environment: dict[str, str]) -> float:
+    """How long a resource may be without a run: longer than its period, and than any run."""
+    return max(UNUSED_SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * most_seconds(environment))
+
+
+def sweep(directory: str, unused: float, now: float) -> None:
+    """Remove the files of resources without a run in that time; the directory is that of the resource of this run."""
+    root = os.path.abspath(os.path.join(directory, *[os.pardir] * 5))
+    if not root.endswith(f"{os.sep}{RUNS}") or not _is_due(os.path.join(root, ".swept"), now):
+        return
+    import shutil  # it takes 10 ms
+
+    left = MOST_REMOVED
+    for namespace in _directories(root, 4):
+        for each in _directories(namespace, 1):
+            if left and now - _last_run(each) > unused:
+                shutil.rmtree(each, ignore_errors=True)
+                left -= 1
+        with suppress(OSError):
+            # unless it has others
+            os.rmdir(namespace)
+
+
+def _is_due(stamp: str, now: float) -> bool:
+    """True once per period; one of several runs at the same time may be a second one, which is harmless."""
+    with suppress(OSError):
+        if now - os.stat(stamp).st_mtime < SWEEP_SECONDS:
+            return False
+    with suppress(OSError):
+        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, 0o600))
+        os.utime(stamp, (now, now))
+        return True
+    return False
+
+
+def _directories(path: str, depth: int) -> list[str]:
+    """The directories that many levels below the path."""
+    found = [path]
+    for _level in range(depth):
+        found = [each.path for parent in found for each in _entries(parent) if each.is_dir(follow_symlinks=False)]
+    return found
+
+
+def _entries(path: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(path) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _last_run(directory: str) -> float:
+    """When ansible-operator has last written the variables of a run, or made the directory."""
+    for part in (os.path.join("env", "extravars"), ""):
+        with suppress(OSError):
+            return os.stat(os.path.join(directory, part)).st_mtime
+    return math.inf
 
 
 def _kind(directory: str) -> tuple[str, str]:

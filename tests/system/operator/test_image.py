@@ -104,6 +104,21 @@ def test_ready_again_once_a_run_starts(started: ImageOperator, live: NamespaceCl
     assert started.probe() == (0, "")
 
 
+def test_files_of_resources_that_are_gone_are_removed(started: ImageOperator, live: NamespaceClient) -> None:
+    gone = started.tmp / "ansible-operator/runner/druid.apache.org/v1alpha1/DruidIngestion/elsewhere/gone"
+    for part in ("env/extravars", "artifacts/1/stdout"):
+        (gone / part).parent.mkdir(parents=True)
+        (gone / part).write_text("{}")
+    os.utime(gone / "env" / "extravars", (1, 1))
+    _give_to_user(started.tmp / "ansible-operator", *(started.tmp / "ansible-operator").rglob("*"))
+
+    live.create(small_cluster.resource(NAME))
+    started.wait_until_settled(NAME)
+
+    assert not gone.parent.exists()
+    assert started.ended
+
+
 def test_annotations_of_the_author_are_limited(started: ImageOperator, live: NamespaceClient) -> None:
     left = started.tmp / f"ansible-operator/runner/druid.apache.org/v1alpha1/Druid/{live.namespace}/{NAME}/artifacts"
     for number in range(2 * MOST_ARTIFACTS):

@@ -19,13 +19,17 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.build.runner import (
+    MOST_REMOVED,
     PENDING,
+    UNUSED_SECONDS,
     behind,
     bounded,
     kept,
     most_seconds,
     most_verbose,
     seconds,
+    sweep,
+    unused_seconds,
 )
 from ansible_collections.druidops.druid.tests.testbed.operator import go_duration
 from hypothesis import strategies as st
@@ -288,6 +292,77 @@ def test_the_first_attempt_is_recorded_until_a_run_starts(started: Started, tmp_
         assert pending.exists()
         os.utime(pending, (1, 1))
     assert pending.stat().st_mtime == 1
+
+
+RUNS = "ansible-operator/runner"
+HOUR = 3600
+NOW = 10 * HOUR
+
+
+def runs_of(root: Path, namespace: str, name: str, age: float, kind: str = "Druid") -> Path:
+    """Make what ansible-operator and ansible-runner leave of a resource whose last run was that long ago."""
+    directory = root / RUNS / "druid.apache.org" / "v1alpha1" / kind / namespace / name
+    (directory / "artifacts" / "1").mkdir(parents=True)
+    (directory / "env").mkdir()
+    (directory / "artifacts" / "latest").symlink_to(directory / "artifacts" / "1")
+    (directory / "env" / "extravars").write_text("{}")
+    os.utime(directory / "env" / "extravars", (NOW - age, NOW - age))
+    return directory
+
+
+def test_files_of_resources_without_runs_are_removed(tmp_path: Path) -> None:
+    current = runs_of(tmp_path, "a", "current", 0)
+    kept = [current, runs_of(tmp_path, "a", "recent", UNUSED_SECONDS - 1)]
+    gone = [runs_of(tmp_path, "a", "old", HOUR), runs_of(tmp_path, "b", "old", HOUR, kind="DruidIngestion")]
+    (tmp_path / "outside").mkdir()
+
+    sweep(str(current), UNUSED_SECONDS, NOW)
+
+    assert [each.exists() for each in kept] == [True, True]
+    assert [each.exists() for each in gone] == [False, False]
+    assert not gone[1].parent.exists()
+    assert (tmp_path / "outside").exists()
+
+
+def test_removes_some_at_a_time_and_not_in_every_run(tmp_path: Path) -> None:
+    current = runs_of(tmp_path, "a", "current", 0)
+    for number in range(MOST_REMOVED + 5):
+        runs_of(tmp_path, "b", f"old-{number}", HOUR)
+
+    def left() -> int:
+        return len([*(tmp_path / RUNS / "druid.apache.org" / "v1alpha1" / "Druid" / "b").glob("*")])
+
+    sweep(str(current), UNUSED_SECONDS, NOW)
+    assert left() == 5
+    sweep(str(current), UNUSED_SECONDS, NOW + 1)
+    assert left() == 5
+    sweep(str(current), UNUSED_SECONDS, NOW + 61)
+    assert left() == 0
+    assert current.exists()
+
+
+def test_removes_nothing_around_an_unknown_directory(tmp_path: Path) -> None:
+    old = runs_of(tmp_path, "a", "old", HOUR)
+    elsewhere = tmp_path / "1" / "2" / "3" / "4" / "5"
+    elsewhere.mkdir(parents=True)
+    for directory in ("a", "/tmp", "", str(elsewhere)):
+        sweep(directory, UNUSED_SECONDS, NOW)
+    assert old.exists()
+    assert not (tmp_path / ".swept").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "unused"),
+    [
+        ({}, 1800),
+        ({"RECONCILE_WAIT": "60s"}, 1800),
+        ({"RECONCILE_WAIT": "1h"}, 7200),
+        ({"DRUIDOPS_RUN_TIMEOUT": "1h"}, 7200),
+        ({"RECONCILE_WAIT": "x"}, 1800),
+    ],
+)
+def test_the_files_of_a_resource_outlive_its_period(environment: dict[str, str], unused: float) -> None:
+    assert unused_seconds(environment) == unused
 
 
 def test_without_the_real_program(started: Started) -> None:
