@@ -11,6 +11,7 @@ import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
@@ -35,7 +36,8 @@ def siblings(server: Server, is_operator: bool) -> list[str]:
         def attempt(api: KubernetesApi) -> list[str]:
             return [each.name for each in observe(api, own, ()).siblings]
 
-        return try_cache_first(api, api, attempt) if is_operator else attempt(api)
+        errors: list[KubernetesError] = []
+        return try_cache_first(api, api, attempt, errors.append) if is_operator else attempt(api)
 
 
 @pytest.mark.parametrize("is_operator", [False, True])
