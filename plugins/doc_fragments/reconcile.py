@@ -34,6 +34,13 @@ options:
     type: list
     elements: str
     default: []
+  refuse_own_host:
+    description:
+      - Reject a Druid whose address, which the resource specifies or a Service of it has, leads to the host where the
+        task runs, or is link-local. The address of the open connection counts, not the host name.
+      - The operator sets this to V(true), since the author of a resource must not reach the other servers of its pod.
+    type: bool
+    default: false
   log:
     description:
       - Path of a file to which one line of JSON is appended, with the resource, the changes, the duration in seconds,

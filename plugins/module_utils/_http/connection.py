@@ -37,6 +37,8 @@ class Connection:
     # How long idempotent requests are retried.
     retry_timeout: float = 30
     max_response_bytes: int = 64 * MIB
+    # The author of the address must not reach servers of the host where the task runs.
+    refuse_own_host: bool = False
 
     def __post_init__(self) -> None:
         if not self.urls:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -20,6 +21,9 @@ try:
 except ImportError:
     # reported by transport.py, which everything that uses this module imports
     pass
+
+
+Check = Callable[[socket.socket], None]
 
 
 class Deadline:
@@ -70,8 +74,11 @@ class Deadline:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
-def session(deadline: Deadline) -> requests.Session:
-    """Return a session whose connections notify the deadline when they send, and that ignores redirects."""
+def session(deadline: Deadline, check: Check) -> requests.Session:
+    """Return a session whose connections notify the deadline when they send, and that ignores redirects.
+
+    ``check`` is called with each new connection before anything is sent, except for one to a proxy.
+    """
 
     class Session(requests.Session):
         def get_redirect_target(self, resp: requests.Response) -> None:
@@ -79,17 +86,23 @@ def session(deadline: Deadline) -> requests.Session:
             return None
 
     session = Session()
-    adapter = _adapter(deadline)
+    adapter = _adapter(deadline, check)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
 
 
-def _adapter(deadline: Deadline) -> HTTPAdapter:
-    """Return an adapter for requests whose connections notify the deadline when they send."""
+def _pools(deadline: Deadline, check: Check) -> dict[str, type[HTTPConnectionPool]]:
+    """Return the pools of connections that notify the deadline when they send, by scheme."""
 
     class Http(HTTPConnection):
         is_connecting = False
+
+        def _new_conn(self) -> socket.socket:
+            sock: socket.socket = super()._new_conn()
+            if self.proxy is None:
+                check(sock)
+            return sock
 
         def connect(self) -> None:
             self.is_connecting = True
@@ -115,7 +128,12 @@ def _adapter(deadline: Deadline) -> HTTPAdapter:
     class HttpsPool(HTTPSConnectionPool):
         ConnectionCls = Https
 
-    pools = {"http": HttpPool, "https": HttpsPool}
+    return {"http": HttpPool, "https": HttpsPool}
+
+
+def _adapter(deadline: Deadline, check: Check) -> HTTPAdapter:
+    """Return an adapter for requests with these pools."""
+    pools = _pools(deadline, check)
 
     class Adapter(HTTPAdapter):
         def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:

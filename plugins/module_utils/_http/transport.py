@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http import addres
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
 from ansible_collections.druidops.druid.plugins.module_utils._http.deadline import Deadline, session
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import InvalidResponse, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.own_host import OwnHost, accept_any_peer, check_peer
 
 try:
     import requests
@@ -52,7 +53,7 @@ class Transport:
         self.sent: Counter[str] = Counter()
         self.unanswered = 0
         self._deadline = Deadline()
-        self._session = session(self._deadline)
+        self._session = session(self._deadline, check_peer if connection.refuse_own_host else accept_any_peer)
         if not connection.verify:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
@@ -137,6 +138,7 @@ CLOSED = "the server closed the connection before the response was complete"
 _ADDRESS = (
     "Check the option url (host, port), whether Druid is running, the network, and the proxy (https_proxy, no_proxy)"
 )
+_OWN_HOST = "Set the option url to the address of a Service of Druid"
 _PROXY = "Check the proxy (http_proxy, https_proxy, no_proxy)"
 _TRUST = "Set ca_path to the CA that signed it, and use a host name in url that the certificate is valid for"
 _CLIENT = "This may also mean that the server requires a client certificate (client_cert)"
@@ -159,6 +161,8 @@ def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> U
     cause = _innermost(error)
     if attempt.is_timed_out or isinstance(cause, TimeoutError):
         return Unreachable(method, url, *_timed_out(attempt, connection), sent=sent)
+    if isinstance(cause, OwnHost):
+        return Unreachable(method, url, f"it is refused ({cause})", _OWN_HOST)
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unreachable(method, url, f"the server's certificate is not trusted ({cause.verify_message})", _TRUST)
     if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):

@@ -103,7 +103,9 @@ def _with_secrets(api: KubernetesApi, done: Reconciled) -> Reconciled:
 def _access(done: Reconciled, options: Options) -> ConnectionDetails:
     references = done.observed.references
     secrets = {key: references.get(ReferenceKey("Secret", key.namespace, key.name)) for key in secrets_of(done.cluster)}
-    return connection_details(done.cluster, options.url or done.cluster.endpoint.get("url") or _router(done), secrets)
+    url = options.url or done.cluster.endpoint.get("url") or _router(done)
+    is_of_resource = options.url is None
+    return connection_details(done.cluster, url, secrets, refuse_own_host=options.refuse_own_host and is_of_resource)
 
 
 def _router(done: Reconciled) -> str:

@@ -67,7 +67,10 @@ class ConnectionUnavailable(Exception):
 
 @dataclass(frozen=True)
 class ConnectionDetails:
-    """An address and its credentials. The certificates and the key are in PEM format."""
+    """An address and its credentials. The certificates and the key are in PEM format.
+
+    `refuse_own_host`: the address must not lead to the host where the task runs.
+    """
 
     url: str
     username: str | None = None
@@ -75,6 +78,7 @@ class ConnectionDetails:
     authorities: str | None = field(default=None, repr=False)
     certificate: str | None = field(default=None, repr=False)
     key: str | None = field(default=None, repr=False)
+    refuse_own_host: bool = False
 
 
 def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:
@@ -108,7 +112,11 @@ def disallowed_secret(keys: Collection[SecretKey], own: str, allowed: Collection
 
 
 def connection_details(
-    target: DruidTarget, url: str, secrets: Mapping[SecretKey, Manifest | None]
+    target: DruidTarget,
+    url: str,
+    secrets: Mapping[SecretKey, Manifest | None],
+    *,
+    refuse_own_host: bool = False,
 ) -> ConnectionDetails:
     """Return how to connect to Druid; ConnectionUnavailable names the Secret, or the key in it, that is missing."""
     contents = {key.field: _content(key, secret) for key, secret in secrets.items()}
@@ -125,6 +133,7 @@ def connection_details(
         authorities=trust.value(str(target.endpoint["caSecretRef"].get("key"))) if trust else None,
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
+        refuse_own_host=refuse_own_host,
     )
 
 
@@ -177,6 +186,7 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
             read_timeout=timeouts.read_timeout,
             retry_timeout=timeouts.retry_timeout,
             write_timeout=timeouts.write_timeout,
+            refuse_own_host=found.refuse_own_host,
         )
     except InvalidInput as error:
         raise ConnectionUnavailable(reasons.INVALID_SPEC, _message(error)) from error

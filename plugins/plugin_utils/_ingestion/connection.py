@@ -20,7 +20,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 
 def druid_connection(ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
     """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
-    return connection_details(ingestion, options.url or _url(ingestion, found), found.secrets)
+    url = options.url or _url(ingestion, found)
+    is_of_resource = options.url is None
+    return connection_details(ingestion, url, found.secrets, refuse_own_host=options.refuse_own_host and is_of_resource)
 
 
 def _url(ingestion: Ingestion, found: Observed) -> str:

@@ -40,6 +40,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
         check_mode=check_mode,
         allowed_reference_namespaces=tuple(arguments["allowed_reference_namespaces"]),
         url=arguments["url"],
+        refuse_own_host=arguments["refuse_own_host"],
         timeouts=Timeouts(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),
         meter=meter,
     )

@@ -35,6 +35,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "wait_sleep": {"type": "int", "default": 2},
     "allowed_reference_namespaces": {"type": "list", "elements": "str", "default": []},
     "ignored_namespaces": {"type": "list", "elements": "str", "default": []},
+    "refuse_own_host": {"type": "bool", "default": False},
     "fail_when_blocked": {"type": "bool", "default": True},
     "log": {"type": "str"},
     "cache_kubeconfig": {"type": "str"},
@@ -53,12 +54,14 @@ class Options:
     """Options of a reconcile: `check_mode` stops before the first write. Kinds add their own.
 
     `allowed_reference_namespaces` are other namespaces that references may use. `url` is the address of Druid instead
-    of the one in the resource; credentials are sent there. `meter` measures time, and counts requests.
+    of the one in the resource; credentials are sent there. With `refuse_own_host`, the latter must not lead to the host
+    where the task runs. `meter` measures time, and counts requests.
     """
 
     check_mode: bool = False
     allowed_reference_namespaces: tuple[str, ...] = ()
     url: str | None = None
+    refuse_own_host: bool = False
     meter: Meter = field(default_factory=Meter, compare=False, kw_only=True)
 
     @property

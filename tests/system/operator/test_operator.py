@@ -188,6 +188,23 @@ def test_the_administrator_may_allow_other_namespaces(
     eventually(lambda: reasons("Druid", "c1") == ["RefNotPermitted"])
 
 
+def test_an_address_cannot_lead_to_the_pod_of_the_operator(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
+    """There is ansible-operator's proxy, with the operator's permissions: its responses must not be in a condition."""
+    started = start(operator, live, tmp_path, ALLOW_OWN_HOST="")
+    ingestion = {"type": "sql", "nativeSpec": {"query": "SELECT 1"}}
+    spec = {"endpoint": {"url": started.program.proxy_url}, "ingestion": ingestion}
+    live.create({"kind": "DruidIngestion", "metadata": {"name": NAME}, "spec": spec})
+
+    def degraded() -> dict[str, str]:
+        found = live.get("DruidIngestion", NAME).get("status", {}).get("conditions", [])
+        return next((each for each in found if each["type"] == "Degraded"), {})
+
+    eventually(lambda: degraded().get("reason") == "DruidUnreachable")
+    assert "is an address of the host where this task runs" in degraded()["message"]
+
+
 def test_text_of_a_resource_is_never_evaluated(started: DruidOperator, live: NamespaceClient, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % marker  # noqa: UP031 - braces

@@ -163,6 +163,8 @@ def start(
         "ANSIBLE_COLLECTIONS_PATH": f"{INSTALLED}:{os.environ['DRUIDOPS_KUBERNETES_CORE_NEWEST']}",
         "DRUIDOPS_KUBECONFIG": str(direct or login.kubeconfig),
         "RECONCILE_WAIT": "1h",
+        # the Druid of the tests
+        "ALLOW_OWN_HOST": "true",
         **environment,
     }
     program = operator(

@@ -36,7 +36,7 @@ VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "p
 # What a secret is, and where it is in a text.
 SECRET = f"{DRUID}_secrets.secret"
 # The steps of a request and its response are ordered: each imports only those before it.
-TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors"))
+TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "own_host"))
 REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_message", "errors", "request", "transport"))
 RESPONSE = (
     *REDIRECT,
@@ -88,6 +88,7 @@ ROOMS = (
     Room("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
     Room("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
     Room("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),
+    Room("plugins/module_utils/_http/own_host.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_http/transport.py", TRANSPORT, ("ansible", "kubernetes")),
     Room("plugins/module_utils/_http/redirect.py", REDIRECT, PURE_PYTHON),
     Room("plugins/module_utils/_http/response.py", RESPONSE, PURE_PYTHON),
