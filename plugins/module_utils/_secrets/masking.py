@@ -40,6 +40,13 @@ _AFTER = r"(?![\w-])(?![./]\w)"
 _CONTINUATION = re.compile(r"\\(?:\r\n|\r|\n)[ \t\f]*")
 # Authorization: Basic ..., which other texts repeat without the scheme
 _CREDENTIAL = re.compile(r"(?:basic|bearer|digest|negotiate)\s+(?P<credential>\S+)", re.IGNORECASE)
+# What Go escapes in JSON besides what Python does, and how strconv.Quote escapes.
+_GO_JSON = re.compile("[<>&\u2028\u2029]")
+_GO_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    **{chr(code): f"\\{letter}" for code, letter in zip(range(7, 14), "abtnvfr", strict=True)},
+}
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
@@ -76,6 +83,7 @@ def _forms(name: str, secret: str) -> Iterator[str]:
     yield bare
     for escaped in (True, False):
         yield json.dumps(bare, ensure_ascii=escaped)[1:-1]
+    yield from _go_forms(bare)
     yield html.unescape(bare)
     yield _CONTINUATION.sub("", bare)
     if secret != bare and "\\" in bare:
@@ -84,6 +92,25 @@ def _forms(name: str, secret: str) -> Iterator[str]:
         yield credential["credential"]
     if ":" in bare and "\n" not in bare and ("basic" in name.lower() or "user" in name.lower()):
         yield bare.partition(":")[2]
+
+
+def _go_forms(secret: str) -> Iterator[str]:
+    """Yield the forms in which a program in Go, such as the API server, repeats a text: quoted, as JSON, or both."""
+    encoded = _GO_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield encoded
+    yield _go_quoted(secret)
+    yield _go_quoted(encoded)
+
+
+def _go_quoted(text: str) -> str:
+    """Return a text as strconv.Quote of Go has it, without the quotes around it."""
+    return "".join(_GO_ESCAPES.get(each) or (each if each.isprintable() else _go_code(ord(each))) for each in text)
+
+
+def _go_code(code: int) -> str:
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:

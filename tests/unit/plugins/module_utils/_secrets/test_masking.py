@@ -265,6 +265,26 @@ def test_secret_that_is_not_a_word_is_masked_everywhere(secret: str) -> None:
     assert masker.text(f"https://example.com/x{secret}y") == f"https://example.com/x{MASK}y"
 
 
+@pytest.mark.parametrize(
+    ("secret", "repeated"),
+    [
+        # as json.Marshal, strconv.Quote, and the one of the other of Go print it
+        ("tab\t<canary>&", r"tab\t\u003ccanary\u003e\u0026"),
+        ("tab\t<canary>&", r"tab\\t\\u003ccanary\\u003e\\u0026"),
+        ('can"ary\\2é', r"can\"ary\\2é"),
+        ('can"ary\\2é', r"can\\\"ary\\\\2é"),
+        ("c\x01anary\x7f", r"c\x01anary\x7f"),
+        ("x\u2028canary", r"x\u2028canary"),
+        ("\U0001f600\xa0canary\v\a", r"😀\u00a0canary\v\a"),
+    ],
+)
+def test_masks_what_the_api_server_repeats(secret: str, repeated: str) -> None:
+    masker = Masker.of([{"env": [{"name": "DB_PASSWORD", "value": secret}]}])
+    assert masker.text(f'spec.env[0].value: Invalid value: "{repeated}": no') == (
+        'spec.env[0].value: Invalid value: "********": no'
+    )
+
+
 def test_knows_a_secret_in_the_notation_of_others() -> None:
     masker = Masker.of(
         [
