@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Connections to this host, or to a link-local address: whoever can set an address must not reach those.
+"""Connections to this host, or to a link-local address: the author of an address must not reach those.
 
 The decision is about the address of the open connection: a host name may resolve to anything, and to something else
 the next time.

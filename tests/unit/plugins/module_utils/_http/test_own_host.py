@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whoever can set an address must not reach servers of the host where the task runs."""
+"""The author of an address must not reach servers of the host where the task runs."""
 
 from __future__ import annotations
 
