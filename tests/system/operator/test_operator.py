@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 from testbed.operator_plugin import StartOperator
 
 NAME = "c"
+BACKEND = {"service": {"name": "druid-c-brokers", "port": {"number": 8081}}}
 BROKERS = f"druid-{NAME}-brokers"
 RUNNING = small_cluster.spec(replicas=1)
 
@@ -78,6 +79,29 @@ def reverted_edits(live: NamespaceClient) -> str:
     eventually(lambda: live.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 1)
     edited = time.monotonic() - begin
     return f"a deleted Service is back after {deleted:.1f} s, an edited PodDisruptionBudget after {edited:.1f} s"
+
+
+def test_each_kind_is_watched_from_its_first_object_on(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path
+) -> None:
+    """ansible-operator watches a kind after a read by name: the run after the one that created the object does that."""
+    log = tmp_path / "log.jsonl"
+    started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log))
+    live.create(small_cluster.resource(NAME))
+    started.wait_until_ready(NAME)
+    host = {"host": "c.example.com", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": BACKEND}]}}
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"ingress": {"rules": [host]}}}}})
+    eventually(lambda: live.find("Ingress", BROKERS))
+
+    def has_found_nothing_to_do() -> bool:
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        return lines[-1]["generation"] == 2 and lines[-1]["done"] == []
+
+    eventually(has_found_nothing_to_do)
+    for kind in ("Ingress", "PodDisruptionBudget", "ConfigMap"):
+        name = f"{BROKERS}-config" if kind == "ConfigMap" else BROKERS
+        live.delete(kind, name)
+        eventually(lambda kind=kind, name=name: live.find(kind, name), 60)  # type: ignore[misc]
 
 
 def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live: NamespaceClient) -> None:
