@@ -196,7 +196,9 @@ def _refused(live: NamespaceClient, name: str, value: str | None) -> ApiError | 
 
 def test_a_run_compiles_nothing(image_layout: Path, tmp_path: Path) -> None:
     """Not a file of Python's, Ansible's or our own that the import system reads."""
-    where = image.container(image_layout, tmp_path, {"PYTHONVERBOSE": "1", "K8S_AUTH_KUBECONFIG": "/none"}, {})
+    # that of the image prints no names of tasks
+    shown = {"ANSIBLE_STDOUT_CALLBACK": "default"}
+    where = image.container(image_layout, tmp_path, {"PYTHONVERBOSE": "1", "K8S_AUTH_KUBECONFIG": "/none", **shown}, {})
     done = subprocess.run(where.command(PLAYBOOK), capture_output=True, text=True, check=False)
 
     assert "Schedule the next reconcile" in done.stdout, done.stdout
