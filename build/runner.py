@@ -39,7 +39,7 @@ PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 MOST_SECONDS = 900
 # The file that exists while runs have been attempted, and none of them has reached its action, which removes it.
 PENDING = "DRUIDOPS_PENDING_RUN"
-# ansible-operator keeps the files of each resource below this directory, also of those that are gone. They are removed
+# ansible-operator keeps the files of each resource below this directory, also of deleted ones. They are removed
 # after that time without a run, or after two periods; at most so many resources at a time, and that often.
 RUNS = os.path.join("ansible-operator", "runner")
 UNUSED_SECONDS = 1800

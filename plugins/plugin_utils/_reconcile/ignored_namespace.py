@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
 
 # The Go operator takes the finalizer for its own, and deletes PVCs by it: that must happen first.
 GRACE = timedelta(seconds=30)
-# Someone else has changed the resource in the meantime.
+# The resource was changed after it was read.
 CONFLICT_SECONDS = 5
 
 

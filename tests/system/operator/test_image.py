@@ -104,7 +104,7 @@ def test_ready_again_once_a_run_starts(started: ImageOperator, live: NamespaceCl
     assert started.probe() == (0, "")
 
 
-def test_files_of_resources_that_are_gone_are_removed(started: ImageOperator, live: NamespaceClient) -> None:
+def test_files_of_deleted_resources_are_removed(started: ImageOperator, live: NamespaceClient) -> None:
     gone = started.tmp / "ansible-operator/runner/druid.apache.org/v1alpha1/DruidIngestion/elsewhere/gone"
     for part in ("env/extravars", "artifacts/1/stdout"):
         (gone / part).parent.mkdir(parents=True)

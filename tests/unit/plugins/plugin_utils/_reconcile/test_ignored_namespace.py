@@ -90,7 +90,7 @@ def test_in_check_mode_nothing_is_written() -> None:
     assert api.writes == []
 
 
-def test_a_resource_that_is_gone_is_skipped() -> None:
+def test_deleted_resource_is_skipped() -> None:
     assert release(MemoryApi(), DRUID, REQUEST, LATER)["skipped"]
 
 
