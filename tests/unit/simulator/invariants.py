@@ -115,7 +115,8 @@ class Observer:
         store = self.subject.world.store
         for pod in store.of_kind("Pod"):
             subdomain = pod["spec"].get("subdomain")
-            if subdomain and not is_terminating(pod):
+            is_deleted = is_terminating(pod) or pod["metadata"]["uid"] in self.subject.deleted_pods
+            if subdomain and not is_deleted:
                 service = store.get("Service", NAMESPACE, subdomain)
                 found = service is not None and matches({"matchLabels": service["spec"]["selector"]}, pod)
                 assert found, f"{pod['metadata']['name']} has no address in {subdomain}"

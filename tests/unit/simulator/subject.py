@@ -56,6 +56,8 @@ class Subject:
     documented: DocumentedDeletions = field(default_factory=DocumentedDeletions)
     # Every version of the resource that a second playbook may have read.
     versions: list[Version] = field(default_factory=list)
+    # The uids of the pods at a deletion of the resource, which also deletes their addresses.
+    deleted_pods: set[str] = field(default_factory=set)
 
     @property
     def live(self) -> Manifest | None:
@@ -79,16 +81,20 @@ class Subject:
         live = self.live
         if live is None or is_terminating(live) or self.cluster is None:
             return
-        self.documented.delete(self.cluster, propagation)
+        self._note_deletion(self.cluster, propagation)
         self.cluster = None
         self.world.store.delete(live, propagation)
 
     def remove(self, fault: tuple[int, Fault] | None = None) -> None:
         """Delete the resource with a playbook's `state: absent`, or continue its deletion."""
         if self.cluster is not None:
-            self.documented.delete(self.cluster, "Background")
+            self._note_deletion(self.cluster, "Background")
         self._interrupted(fault, lambda: delete_resource(self.world.api(), _ABSENT, _silent, self._waiting))
         self.cluster = self.cluster if self._is_present else None
+
+    def _note_deletion(self, cluster: Cluster, propagation: str) -> None:
+        self.documented.delete(cluster, propagation)
+        self.deleted_pods |= {pod["metadata"]["uid"] for pod in self.world.store.of_kind("Pod")}
 
     @property
     def _is_present(self) -> bool:

@@ -98,6 +98,10 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
             *(Meanwhile(n, Edit("service", "%s" if n % 4 else "%s-b", "brokers")) for n in range(8, 30, 2)),
         ],
     ),
+    "deleted, and created again at once with another name of the first Service": (
+        Cluster({"historicals": Group(service="%s-b")}, keeps_pvcs=True),
+        [Delete(), Run("playbook"), Create()],
+    ),
     "a slow reconcile of an earlier number of replicas": (
         DELETES,
         [
