@@ -20,7 +20,8 @@ from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec, connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, result

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import (
     argument_spec,
-    connect,
     with_environment,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, Unreachable
