@@ -137,9 +137,8 @@ def test_overlord_is_killed_during_each_operation(
     moment: Moment, cases: dict[str, Case], batch: Ingesting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The following reconciles lead to the same end: nothing is sent to Druid twice, and no row is lost."""
-    assert Supervisor.__init__.__kwdefaults__ is not None
-    # how long a live one may still be at it need not be waited for
-    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    # a dead Overlord does not complete the change
+    monkeypatch.setattr(Supervisor, "settle_timeout", 5.0)
     druid, proxies = batch.druid, [each.ingestion.proxy for each in cases.values()]
 
     operations = [*(each.operate for each in cases.values()), batch.one_pass]

@@ -117,8 +117,7 @@ def calls(druid_apart: Druid) -> Iterator[Calls]:
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_overlord_is_killed_before_the_change(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has changed, and this is reported, without waiting for the time that a live Overlord may need."""
-    assert Supervisor.__init__.__kwdefaults__ is not None
-    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    monkeypatch.setattr(Supervisor, "settle_timeout", 5.0)
     outcomes = calls.make_while_the_overlord_dies(before)
 
     for stream, outcome in zip(calls.streams, outcomes, strict=True):
@@ -186,8 +185,7 @@ def is_stopping(druid: Druid, supervisor: str) -> bool:
 @campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
 def test_overlord_is_killed_during_an_update(druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new specification was not stored yet: the old one runs again."""
-    assert Supervisor.__init__.__kwdefaults__ is not None
-    monkeypatch.setitem(Supervisor.__init__.__kwdefaults__, "patience", 5.0)
+    monkeypatch.setattr(Supervisor, "settle_timeout", 5.0)
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"spec": busy.spec(maxRowsInMemory=1000)})
 
     assert outcome["problem"].endswith(f" Current state of supervisor '{busy.name}': unchanged.")
