@@ -24,7 +24,7 @@ from .record import DOCUMENT, row, with_rows
 
 
 def main() -> None:
-    """Run the selected parts; the exit status is 0 if all of them passed."""
+    """Run the selected parts; the exit status is 0 if all of them ran and passed."""
     seed = int(os.environ.get("DRUIDOPS_SEED") or random.SystemRandom().randrange(1_000_000))
     print(f"==> campaign with DRUIDOPS_SEED={seed}", flush=True)
     passed = [_run_and_record(part, seed) for part in _chosen()]
@@ -40,8 +40,8 @@ def _chosen() -> Sequence[Part]:
 
 def _run_and_record(part: Part, seed: int) -> bool:
     if part.needs and not shutil.which(part.needs):
-        print(f"==> {part.name}: skipped, {part.needs} is not on PATH", flush=True)
-        return True
+        print(f"==> {part.name}: not run, {part.needs} is not on PATH", flush=True)
+        return False
     print(f"==> {part.name}: {part.shows}", flush=True)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
