@@ -3,16 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Another release of Druid: a real Druid 33 behind a proxy that puts over it what that release does otherwise.
+Another release of Druid: a real Druid 33 behind a proxy that changes its responses to those of that release.
 
-Only as far as supervisors and dynamic configurations go, for releases whose artifacts cannot be had. What differs is
-the table DIFFERENCES. A row that was ``seen_on`` a release was taken from the answers of one that ran, 28.0.0 or
-37.0.0; from which release on or up to which one it holds besides is known from Druid's documentation and source alone,
-and so is a whole row that was seen on none. Whatever is not in the table is Druid 33's own: it parses, keeps and gives
-back the specifications.
+This covers supervisors and dynamic configurations, for releases whose artifacts are not available. The table
+DIFFERENCES contains the differences. A row with ``seen_on`` comes from the responses of a running release, 28.0.0 or
+37.0.0. The range of releases of each row, and the rows without ``seen_on``, come from Druid's documentation and source.
+Everything else is the response of Druid 33, which parses, stores and returns the specifications.
 
-One thing stands for another: a supervisor with an id of its own writes, behind the proxy, to a datasource of that name.
-What Druid 33 does not have at all is kept by the proxy itself, by the rules of the release's source.
+A supervisor with an id of its own writes, behind the proxy, to a datasource of that name. The proxy itself stores what
+Druid 33 does not have, by the rules of the release's source.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ Usage: python -m tools.words FILE ...   (run from the root of the checkout; the 
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,8 +21,12 @@ from .extract import text_of, words_of_name
 from .vale import vale
 
 _STYLES = Path(__file__).parent / "styles"
+_TERMS = Path("Druidops", "Terms.yml")
+_KEY = re.compile(r"^  '[^']+'(?=:)", re.MULTILINE)
+# A term may continue on the next line.
+_BETWEEN_WORDS = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
 _SETTINGS = "StylesPath = {styles}\nMinAlertLevel = error\n\n[*]\nBasedOnStyles = Druidops\n"
-_NAMES = "names of files"
+_NAMES = "name of"
 
 
 def main() -> None:
@@ -32,20 +38,30 @@ def main() -> None:
 
 
 def _found(files: Sequence[Path], scratch: Path) -> list[str]:
-    (scratch / "vale.ini").write_text(_SETTINGS.format(styles=_STYLES), encoding="utf-8")
+    styles = shutil.copytree(_STYLES, scratch / "styles")
+    (styles / _TERMS).write_text(across_lines((_STYLES / _TERMS).read_text(encoding="utf-8")), encoding="utf-8")
+    (scratch / "vale.ini").write_text(_SETTINGS.format(styles=styles), encoding="utf-8")
     texts = scratch / "texts"
     for file in files:
         # programs as plain text; documents in their format, so that code blocks are ignored
         target = texts / (f"{file}.txt" if file.suffix == ".py" else file)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text_of(file), encoding="utf-8")
-    (texts / f"{_NAMES}.txt").write_text("\n\n".join(map(words_of_name, files)), encoding="utf-8")
+    for file in files:
+        target = texts / _NAMES / f"{file}.txt"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(words_of_name(file), encoding="utf-8")
     options: list[str | Path] = ["--config", scratch / "vale.ini", "--output", "line", "--no-wrap"]
     done = subprocess.run([vale(), *options, texts], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or done.stderr:
         sys.exit(done.stderr or done.stdout)
     prefix = f"{texts}/"
     return [line.removeprefix(prefix).replace(".py.txt:", ".py:") for line in done.stdout.splitlines()]
+
+
+def across_lines(terms: str) -> str:
+    """Return the terms as patterns that also match at the end of a line."""
+    return _KEY.sub(lambda key: key[0][:3] + key[0][3:].replace(" ", _BETWEEN_WORDS), terms)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,15 @@
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _READ = frozenset({tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", -1)})
 _BEFORE_DOCSTRING = frozenset({tokenize.ENCODING, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
+# What surrounds a line of a string or of a comment.
+_MARKS = re.compile(r"""^\s*(?:[bfru]{0,2}["']+|#+)?|["']*\s*$""", re.IGNORECASE)
 _SKIPPED = frozenset({tokenize.NL, tokenize.COMMENT})
 
 
@@ -57,5 +60,5 @@ def _on_their_lines(source: str, texts: Iterable[tuple[tokenize.TokenInfo, str]]
     lines = [""] * (source.count("\n") + 2)
     for token, text in texts:
         for number, line in enumerate(text.splitlines(), token.start[0]):
-            lines[number - 1] += f" {line.strip()}"
+            lines[number - 1] += f" {_MARKS.sub('', line)}"
     return "\n".join(lines)

@@ -17,7 +17,7 @@ public final class Launcher {
   private Launcher() {}
 
   public static void main(String[] arguments) throws Exception {
-    // whoever comes first decides by its class loader whether the logs of java.util.logging are Druid's
+    // the class loader of the first caller determines whether the logs of java.util.logging are Druid's
     LogManager.getLogManager();
     Path directory = Path.of(arguments[0]);
     for (int index = 1; index < arguments.length; index++) {
@@ -46,7 +46,7 @@ public final class Launcher {
     return properties;
   }
 
-  /** Starts a thread; when it fails the whole JVM ends with what went wrong, so that nobody waits in vain. */
+  /** Starts a thread. If it fails, the whole JVM ends with the error, so that no client waits in vain. */
   static void run(String name, ClassLoader classes, Runnable task) {
     Thread thread = new Thread(task, name);
     thread.setContextClassLoader(classes);

@@ -54,7 +54,7 @@ final class Filters {
     }
   }
 
-  /** What a filter is told: where it is, and no parameters. */
+  /** The configuration of a filter: its context, and no parameters. */
   private static final class Configuration implements FilterConfig {
     private final ServletContext context;
 
