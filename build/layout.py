@@ -32,7 +32,7 @@ BUILD = Path(__file__).parent
 OURS = Path("ansible_collections", "druidops", "druid")
 # The files that ansible-operator reads in its working directory; the paths in watches.yaml are relative.
 LINKS = ("watches.yaml", "playbooks")
-PROGRAMS = {"ansible-runner": "runner.py", "ready": "ready.py"}
+PROGRAMS = {"ansible-runner": "runner.py", "ready": "ready.py", "start": "start.py"}
 EVENTS = "ansible_runner.plugins"
 
 
@@ -108,7 +108,7 @@ def write_settings(directory: Path, at: Path) -> None:
 
 
 def write_programs(directory: Path, python: str = sys.executable) -> Path:
-    """Write runner.py and ready.py as programs that start Python as fast as possible; return the directory."""
+    """Write the programs so that they start Python as fast as possible; return the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, source in PROGRAMS.items():
         program = directory / name

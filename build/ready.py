@@ -6,14 +6,16 @@
 
 Usage: ready PORT (of ansible-operator's probes)
 
-The pod is not ready if ansible-operator does not respond, nothing can be written to /tmp, or runs have been attempted
-for a while, and none of them has reached its action. A single resource is never the cause, since runs of other
-resources start. Kubernetes decides how long that has to last.
+The pod is not ready if ansible-operator does not respond, nothing can be written to /tmp, or runs of at least two
+resources have been attempted for a while, and none of them has reached its action. A single resource is never the
+cause: its run may have been killed, and others may not be due for an hour. Kubernetes decides how long that has to
+last.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 import time
@@ -22,6 +24,10 @@ import time
 PENDING = "DRUIDOPS_PENDING_RUN"
 # A run may take that long to start on a busy node.
 START_SECONDS = 60
+# ansible-operator retries after at most 1000 s. Without a later attempt, the resources have probably been deleted.
+RETRY_SECONDS = 1200
+FEWEST_RESOURCES = 2
+_ATTEMPT = re.compile("^([0-9]+) (.+)$", re.MULTILINE)
 TIMEOUT_SECONDS = 5
 DIRECTORY = "/tmp"
 # What a run writes before it starts.
@@ -63,12 +69,20 @@ def no_room(directory: str) -> str:
 
 
 def no_start(pending: str, now: float) -> str:
-    """Return since when no run has started although runs were attempted."""
+    """Return for how long no run has started although runs of several resources were attempted."""
     try:
-        seconds = now - os.stat(pending).st_mtime
+        last = os.stat(pending).st_mtime
+        with open(pending, encoding="utf-8", errors="replace") as file:
+            attempts = _ATTEMPT.findall(file.read())
     except OSError:
         return ""
-    return f"No run has started for {seconds:.0f} s; the log has the output." if seconds > START_SECONDS else ""
+    first: dict[str, float] = {}
+    for when, resource in attempts:
+        first.setdefault(resource, now - float(when))
+    waiting = [seconds for seconds in first.values() if seconds > START_SECONDS]
+    if now - last > RETRY_SECONDS or len(waiting) < FEWEST_RESOURCES:
+        return ""
+    return f"No run has started for {max(waiting):.0f} s; the log has the output."
 
 
 if __name__ == "__main__":

@@ -37,8 +37,9 @@ LEAST_PERIOD = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 # Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
 MOST_SECONDS = 900
-# The file that exists while runs have been attempted, and none of them has reached its action, which removes it.
+# The file of the runs that have been attempted while none has reached its action, which removes it; at most so long.
 PENDING = "DRUIDOPS_PENDING_RUN"
+MOST_BYTES = 1 << 16
 # ansible-operator keeps the files of each resource below this directory, also of deleted ones. They are removed
 # after that time without a run, or after two periods; at most so many resources at a time, and that often.
 RUNS = os.path.join("ansible-operator", "runner")
@@ -63,7 +64,7 @@ def main() -> None:
         arguments = bounded(arguments, most_verbose(arguments[1], dict(os.environ)))
         _rewrite(arguments[1], "extravars", lambda given: kept(given, *_kind(arguments[1])))
         _rewrite(arguments[1], "settings", lambda given: {**given, "job_timeout": most_seconds(dict(os.environ))})
-        record_attempt(os.environ.get(PENDING, ""))
+        record_attempt(os.environ.get(PENDING, ""), arguments[1], time.time())
         sweep(arguments[1], unused_seconds(dict(os.environ)), time.time())
     program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
     if program is None:
@@ -101,10 +102,16 @@ def most_verbose(directory: str, environment: dict[str, str]) -> int:
     return int(value) if value.isdecimal() else 0
 
 
-def record_attempt(file: str) -> None:
-    """Create the file for the readiness probe; one that exists keeps the time of the first attempt."""
+def record_attempt(file: str, directory: str, now: float) -> None:
+    """Append the time and the resource for the readiness probe; a full file only gets the time of the last attempt."""
     with suppress(OSError):
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            if os.fstat(descriptor).st_size < MOST_BYTES:
+                os.write(descriptor, os.fsencode(f"{now:.0f} {directory}\n"))
+            os.utime(descriptor, (now, now))
+        finally:
+            os.close(descriptor)
 
 
 def unused_seconds(environment: dict[str, str]) -> float:

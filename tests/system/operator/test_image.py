@@ -74,15 +74,25 @@ BYTES_PER_FAILED_RUN = 6000
 
 
 def test_not_ready_while_no_run_starts(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
+    earlier = tmp_path / "tmp" / "run-pending"
+    earlier.parent.mkdir()
+    earlier.write_text("1 a\n1 b\n")
+    _give_to_user(earlier)
     with image.started(image_layout, live, tmp_path, ANSIBLE_COLLECTIONS_PATH="/none") as operator:
+        # attempts of the container before are forgotten
         assert operator.probe() == (0, "")
         live.create(small_cluster.resource(NAME))
         pending = operator.tmp / "run-pending"
         eventually(lambda: len(operator.ended) > 3)
+        _make_old(pending)
+        # a single resource is not enough
+        assert operator.probe() == (0, "")
 
+        live.create(small_cluster.resource("other"))
+        eventually(lambda: "/other\n" in pending.read_text())
         # a moment is not enough
         assert operator.probe() == (0, "")
-        os.utime(pending, (1, 1))
+        _make_old(pending)
         status, message = operator.probe()
 
         assert (status, message.startswith("No run has started for ")) == (1, True)
@@ -91,10 +101,14 @@ def test_not_ready_while_no_run_starts(image_layout: Path, live: NamespaceClient
         assert len(log) < BYTES_PER_FAILED_RUN * (len(operator.artifacts) + 1)
 
 
+def _make_old(pending: Path) -> None:
+    """Write in place, so that the user of the container can still append."""
+    pending.write_text(re.sub("^[0-9]+", "1", pending.read_text(), flags=re.MULTILINE))
+
+
 def test_ready_again_once_a_run_starts(started: ImageOperator, live: NamespaceClient) -> None:
     pending = started.tmp / "run-pending"
-    pending.touch()
-    os.utime(pending, (1, 1))
+    pending.write_text("1 a\n1 b\n")
     _give_to_user(pending)
     assert started.probe()[0] == 1
 

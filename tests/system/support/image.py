@@ -190,8 +190,8 @@ def started(layout: Path, live: NamespaceClient, directory: Path, **environment:
             f"--graceful-shutdown-timeout={_PATIENCE}s",
         ]
         # without tini, which this machine need not have
-        _tini, _dashes, _program, *words = DOCKERFILE.final.entrypoint
-        command = where.command([str(TEST_BED / "ansible-operator"), *words, *flags])
+        _tini, _dashes, start, _program, *words = DOCKERFILE.final.entrypoint
+        command = where.command([start, str(TEST_BED / "ansible-operator"), *words, *flags])
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
         running = ImageOperator(live, process, log_file, where, probe_port)
         try:

@@ -51,7 +51,7 @@ def test_user_is_numeric_and_not_root() -> None:
 
 def test_the_command_is_that_of_the_base_image() -> None:
     """In exec form: no shell between tini and the operator, which would keep SIGTERM to itself."""
-    first = ["/tini", "--", "/usr/local/bin/ansible-operator", "run", "--watches-file=./watches.yaml"]
+    first = ["/tini", "--", "/opt/ansible/bin/start", "/usr/local/bin/ansible-operator", "run"]
     assert DOCKERFILE.final.entrypoint[:5] == first
     assert DOCKERFILE.final.all("WORKDIR") == ["/opt/ansible"]
     assert DOCKERFILE.final.all("CMD") == []

@@ -7,16 +7,17 @@
 from __future__ import annotations
 
 import http.server
-import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.build.layout import write_programs
-from ansible_collections.druidops.druid.build.ready import START_SECONDS, no_response, no_room, no_start
+from ansible_collections.druidops.druid.build.ready import RETRY_SECONDS, START_SECONDS, no_response, no_room, no_start
+from ansible_collections.druidops.druid.build.runner import MOST_BYTES, record_attempt
 
 
 class _Probes(http.server.BaseHTTPRequestHandler):
@@ -39,6 +40,15 @@ def port() -> Iterator[int]:
         server.shutdown()
 
 
+BEGAN = 1_800_000_000
+
+
+def attempt(file: Path, when: float, *resources: str) -> None:
+    """Record attempts of runs as the program in front of ansible-runner does, by default of two resources."""
+    for name in resources or ("a", "b"):
+        record_attempt(str(file), f"/tmp/ansible-operator/runner/druid.apache.org/v1alpha1/Druid/d/{name}", when)
+
+
 def probe(directory: Path, port: int, **environment: str) -> tuple[int, str]:
     """Run it as the kubelet does; return the exit status, and the message for the event."""
     command = [write_programs(directory / "bin", sys.executable) / "ready", str(port)]
@@ -49,25 +59,68 @@ def probe(directory: Path, port: int, **environment: str) -> tuple[int, str]:
 def test_ready_while_runs_start(tmp_path: Path, port: int) -> None:
     pending = tmp_path / "pending"
     assert probe(tmp_path, port, DRUIDOPS_PENDING_RUN=str(pending)) == (0, "")
-    pending.touch()
+    attempt(pending, time.time())
     assert probe(tmp_path, port, DRUIDOPS_PENDING_RUN=str(pending)) == (0, "")
     assert probe(tmp_path, port) == (0, "")
 
 
 def test_not_ready_if_no_run_has_started_for_a_while(tmp_path: Path, port: int) -> None:
     pending = tmp_path / "pending"
-    pending.touch()
-    os.utime(pending, (1, 1))
+    attempt(pending, time.time() - 2 * START_SECONDS)
     status, message = probe(tmp_path, port, DRUIDOPS_PENDING_RUN=str(pending))
     assert (status, message.startswith("No run has started for ")) == (1, True)
 
 
 def test_a_run_may_take_a_while_to_start(tmp_path: Path) -> None:
     file = tmp_path / "pending"
-    file.touch()
-    began = file.stat().st_mtime
-    assert no_start(str(file), began + START_SECONDS - 1) == ""
-    assert no_start(str(file), began + START_SECONDS + 1) != ""
+    attempt(file, BEGAN)
+    assert no_start(str(file), BEGAN + START_SECONDS - 1) == ""
+    assert no_start(str(file), BEGAN + START_SECONDS + 1) != ""
+
+
+def test_a_single_resource_is_never_the_cause(tmp_path: Path) -> None:
+    """However often it is attempted; not even with another one whose run may still start."""
+    file = tmp_path / "pending"
+    for seconds in (0, 300, 900):
+        attempt(file, BEGAN + seconds, "a")
+    assert no_start(str(file), BEGAN + 1000) == ""
+    attempt(file, BEGAN + 1000, "b")
+    assert no_start(str(file), BEGAN + 1000 + START_SECONDS - 1) == ""
+    assert no_start(str(file), BEGAN + 1000 + START_SECONDS + 1).startswith("No run has started for 1061 s")
+
+
+def test_ready_again_without_further_attempts(tmp_path: Path) -> None:
+    """The resources have been deleted."""
+    file = tmp_path / "pending"
+    attempt(file, BEGAN)
+    attempt(file, BEGAN + 1000, "a")
+    assert no_start(str(file), BEGAN + 1000 + RETRY_SECONDS - 1) != ""
+    assert no_start(str(file), BEGAN + 1000 + RETRY_SECONDS + 1) == ""
+
+
+def test_attempts_stay_recent_in_a_full_file(tmp_path: Path) -> None:
+    file = tmp_path / "pending"
+    attempt(file, BEGAN)
+    with file.open("a") as more:
+        more.write("x" * MOST_BYTES)
+    size = file.stat().st_size
+    attempt(file, BEGAN + RETRY_SECONDS)
+    assert file.stat().st_size == size
+    assert no_start(str(file), BEGAN + RETRY_SECONDS + 1) != ""
+
+
+def test_attempts_of_the_container_before_are_forgotten(tmp_path: Path) -> None:
+    """The volume outlives it. The program that is started stays the same process, and has the arguments."""
+    pending = tmp_path / "pending"
+    start = write_programs(tmp_path / "bin", sys.executable) / "start"
+    script = "import os, sys; print(os.getpid(), sys.argv[1:])"
+    for environment in ({"DRUIDOPS_PENDING_RUN": str(pending)}, {"DRUIDOPS_PENDING_RUN": str(pending)}, {}):
+        attempt(pending, BEGAN)
+        command = [start, sys.executable, "-c", script, "run", "--flag=1"]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as started:
+            output, _errors = started.communicate(timeout=60)
+        assert output == f"{started.pid} ['run', '--flag=1']\n"
+        assert pending.exists() == (not environment)
 
 
 def test_not_ready_if_nothing_can_be_written(tmp_path: Path) -> None:

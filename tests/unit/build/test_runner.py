@@ -11,6 +11,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -277,7 +278,7 @@ def test_unreadable_variables_run_nothing(started: Started, text: str) -> None:
     assert f"ansible-runner: {started.input}/env/extravars: the run's extravars cannot be read" in errors
 
 
-def test_the_first_attempt_is_recorded_until_a_run_starts(started: Started, tmp_path: Path) -> None:
+def test_each_attempt_is_recorded_until_a_run_starts(started: Started, tmp_path: Path) -> None:
     """Also one that fails because there is no real program; not one that a single resource makes fail."""
     pending = tmp_path / "pending"
     started.give({})
@@ -287,11 +288,13 @@ def test_the_first_attempt_is_recorded_until_a_run_starts(started: Started, tmp_
     assert not pending.exists()
 
     started.give({})
-    for _each in range(2):
+    for number in (1, 2):
+        before = int(time.time())
         started.run("run", str(started.input), **{PENDING: str(pending)}).communicate(timeout=60)
-        assert pending.exists()
-        os.utime(pending, (1, 1))
-    assert pending.stat().st_mtime == 1
+        lines = pending.read_text().splitlines()
+        assert [line.partition(" ")[2] for line in lines] == [str(started.input)] * number
+        assert before <= int(lines[-1].partition(" ")[0]) <= time.time() + 1
+        assert before <= pending.stat().st_mtime <= time.time()
 
 
 RUNS = "ansible-operator/runner"
