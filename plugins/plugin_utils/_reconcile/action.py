@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
@@ -112,7 +112,9 @@ class ReconcileAction(ActionBase):
         direct = self._server(arguments)
         if not arguments["cache_kubeconfig"]:
             return attempt(meter.of_server(direct))
-        cache = connect({"kubeconfig": arguments["cache_kubeconfig"]}, {})
+        cache = _cache(arguments["cache_kubeconfig"], meter)
+        if cache is None:
+            return attempt(meter.of_server(direct))
         return try_cache_first(meter.of_cache(cache), meter.of_server(direct), attempt, meter.record_cache_error)
 
     def _server(self, arguments: Mapping[str, Any]) -> KubernetesApi:
@@ -154,6 +156,15 @@ def _report_start() -> None:
     if pending:
         with suppress(OSError):
             os.unlink(pending)
+
+
+def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:
+    """Return the connection to the cache; None, and an error in the meter, if its kubeconfig is unreadable."""
+    try:
+        return connect({"kubeconfig": kubeconfig}, {})
+    except KubernetesError as error:
+        meter.record_cache_error(error)
+    return None
 
 
 def _log(kind: str, arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> None:
