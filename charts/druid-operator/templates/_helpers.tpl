@@ -26,6 +26,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
+{{- /* Helm merges the values, and Kubernetes only accepts one handler: any other one replaces that of values.yaml. */}}
+{{- define "druid-operator.probe" -}}
+{{- $found := .probe }}
+{{- range without (list "exec" "grpc" "httpGet" "tcpSocket") .default }}
+{{- if index $.probe . }}
+{{- $found = omit $found $.default }}
+{{- end }}
+{{- end }}
+{{- toYaml $found }}
+{{- end }}
+
 {{- /* A JSON list; empty for all namespaces. */}}
 {{- define "druid-operator.watchedNamespaces" -}}
 {{- $found := list }}

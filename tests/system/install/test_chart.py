@@ -133,6 +133,26 @@ def check_deployment(deployment: Manifest) -> None:
     assert one["resources"] == {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
 
 
+@pytest.mark.parametrize(
+    ("probe", "value", "handler"),
+    [
+        ("readinessProbe", {"periodSeconds": 20}, "exec"),
+        ("readinessProbe", {"httpGet": {"path": "/readyz", "port": "probes"}}, "httpGet"),
+        ("readinessProbe", {"tcpSocket": {"port": "probes"}}, "tcpSocket"),
+        ("readinessProbe", {"grpc": {"port": 6789}}, "grpc"),
+        ("livenessProbe", {"tcpSocket": {"port": "probes"}}, "tcpSocket"),
+        ("livenessProbe", {"exec": {"command": ["true"]}}, "exec"),
+    ],
+)
+def test_a_probe_has_one_handler(installer: Installer, probe: str, value: dict[str, Any], handler: str) -> None:
+    (installer.directory / "values.yaml").write_text(yaml.safe_dump({probe: value}), encoding="utf-8")
+    found = installer.objects(f"{TEMPLATE} here --values values.yaml")
+    [deployment] = [each for (kind, _namespace, _name), each in found.items() if kind == "Deployment"]
+    rendered = container(deployment)[probe]
+    assert {"exec", "grpc", "httpGet", "tcpSocket"} & rendered.keys() == {handler}
+    assert rendered.items() >= value.items()
+
+
 def test_without_the_policy(installer: Installer) -> None:
     found = installer.objects(f"{TEMPLATE} here --set admissionPolicy.enabled=false")
     assert not [kind for kind, _namespace, _name in found if kind.startswith("ValidatingAdmissionPolicy")]
