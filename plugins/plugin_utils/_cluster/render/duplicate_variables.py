@@ -11,6 +11,7 @@ name before it: such an entry is kept under another name.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +34,9 @@ def without_duplicate_variables(items: list[Mapping[str, Any]]) -> tuple[list[di
     variables = list(_with_aliases(items))
     needed = _needed(variables)
     kept = [_renamed(each) for each in variables if each.alias is None or each.alias in needed]
-    return kept, [_message(each, needed) for each in variables if each.alias is not None]
+    counts = Counter(item.get("name") for item in items)
+    duplicates = [each for each in variables if each.alias is not None]
+    return kept, [_message(each, counts[each.item["name"]], needed) for each in duplicates]
 
 
 def _with_aliases(items: list[Mapping[str, Any]]) -> Iterator[Variable]:
@@ -78,8 +81,9 @@ def _renamed(variable: Variable) -> dict[str, Any]:
     return {**variable.item, **({"name": variable.alias} if variable.alias else {})}
 
 
-def _message(variable: Variable, needed: set[str]) -> str:
-    what = f"variable {variable.item['name']} is set twice"
+def _message(variable: Variable, count: int, needed: set[str]) -> str:
+    what = f"variable {variable.item['name']} is set {'twice' if count == 2 else f'{count} times'}"
     if variable.alias in needed:
         return f"{what}; the earlier value, which other variables refer to, is kept as {variable.alias}"
-    return f"{what}; only the other entry is kept"
+    kept = "only the other entry is kept" if count == 2 else "only the last entry is kept under this name"
+    return f"{what}; {kept}"

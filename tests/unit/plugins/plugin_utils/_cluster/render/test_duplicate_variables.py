@@ -68,6 +68,16 @@ def test_message_names_the_kept_variable() -> None:
     ]
 
 
+def test_messages_count_the_entries() -> None:
+    assert without_duplicate_variables(env("A=1", "A=2"))[1] == [
+        "variable A is set twice; only the other entry is kept"
+    ]
+    assert without_duplicate_variables(env("A=1", "B=$(A)", "A=2", "A=3"))[1] == [
+        "variable A is set 3 times; the earlier value, which other variables refer to, is kept as EARLIER_0_A",
+        "variable A is set 3 times; only the last entry is kept under this name",
+    ]
+
+
 def test_every_variable_keeps_its_value() -> None:
     chance = random.Random(17)
     for _case in range(2000):
