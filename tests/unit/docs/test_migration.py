@@ -2,22 +2,35 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The migration guide names every annotation, condition, result and option that the Go operator does not have."""
+"""The migration guide names all annotations, conditions, results, options and settings that the Go operator lacks."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names as ingestion_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "migration-from-the-go-operator.md"
+ROOT = Path(__file__).resolve().parents[3]
+GUIDE = ROOT / "docs" / "migration-from-the-go-operator.md"
 HEADING = "\n## 9. Names that the Go operator does not have\n"
 GO_OPERATORS = {names.RESOURCE_HASH_ANNOTATION}
+GO_VARIABLES = {"DENY_LIST", "MAX_CONCURRENT_RECONCILES", "RECONCILE_WAIT", "WATCH_NAMESPACE"}
+# ansible-operator sets it.
+GO_VARIABLES |= {"K8S_AUTH_KUBECONFIG"}
+# The sections of values.yaml in the Go operator's chart, and single values.
+GO_VALUES = {"global", "env", "image", "livenessProbe", "readinessProbe", "serviceAccount", "podSecurityContext"}
+GO_VALUES |= {"securityContext", "resources", "crd", "replicaCount", "imagePullSecrets", "nameOverride", "extraArgs"}
+GO_VALUES |= {"fullnameOverride", "podAnnotations", "podLabels", "nodeSelector", "tolerations", "affinity"}
 
 
 def rows() -> dict[str, list[str]]:
@@ -40,10 +53,47 @@ def test_every_annotation_has_a_row(name: str) -> None:
     assert "annotation" in rows()[name][1]
 
 
-def test_conditions_events_results_and_options_have_a_row() -> None:
+def test_conditions_events_and_results_have_a_row() -> None:
     expected = {status.WARNINGS, status.ROLLOUT_WARNINGS, reasons.SPEC_WARNING, reasons.ROLLOUT_WARNING}
-    expected |= {*plan_output.flags(Plan()), "ignored_variables"}
+    expected |= {*plan_output.flags(Plan())}
     assert expected - rows().keys() == set()
+
+
+@pytest.mark.parametrize("name", sorted({*ARGUMENTS, *DRUID.arguments, *INGESTION.arguments}))
+def test_every_option_has_a_row(name: str) -> None:
+    assert "option" in rows()[name][1]
+
+
+def variables() -> set[str]:
+    """Return the environment variables that the playbooks, the image and its programs, and the Deployment use."""
+    playbooks = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "playbooks").glob("operator_*.yml"))
+    image = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "build").iterdir() if file.is_file())
+    documents = yaml.safe_load_all((ROOT / "config" / "manager" / "manager.yaml").read_text(encoding="utf-8"))
+    [pod] = [each["spec"]["template"]["spec"] for each in documents if each["kind"] == "Deployment"]
+    return {
+        *re.findall(r"'ansible\.builtin\.env', '(\w+)'", playbooks),
+        *re.findall(r"\bDRUIDOPS_\w+", image),
+        *(each["name"] for each in pod["containers"][0]["env"]),
+        *values()["env"],
+    } - GO_VARIABLES
+
+
+def values() -> dict[str, Any]:
+    """Return the default values of the chart."""
+    text = (ROOT / "charts" / "druid-operator" / "values.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize("name", sorted(variables()))
+def test_every_variable_of_the_operator_has_a_row(name: str) -> None:
+    assert "environment variable" in rows()[name][1]
+
+
+def test_every_value_of_the_chart_has_a_row() -> None:
+    sections = {name: section for name, section in values().items() if name not in GO_VALUES}
+    expected = {f"{name}.{key}" for name, section in sections.items() for key in section}
+    assert expected
+    assert {name for name in expected if "value of the chart" in rows()[name][1]} == expected
 
 
 def test_every_row_has_all_cells() -> None:
