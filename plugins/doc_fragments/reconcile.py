@@ -30,7 +30,8 @@ options:
     description:
       - Namespaces whose resources are ignored; the task is then skipped. For the operator.
       - If such a resource is being deleted, its finalizer is removed after 30 seconds if ansible-operator has set it
-        (according to C(managedFields)), since nothing else would remove it. Nothing else is changed.
+        (according to C(managedFields)), since nothing else would remove it, and an event is written. Nothing else is
+        changed.
     type: list
     elements: str
     default: []

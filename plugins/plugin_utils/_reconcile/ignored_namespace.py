@@ -11,13 +11,16 @@ may manage that namespace, uses the same name for its own finalizer.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import is_set_by_operator
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 
@@ -44,6 +47,11 @@ def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now
         if not error.is_conflict:
             raise
         return _skipped(CONFLICT_SECONDS)
+    if not request.options.check_mode:
+        text = f"The finalizer {kind.finalizer} of ansible-operator was removed: the operator ignores this namespace."
+        # The log line reports it, too, and no event can be created in a terminating namespace.
+        with suppress(KubernetesError):
+            send(api, resource, [EventText("Normal", reasons.FINALIZER_REMOVED, text)], now)
     plan = [f"remove finalizer {kind.finalizer} of {kind.name} {request.name}"]
     return {"name": request.name, "namespace": request.namespace, "changed": True, "plan": plan}
 

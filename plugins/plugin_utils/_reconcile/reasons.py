@@ -130,6 +130,7 @@ TASK_SUBMITTED = "TaskSubmitted"
 SUPERVISOR_TERMINATED = "SupervisorTerminated"
 TASK_SHUT_DOWN = "TaskShutDown"
 TASKS_ORPHANED = "TasksOrphaned"
+FINALIZER_REMOVED = "FinalizerRemoved"
 EVENTS_OMITTED = "EventsOmitted"
 
 EVENTS_OF_DRUID = frozenset(
@@ -143,6 +144,7 @@ EVENTS_OF_DRUID = frozenset(
         PVCS_RETAINED,
         SPEC_WARNING,
         ROLLOUT_WARNING,
+        FINALIZER_REMOVED,
         EVENTS_OMITTED,
     }
 )
@@ -156,6 +158,7 @@ EVENTS_OF_INGESTION = frozenset(
         TASK_SHUT_DOWN,
         TASKS_ORPHANED,
         SPEC_WARNING,
+        FINALIZER_REMOVED,
         EVENTS_OMITTED,
     }
 )

@@ -181,6 +181,8 @@ def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(
     for kind, name in (("Druid", "held"), ("Druid", NAME), ("DruidIngestion", NAME)):
         live.delete(kind, name)
     eventually(lambda: live.find("Druid", NAME) is None and live.find("DruidIngestion", NAME) is None)
+    events = {(each["involvedObject"]["kind"], each["involvedObject"]["name"]) for each in live.list("Event")}
+    assert events == {("Druid", NAME), ("DruidIngestion", NAME)}
 
     before = len(started.program.runs_of("held"))
     started.touch("held")

@@ -32,6 +32,7 @@ def druid(*finalizers: str, manager: str = "ansible-operator", is_deleted: bool 
     metadata: dict[str, Any] = {
         "name": "c",
         "namespace": "ns",
+        "uid": "u",
         "resourceVersion": "7",
         "finalizers": [*finalizers],
         "managedFields": [{"manager": manager, "operation": "Update", "fieldsV1": fields}],
@@ -53,6 +54,18 @@ def test_the_finalizer_of_ansible_operator_is_removed_from_what_is_being_deleted
     assert returned["changed"]
     assert returned["plan"] == [f"remove finalizer {names.FINALIZER} of Druid c"]
     assert api.objects["Druid", "c"]["metadata"]["finalizers"] == [OTHER]
+    [event] = api.of_kind("Event")
+    assert (event["type"], event["reason"], event["involvedObject"]["name"]) == ("Normal", "FinalizerRemoved", "c")
+    assert names.FINALIZER in event["message"]
+
+
+def test_the_finalizer_is_removed_even_if_the_event_is_rejected() -> None:
+    api = api_with(druid(names.FINALIZER))
+    api.rejected["POST", "Event"] = "the namespace is being terminated"
+
+    assert release(api, DRUID, REQUEST, LATER)["changed"]
+
+    assert api.writes == ["PATCH Druid"]
 
 
 @pytest.mark.parametrize(
