@@ -32,9 +32,10 @@ class Verdict:
 class Inputs:
     """The resource, its cluster, the live objects with its label, the rendered objects, and what the options allow.
 
-    `schema_errors`: the spec cannot be read, and `cluster` has an empty one. The last four fields are gathered when a
-    decision asks for them: objects without the label by name (`Get`), lists by kind (`List`), dry runs (`DryRun`), and
-    the resource once more (`GetResource`), as the only element (None: deleted).
+    `schema_errors`: the spec cannot be read, and `cluster` has an empty one. `check_mode`: nothing will be written, and
+    the resource may be the result of a dry run, with a generation that is not stored. The last four fields are gathered
+    when a decision asks for them: objects without the label by name (`Get`), lists by kind (`List`), dry runs
+    (`DryRun`), and the resource once more (`GetResource`), as the only element (None: deleted).
     """
 
     resource: Manifest
@@ -44,6 +45,7 @@ class Inputs:
     schema_errors: tuple[Finding, ...] = ()
     allowed_reference_namespaces: tuple[str, ...] = ()
     keep_finalizer: bool = False
+    check_mode: bool = False
     unlisted: Mapping[ObjectKey, Manifest] | None = None
     lists: Mapping[str, tuple[Manifest, ...]] = field(default_factory=dict)
     verdicts: Mapping[ObjectKey, Verdict] | None = None

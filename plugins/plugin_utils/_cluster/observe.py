@@ -53,7 +53,14 @@ def observe(api: KubernetesApi, resource: Manifest, options: Options) -> Inputs:
     cluster = _with_autoscalers(api, Cluster.from_resource(readable, observed.references), observed)
     desired = desired_state(cluster, observed)
     return Inputs(
-        resource, cluster, observed, desired, errors, options.allowed_reference_namespaces, options.keep_finalizer
+        resource,
+        cluster,
+        observed,
+        desired,
+        errors,
+        options.allowed_reference_namespaces,
+        options.keep_finalizer,
+        options.check_mode,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
@@ -104,6 +105,40 @@ def test_the_plan_names_what_the_controllers_do(ansible: Ansible, live: Namespac
     assert eventually(lambda: before - claims(live) == change.deleted)
     assert not one_pass(live, NAME).changed
     assert claims(live) == before - change.deleted
+
+
+# (change of the brokers, None: removed; is a PVC deleted)
+SUBMITTED: dict[str, tuple[dict[str, Any] | None, bool]] = {
+    "fewer replicas": ({"replicas": 1}, True),
+    "a stop": ({"stopped": True}, False),
+    "a removed group": (None, True),
+}
+
+
+@pytest.mark.parametrize(("change", "is_destructive"), SUBMITTED.values(), ids=SUBMITTED)
+def test_a_resource_that_stops_pods_is_planned(
+    live: NamespaceClient, change: dict[str, Any] | None, is_destructive: bool
+) -> None:
+    """In check mode, the resource has the generation of a dry run."""
+    create(live, persistentVolumeClaimRetentionPolicy={"whenScaled": "Delete", "whenDeleted": "Delete"})
+    before = claims(live)
+    resource = live.get("Druid", NAME)
+    nodes = resource["spec"]["nodes"]
+    submitted = {
+        **small_cluster.resource(NAME),
+        "metadata": {"name": NAME, "namespace": live.namespace},
+        "spec": {**resource["spec"], "nodes": nodes | {"brokers": nodes["brokers"] | (change or {})}},
+    }
+    if change is None:
+        del submitted["spec"]["nodes"]["brokers"]
+    planned = one_pass(live, NAME, check_mode=True, resource=submitted)
+    assert planned.problems == ()
+    assert planned.plan.is_destructive == is_destructive
+    assert (claims(live), live.get("Druid", NAME)["spec"]) == (before, resource["spec"])
+
+    applied = one_pass(live, NAME, resource=submitted)
+    assert plan_output.lines(applied.plan) == plan_output.lines(planned.plan)
+    assert applied.plan.is_destructive == is_destructive
 
 
 def test_a_pipeline_can_stop_on_a_destructive_plan(each_ansible: Ansible, live: NamespaceClient) -> None:

@@ -21,10 +21,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
     """Return a finding if pods would be stopped and the resource was changed or deleted since it was read.
 
-    The latest resource is needed for that; it must be read after the workloads.
+    The latest resource is needed for that; it must be read after the workloads. Not in check mode: nothing is written.
     """
     inputs = draft.inputs
-    if inputs.cluster.uid is None or not any(map(_stops_pods, draft.steps)):
+    if inputs.check_mode or inputs.cluster.uid is None or not any(map(_stops_pods, draft.steps)):
         return ()
     if not inputs.latest:
         return GetResource()

@@ -58,6 +58,12 @@ def test_the_latest_resource_is_read_where_pods_would_be_stopped(step: Step, sto
     assert outdated_resource(Draft(inputs(druid.cluster()), (step,))) == (GetResource() if stops else ())
 
 
+@pytest.mark.parametrize("step", [step for step, _stops in STEPS.values()], ids=STEPS)
+def test_no_version_is_outdated_in_check_mode(step: Step) -> None:
+    """The generation that a dry run of the resource returns is not stored."""
+    assert outdated_resource(Draft(inputs(druid.cluster(), check_mode=True), (step,))) == ()
+
+
 @pytest.mark.parametrize(
     "name", [name for name, (step, stops) in STEPS.items() if stops and step.operation == "update"]
 )
