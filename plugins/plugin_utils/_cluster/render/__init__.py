@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     common_config_map,
     configuration_hash,
@@ -113,6 +114,11 @@ def _warnings(group: Group, preserved: Preserved) -> list[str]:
     warnings = []
     if group.keeps_replicas and not group.autoscaled and preserved.replicas == 0:
         warnings.append("replicas is not set, so the group keeps its number of pods, which is 0")
+    if names.REPLICAS_BEFORE_STOP_ANNOTATION in group.merged("workloadAnnotations"):
+        warnings.append(
+            f"workloadAnnotations[{names.REPLICAS_BEFORE_STOP_ANNOTATION}] has no effect: the number of pods before a "
+            "stop is recorded there. Remove it, and set replicas to define the number of pods"
+        )
     if group.node.get("replicas") is not None and group.autoscaled and group.foreign_autoscaler:
         warnings.append(
             f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
 # The value of a persistentVolumeClaimRetentionPolicy that is not the default.
 DELETE = "Delete"
 _WHEN_DELETED = ("f:spec", "f:persistentVolumeClaimRetentionPolicy", "f:whenDeleted")
+# Python refuses to convert thousands of digits, which any client can write into an annotation.
+_NUMBER = re.compile(r"[0-9]{1,10}")
 # Labels that controllers add to the pods of a template.
 _LABELS_OF_CONTROLLERS = frozenset(
     {
@@ -66,8 +69,9 @@ class Preserved:
 
 def kept_replicas(workload: Mapping[str, Any]) -> int:
     """Return the number of replicas of a live workload; of a stopped one the number before."""
+    replicas = int(workload["spec"].get("replicas", 1))
     before_stop = (workload["metadata"].get("annotations") or {}).get(names.REPLICAS_BEFORE_STOP_ANNOTATION, "")
-    return int(before_stop) if before_stop.isdecimal() else int(workload["spec"].get("replicas", 1))
+    return int(before_stop) if replicas == 0 and _NUMBER.fullmatch(before_stop) else replicas
 
 
 def deletes_scaled_pvcs(workload: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ def workload(
     metadata = {
         "name": group.unique_name,
         "labels": names.group_labels(group),
-        "annotations": {**group.merged("workloadAnnotations"), **_before_stop(group, preserved)},
+        "annotations": {**_specified_annotations(group), **_before_stop(group, preserved)},
     }
     spec = {
         "selector": {"matchLabels": selector},
@@ -34,6 +34,12 @@ def workload(
         **special,
     }
     return group_manifest(group, "apps/v1", group.kind, metadata, spec=spec)
+
+
+def _specified_annotations(group: Group) -> dict[str, str]:
+    """Return the workloadAnnotations, but not a number of pods before a stop: only the live number is recorded."""
+    specified = group.merged("workloadAnnotations")
+    return {key: value for key, value in specified.items() if key != names.REPLICAS_BEFORE_STOP_ANNOTATION}
 
 
 def _before_stop(group: Group, preserved: Preserved) -> dict[str, str]:

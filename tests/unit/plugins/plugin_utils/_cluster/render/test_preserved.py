@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved, kept_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from hypothesis import given
@@ -83,6 +83,29 @@ def test_selector_always_matches_the_pods(
     spec = objects(Preserved(selector, labels), node)["StatefulSet"]["spec"]
     assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
     assert FIXED.items() <= spec["template"]["metadata"]["labels"].items()
+
+
+# (live replicas, annotation, kept replicas)
+KEPT_REPLICAS: dict[str, tuple[int | None, str | None, int]] = {
+    "stopped": (0, "7", 7),
+    "ten digits": (0, "2147483647", 2147483647),
+    "running": (2, "7", 2),
+    "running with the default": (None, "7", 1),
+    "no annotation": (0, None, 0),
+    "empty": (0, "", 0),
+    "negative": (0, "-1", 0),
+    "other digits": (0, "\u0667", 0),
+    "a line too many": (0, "7\n", 0),
+    "eleven digits": (0, "1" * 11, 0),
+    "more digits than Python converts": (0, "9" * 5000, 0),
+}
+
+
+@pytest.mark.parametrize(("live", "annotation", "kept"), KEPT_REPLICAS.values(), ids=KEPT_REPLICAS)
+def test_only_a_stopped_group_has_a_number_of_pods_before(live: int | None, annotation: str | None, kept: int) -> None:
+    annotations = {} if annotation is None else {"druid.apache.org/replicas-before-stop": annotation}
+    spec = {} if live is None else {"replicas": live}
+    assert kept_replicas({"metadata": {"annotations": annotations}, "spec": spec}) == kept
 
 
 def test_fields_are_preserved_from_a_live_workload() -> None:

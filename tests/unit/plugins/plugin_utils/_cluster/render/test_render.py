@@ -176,6 +176,25 @@ def test_group_that_keeps_no_pods_causes_a_warning(node: dict[str, Any], replica
     assert warnings == ((text,) if warns else ())
 
 
+ANNOTATION = "druid.apache.org/replicas-before-stop"
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+@pytest.mark.parametrize(("stopped", "annotations"), [(False, {"a": "b"}), (True, {"a": "b", ANNOTATION: "2"})])
+def test_number_of_pods_before_a_stop_cannot_be_specified(
+    kind: str, stopped: bool, annotations: dict[str, str]
+) -> None:
+    node = {"kind": kind, "stopped": stopped, "workloadAnnotations": {"a": "b", ANNOTATION: "7"}}
+    for cluster in (druid.cluster(node), druid.cluster({**node, "workloadAnnotations": {"a": "b"}}, **CLUSTER_WIDE)):
+        desired = render(cluster, {"brokers": Preserved(replicas=2)})
+        assert only(list(desired.groups["brokers"]), kind)["metadata"]["annotations"] == annotations
+        [warning] = desired.warnings
+        assert warning.startswith(f"spec.nodes[brokers]: workloadAnnotations[{ANNOTATION}] has no effect: ")
+
+
+CLUSTER_WIDE = {"workloadAnnotations": {ANNOTATION: "9" * 5000}}
+
+
 def test_equivalent_hash_of_running_pods_is_kept() -> None:
     case = Case("", "", (), None, {"runtime.properties": "bell\b"}, {"common.runtime.properties": "feed\f"})
     live = variable_of(case, None)
