@@ -57,6 +57,11 @@ class Inputs:
         found = (live for live in (self.unlisted or {}).values() if is_ours(live, self.cluster))
         return self.observed.with_objects((*found, *self.lists.get("ReplicaSet", ())))
 
+    @cached_property
+    def live_and_all_claims(self) -> Observed:
+        """The same and, if a decision has asked for them, all PVCs of the namespace: users can remove their labels."""
+        return self.live.with_objects(self.lists.get("PersistentVolumeClaim", ()))
+
 
 class Need:
     """What a decision needs in addition: decide again when it is in the inputs."""

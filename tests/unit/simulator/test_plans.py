@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Delete, Edit, Rename
-from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer, planned_deletions
+from ansible_collections.druidops.druid.tests.unit.simulator.invariants import CLAIM, Observer, planned_deletions
 
 DELETES = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
 
@@ -55,6 +55,34 @@ def test_plan_names_the_pvcs_that_go_with_pods(cluster: Cluster, action: Action,
     observer = Observer("playbook")
     observer.act(Create(cluster))
     observer.converge()
+    before = observer.claims()
+    observer.act(action)
+    planned = observer.subject.run("playbook", check_mode=True)
+    assert planned is not None
+    observer.converge()
+    gone = before.keys() - observer.claims().keys()
+    assert len(gone) == number
+    assert planned_deletions(planned, before) == gone
+    assert planned.plan.is_destructive == bool(gone)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "action", "number"),
+    [
+        (SCALED, Edit("replicas", 1, "brokers"), 2),
+        (AUTOSCALED, Edit("autoscaler", (1, 2), "brokers"), 1),
+        (DELETES, Rename("brokers"), 2),
+        (RETAINED, Rename("brokers"), 0),
+    ],
+    ids=str,
+)
+def test_plan_names_the_pvcs_without_labels_that_go(cluster: Cluster, action: Action, number: int) -> None:
+    observer = Observer("playbook")
+    observer.act(Create(cluster))
+    observer.converge()
+    store = observer.subject.world.store
+    for claim in store.of_kind(CLAIM):
+        store.update({**claim, "metadata": {**claim["metadata"], "labels": {}}})
     before = observer.claims()
     observer.act(action)
     planned = observer.subject.run("playbook", check_mode=True)

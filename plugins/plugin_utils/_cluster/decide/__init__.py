@@ -12,6 +12,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     changed_objects,
     unlisted_objects,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claims_without_labels import (
+    claims_without_labels,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
@@ -85,6 +88,8 @@ POLICIES: tuple[Policy, ...] = (
     exceeded_quotas,
     # A group that was removed from the spec may be the old name of a blocked one.
     deferred_removals,
+    # PVCs are deleted with pods or with a StatefulSet.
+    claims_without_labels,
     # The resource was changed since it was read, and a workload would be deleted or have fewer replicas.
     outdated_resource,
 )
@@ -119,7 +124,8 @@ def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
     changed = confirmed(changed_objects(inputs.cluster, inputs.desired, inputs.live), inputs.verdicts)
     writes = (*changed, *released_claims(inputs))
-    return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, inputs.live)))
+    live = inputs.live_and_all_claims
+    return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
 
 
 def _judge(draft: Draft) -> Draft | Need:

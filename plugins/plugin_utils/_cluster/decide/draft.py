@@ -43,7 +43,7 @@ class Draft:
 
     def plan(self) -> Plan:
         """Return the plan."""
-        inputs, steps = self.inputs, with_effects(self.steps, self.inputs.live)
+        inputs, steps = self.inputs, with_effects(self.steps, self.inputs.live_and_all_claims)
         warnings = (*inputs.desired.warnings, *undersized_pvcs(inputs))
         return Plan(steps, self.findings, warnings, rollout_warnings=rollout_warnings(steps, inputs))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
     deletes_scaled_pvcs,
@@ -30,6 +31,16 @@ def with_effects(steps: Sequence[Step], observed: Observed) -> tuple[Step, ...]:
     return tuple(replace(step, effects=tuple(_effects(step, state))) for step in steps)
 
 
+def may_delete_claims(steps: Sequence[Step], observed: Observed) -> bool:
+    """True if PVCs may be deleted because of the steps, with pods or with a StatefulSet."""
+    state = _State(observed, {step.key: step for step in steps})
+    return any(_is_deleted_set(step) or bool(_ordinals_with_pvcs(_scaling(step, state), state)) for step in steps)
+
+
+def _is_deleted_set(step: Step) -> bool:
+    return step.operation == "delete" and step.key.kind == "StatefulSet"
+
+
 @dataclass(frozen=True)
 class _State:
     observed: Observed
@@ -45,52 +56,64 @@ class _State:
         return step is not None and step.operation == "delete"
 
 
+class _Scaling(NamedTuple):
+    """A workload, and its replicas before and after a step."""
+
+    workload: Manifest
+    before: int
+    after: int
+
+
 def _effects(step: Step, state: _State) -> Iterator[Effect]:
-    if step.patch is not None:
-        return
-    if step.key.kind in WORKLOADS:
-        yield from _of_workload(step, state)
-    elif step.key.kind == "HorizontalPodAutoscaler":
-        yield from _of_autoscaler(step, state)
-    elif step.key.kind == "Service" and step.operation == "delete":
+    scaling = _scaling(step, state)
+    if scaling is not None:
+        yield from _scaled(scaling, state)
+    elif step.operation == "delete" and step.key.kind in WORKLOADS:
+        yield from _stopped(step.key, replicas(step.manifest))
+        yield from _retained(step.manifest, 0, state)
+    elif step.operation == "delete" and step.key.kind == "Service":
         yield Effect(f"the name {step.key.name} no longer resolves (Service deleted)")
 
 
-def _of_workload(step: Step, state: _State) -> Iterator[Effect]:
-    if step.live is None:
-        return
-    if step.operation == "delete":
-        yield from _stopped(step.key, replicas(step.live))
-        yield from _retained(step.live, 0, state)
-    elif step.after is not None:
-        yield from _scaled(step.after, replicas(step.live), replicas(step.after), state)
+def _scaling(step: Step, state: _State) -> _Scaling | None:
+    if step.after is None or step.patch is not None:
+        return None
+    if step.key.kind in WORKLOADS and step.live is not None:
+        return _Scaling(step.after, replicas(step.live), replicas(step.after))
+    return _autoscaling(step.after, state) if step.key.kind == "HorizontalPodAutoscaler" else None
 
 
-def _of_autoscaler(step: Step, state: _State) -> Iterator[Effect]:
-    """Yield the effects of a maximum that is below the replicas of the workload."""
-    if step.after is None:
-        return
-    target = step.after["spec"]["scaleTargetRef"]
+def _autoscaling(autoscaler: Manifest, state: _State) -> _Scaling | None:
+    """Return the effect of a maximum that is below the replicas of the workload."""
+    target = autoscaler["spec"]["scaleTargetRef"]
     workload = state.after(ObjectKey(target["kind"], target["name"]))
-    if workload is not None and workload["kind"] in WORKLOADS and replicas(workload):
-        before = replicas(workload)
-        yield from _scaled(workload, before, min(before, step.after["spec"]["maxReplicas"]), state)
+    if workload is None or workload["kind"] not in WORKLOADS or not replicas(workload):
+        return None
+    before = replicas(workload)
+    return _Scaling(workload, before, min(before, autoscaler["spec"]["maxReplicas"]))
 
 
-def _scaled(workload: Manifest, before: int, after: int, state: _State) -> Iterator[Effect]:
+def _scaled(scaling: _Scaling, state: _State) -> Iterator[Effect]:
+    workload, before, after = scaling
     key = key_of(workload)
     yield from _stopped(key, before - after)
-    if workload["kind"] != "StatefulSet":
-        return
-    if not deletes_scaled_pvcs(workload):
-        if before > after:
-            yield from _retained(workload, after, state)
-        return
-    # The controller deletes the PVC of each pod that it stops, those of an earlier change included.
-    ordinals = {*range(after, before), *pods_above(key.name, after, state.observed)}
+    if not deletes_scaled_pvcs(workload) and before > after:
+        yield from _retained(workload, after, state)
+    ordinals = _ordinals_with_pvcs(scaling, state)
     for name in pvcs_above(key.name, template_names(workload), after, state.observed):
         if int(name.rpartition("-")[2]) in ordinals:
             yield Effect(f"delete {CLAIM} {name} (whenScaled: Delete)", is_destructive=True)
+
+
+def _ordinals_with_pvcs(scaling: _Scaling | None, state: _State) -> set[int]:
+    """Return the ordinals of the pods whose PVCs the controller deletes when it stops them.
+
+    They include those that it stops because of an earlier change.
+    """
+    if scaling is None or scaling.workload["kind"] != "StatefulSet" or not deletes_scaled_pvcs(scaling.workload):
+        return set()
+    name = scaling.workload["metadata"]["name"]
+    return {*range(scaling.after, scaling.before), *pods_above(name, scaling.after, state.observed)}
 
 
 def _stopped(key: ObjectKey, number: int) -> Iterator[Effect]:

@@ -36,9 +36,8 @@ def all_claims(inputs: Inputs) -> List | None:
 
 def released_claims(inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps that separate retained PVCs from the StatefulSets of groups that stay."""
-    claims = {key_of(live): live for live in inputs.live.of_kind(retain.CLAIM)}
-    claims |= {key_of(live): live for live in inputs.lists.get(retain.CLAIM, ())}
-    return tuple(step for live, group in _retaining_sets(inputs) for step in _released(live, [*claims.values()], group))
+    claims = list(inputs.live_and_all_claims.of_kind(retain.CLAIM))
+    return tuple(step for live, group in _retaining_sets(inputs) for step in _released(live, claims, group))
 
 
 def _released(live: Manifest, claims: list[Manifest], group: str | None) -> tuple[Step, ...]:

@@ -44,6 +44,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, stored
 
+CLAIM = "PersistentVolumeClaim"
 NODES = {key: {**druid.NODE, "services": [{}]} for key in ("a", "b")}
 
 
@@ -92,11 +93,24 @@ def test_new_cluster_needs_names_dry_runs_and_quotas() -> None:
     assert [step.key for step in dry_run.steps] == [step.key for step in plan.steps] == list(get.keys)
 
 
-def test_removed_group_needs_replica_sets_and_the_latest_resource() -> None:
+def test_removed_group_needs_replica_sets_all_pvcs_and_the_latest_resource() -> None:
     before, _desired = druid.cluster(nodes=NODES), None
     plan, needs = plan_and_needs(inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(before))))
-    assert needs == [List("ReplicaSet", "druid_cr=c"), GetResource()]
+    assert needs == [List("ReplicaSet", "druid_cr=c"), List(CLAIM), GetResource()]
     assert {(step.operation, step.group) for step in plan.steps} == {("delete", None)}
+
+
+@pytest.mark.parametrize(("policy", "operation"), [("Delete", "delete"), ("Retain", "update")])
+def test_pvc_without_labels_of_a_removed_group_is_deleted_or_released(policy: str, operation: str) -> None:
+    node = {**NODES["b"], "persistentVolumeClaimRetentionPolicy": {"whenDeleted": policy}}
+    observed = converged(render(druid.cluster(nodes={**NODES, "b": node})))
+    owner = {"kind": "StatefulSet", "name": "druid-c-b", "uid": "uid-of-druid-c-b"}
+    metadata = {"name": "d", "namespace": "ns", "uid": "u", "resourceVersion": "1", "ownerReferences": [owner]}
+    claim = {"kind": CLAIM, "metadata": metadata}
+    based_on = inputs(druid.cluster(nodes={"a": NODES["a"]}), observed)
+    plan, _needs = plan_and_needs(based_on, **{CLAIM: (claim,)})
+    assert [step.operation for step in plan.steps if step.key == (CLAIM, "d")] == [operation]
+    assert plan.is_destructive == (operation == "delete")
 
 
 def test_blocked_step_is_not_dry_run() -> None:
