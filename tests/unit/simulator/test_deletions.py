@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Controllers,
     Create,
     Delete,
+    Prune,
     Remove,
     Run,
 )
@@ -91,6 +92,19 @@ def test_pvcs_in_doubt_are_retained(history: str, by: By) -> None:
     observer = converged(by)
     claims = {*observer.claims()}
     for action in DOUBTFUL[history]:
+        observer.act(action)
+    assert end(observer) == claims
+
+
+@pytest.mark.parametrize("by", BOTH)
+def test_a_copy_of_a_resource_that_was_being_deleted_starts_no_deletion_of_pvcs(by: By) -> None:
+    """It has the annotation of its predecessor."""
+    observer = converged(by)
+    store, live, claims = observer.subject.world.store, observer.subject.live, {*observer.claims()}
+    assert live is not None
+    copied = {"druid.apache.org/deletes-pvcs": "the uid of its predecessor"}
+    store.update({**live, "metadata": {**live["metadata"], "annotations": copied}})
+    for action in (Delete("Orphan"), Controllers(3), Prune()):
         observer.act(action)
     assert end(observer) == claims
 

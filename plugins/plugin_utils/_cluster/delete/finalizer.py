@@ -14,7 +14,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import is_set_by_operator
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 
 # Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"
@@ -77,9 +81,7 @@ def has_lost_its_objects(resource: Manifest, observed: Observed) -> bool:
     Without a reconcile in between, a deletion with --cascade=orphan leaves this state once another client, such as a
     GitOps tool, has deleted the objects without owner.
     """
-    if deletes_in_foreground(resource) or names.DELETES_PVCS_ANNOTATION in (
-        resource["metadata"].get("annotations") or ()
-    ):
+    if deletes_in_foreground(resource) or _is_recorded(resource):
         return False
     owners = (each for live in observed.objects.values() for each in live["metadata"].get("ownerReferences") or ())
     return all(each["uid"] != resource["metadata"]["uid"] for each in owners)
@@ -97,12 +99,22 @@ def record_deletion(resource: Manifest) -> tuple[Step, ...]:
     """
     metadata = resource["metadata"]
     annotations = metadata.get("annotations") or {}
-    if names.DELETES_PVCS_ANNOTATION in annotations:
+    if _is_recorded(resource):
         return ()
-    recorded = {**annotations, names.DELETES_PVCS_ANNOTATION: "true"}
+    recorded = {**annotations, names.DELETES_PVCS_ANNOTATION: metadata["uid"]}
     after = {**resource, "metadata": {**metadata, "annotations": recorded}}
     patch = [_same(resource, "resourceVersion"), {"op": "add", "path": "/metadata/annotations", "value": recorded}]
     return (Step("update", resource, live=resource, after=after, patch=patch),)
+
+
+def _is_recorded(resource: Manifest) -> bool:
+    """True when an earlier reconcile of this deletion has recorded it.
+
+    A resource that is created from a copy of a resource that was being deleted has the annotation, too.
+    """
+    metadata = resource["metadata"]
+    recorded = (metadata.get("annotations") or {}).get(names.DELETES_PVCS_ANNOTATION)
+    return is_terminating(resource) and recorded == metadata["uid"]
 
 
 def _without(finalizers: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import (
     deletes_claims,
+    has_lost_its_objects,
     is_orphaning,
     is_set,
     keep_finalizer,
@@ -107,21 +108,38 @@ def test_removes_its_finalizer_from_the_same_resource_with_the_same_finalizers()
 
 # (annotations, annotations that are written)
 RECORDS: list[tuple[dict[str, str] | None, dict[str, str] | None]] = [
-    (None, {DELETES_PVCS: "true"}),
-    ({"a": "b"}, {"a": "b", DELETES_PVCS: "true"}),
-    ({DELETES_PVCS: "true"}, None),
+    (None, {DELETES_PVCS: "u-1"}),
+    ({"a": "b"}, {"a": "b", DELETES_PVCS: "u-1"}),
+    ({DELETES_PVCS: "u-1"}, None),
+    # Copied from an earlier resource.
+    ({DELETES_PVCS: "u-0"}, {DELETES_PVCS: "u-1"}),
+    ({DELETES_PVCS: "true"}, {DELETES_PVCS: "u-1"}),
 ]
 
 
 @pytest.mark.parametrize(("annotations", "written"), RECORDS)
 def test_deletion_is_recorded_once(annotations: dict[str, str] | None, written: dict[str, str] | None) -> None:
-    found = resource([FINALIZER])
-    found["metadata"] |= {} if annotations is None else {"annotations": annotations}
+    found = deleted(annotations)
     expected = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
         {"op": "add", "path": "/metadata/annotations", "value": written},
     ]
     assert [step.patch for step in record_deletion(found)] == ([] if written is None else [expected])
+
+
+@pytest.mark.parametrize(("value", "is_recorded"), [("u-1", True), ("u-0", False), ("true", False), ("", False)])
+def test_a_record_of_another_resource_does_not_count(value: str, is_recorded: bool) -> None:
+    found = deleted({DELETES_PVCS: value})
+    assert has_lost_its_objects(found, Observed()) is not is_recorded
+    del found["metadata"]["deletionTimestamp"]
+    assert has_lost_its_objects(found, Observed())
+
+
+def deleted(annotations: dict[str, str] | None) -> Manifest:
+    found = resource([FINALIZER])
+    found["metadata"] |= {"uid": "u-1", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    found["metadata"] |= {} if annotations is None else {"annotations": annotations}
+    return found
 
 
 @pytest.mark.parametrize(

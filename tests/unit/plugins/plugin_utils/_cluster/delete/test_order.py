@@ -37,7 +37,11 @@ NAMED = Cluster.from_resource({**druid.resource(), "spec": {}})
 
 def terminating(*finalizers: str, **spec: Any) -> Manifest:
     resource = druid.resource(**spec)
-    resource["metadata"] |= {"finalizers": list(finalizers), "resourceVersion": "7"}
+    resource["metadata"] |= {
+        "finalizers": list(finalizers),
+        "resourceVersion": "7",
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+    }
     return resource
 
 
@@ -139,7 +143,7 @@ def test_pvcs_stay_when_all_objects_are_deleted(
 
 def test_a_recorded_deletion_continues_without_objects() -> None:
     resource = terminating(FINALIZER)
-    resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": "true"}
+    resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": resource["metadata"]["uid"]}
     expected = [READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]
     assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == expected
 
