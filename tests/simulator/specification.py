@@ -31,6 +31,7 @@ class Group:
     when_deleted: str = "Retain"
     autoscaler: tuple[int, int] | None = None
     service: str = "%s"
+    is_headless: bool = True
     management: str = "Parallel"
     partition: int = 0
     has_standalone_claim: bool = False
@@ -84,7 +85,7 @@ def _node(key: str, group: Group) -> dict[str, Any]:
         "runtime.properties": f"druid.service=druid/{node_type}",
         "kind": group.kind,
         "stopped": group.stopped,
-        "services": [{"metadata": {"name": group.service}, "spec": {"clusterIP": "None"}}],
+        "services": [{"metadata": {"name": group.service}, "spec": {"clusterIP": "None"} if group.is_headless else {}}],
         "podDisruptionBudgetSpec": {"maxUnavailable": 1},
     }
     if group.has_standalone_claim:

@@ -56,9 +56,6 @@ CHANGES = {
     "claim template changed": Change(
         {"volumeClaimTemplates": [{**claim_template(), "metadata": {"name": "data", "labels": {"a": "b"}}}]}
     ),
-    "Service with an address": Change(
-        {"services": [{"spec": {"type": "ClusterIP"}}, {"metadata": {"name": "%s-api"}}]}, "Service", STATEFUL
-    ),
     "Service without an address": Change(
         {"services": [{"spec": HEADLESS}, {"metadata": {"name": "%s-api"}, "spec": HEADLESS}]},
         "Service",
@@ -129,6 +126,19 @@ def test_is_recreated_and_nothing_else_is_deleted(cluster: NamespaceClient, what
     others = {key: identity for key, identity in everything.items() if "historicals" not in key[1]}
     after = identities(cluster)
     assert {key: after[key] for key in others} == others
+
+
+def test_the_subdomain_of_running_pods_stays_headless(cluster: NamespaceClient) -> None:
+    before = cluster.get("Service", STATEFUL)["metadata"]["uid"]
+    change(cluster, {"services": [{"spec": {"type": "ClusterIP"}}, {"metadata": {"name": "%s-api"}}]})
+    [finding] = one_pass(cluster, NAME).plan.findings
+    assert (finding.reason, finding.object) == ("InvalidSpec", f"Service {STATEFUL}")
+    assert cluster.get("Service", STATEFUL)["metadata"]["uid"] == before
+    change(cluster, {"stopped": True})
+    one_pass(cluster, NAME)
+    eventually(lambda: not [key for key in kept(cluster, "Pod") if key[1].startswith(STATEFUL)])
+    assert one_pass(cluster, NAME).plan.findings == ()
+    assert cluster.get("Service", STATEFUL)["spec"]["clusterIP"] != "None"
 
 
 def test_volume_claim_template_is_removed(cluster: NamespaceClient) -> None:
@@ -302,7 +312,7 @@ def test_is_rejected_if_pods_would_be_lost(cluster: NamespaceClient) -> None:
     assert kept(cluster, "Pod")
 
 
-@pytest.mark.parametrize("what", ["pod management", "Service with an address"])
+@pytest.mark.parametrize("what", ["pod management", "Service without an address"])
 def test_is_recreated_although_a_quota_is_full(cluster: NamespaceClient, what: str) -> None:
     wanted = CHANGES[what]
     counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[wanted.kind]
@@ -414,12 +424,12 @@ def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient,
     full_cluster.create(live)
     one_pass(live, NAME)
     for number in range(1, 100):
-        address = {"type": "ClusterIP"} if number % 2 else HEADLESS
-        change(live, {"services": [{"spec": address}, {"metadata": {"name": "%s-api"}}]})
+        address = HEADLESS if number % 2 else {"type": "ClusterIP"}
+        change(live, {"services": [{"spec": HEADLESS}, {"metadata": {"name": "%s-api"}, "spec": address}]})
         was_killed = dying_pass(live, NAME, number, is_sent)
         if was_killed:
             assert one_pass(live, NAME).plan.findings == ()
-        assert (live.get("Service", STATEFUL)["spec"]["clusterIP"] == "None") == (address is HEADLESS), number
+        assert (live.get("Service", f"{STATEFUL}-api")["spec"]["clusterIP"] == "None") == (address is HEADLESS), number
         assert one_pass(live, NAME).plan.steps == ()
         if not was_killed:
             break

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, NEW_IMAGE, Cluster, Group
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Edit, Run
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Controllers, Create, Edit, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
@@ -39,6 +39,34 @@ def test_a_refused_object_blocks_nothing_else(kind: str) -> None:
     assert report is not None
     assert [finding.object for finding in report.problems] == [f"{kind} druid-c-brokers"]
     observer.converge()
+
+
+@pytest.mark.parametrize("by", ["operator", "playbook"])
+def test_the_service_that_resolves_the_names_of_pods_stays_headless(by: By) -> None:
+    observer = Observer(by)
+    observer.act(Create(Cluster()))
+    observer.converge()
+    store, name = observer.subject.world.store, "druid-c-brokers"
+    for action in (Edit("is_headless", False, "brokers"), Edit("image", NEW_IMAGE), Run(by), Controllers(20)):
+        observer.act(action)
+    report = observer.subject.run(by)
+    assert report is not None
+    [finding] = report.problems
+    assert (finding.reason, finding.object) == (reasons.INVALID_SPEC, f"Service {name}")
+    assert "stay headless" in finding.message
+    assert not report.changed
+    assert _address(observer, name) == "None"
+    assert {pod["spec"]["containers"][0]["image"] for pod in store.of_kind("Pod")} == {NEW_IMAGE}
+    observer.act(Edit("stopped", True, "brokers"))
+    observer.converge()
+    assert _address(observer, name) != "None"
+
+
+def _address(observer: Observer, name: str) -> str | None:
+    live = observer.subject.world.store.get("Service", NAMESPACE, name)
+    assert live is not None
+    address: str | None = live["spec"].get("clusterIP")
+    return address
 
 
 @pytest.mark.parametrize("by", ["operator", "playbook"])

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
@@ -82,6 +83,8 @@ POLICIES: tuple[Policy, ...] = (
     shrinking_claims,
     # A recreated workload would not adopt its running pods.
     orphaned_pods,
+    # The names of running pods would no longer resolve.
+    headless_services,
     # The API server rejects an object in a dry run.
     rejections,
     # The objects of a group exceed a quota together.

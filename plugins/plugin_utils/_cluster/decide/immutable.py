@@ -34,7 +34,7 @@ _IMMUTABLE: Mapping[str, Mapping[str, Any]] = {
 def immutable_changes(live: Manifest, manifest: Manifest) -> tuple[str, ...]:
     """Return the immutable fields that differ between the live object and the manifest."""
     if manifest["kind"] == "Service":
-        return ("clusterIP",) if _is_headless(live) != _is_headless(manifest) else ()
+        return ("clusterIP",) if is_headless(live) != is_headless(manifest) else ()
     fields = _IMMUTABLE.get(manifest["kind"], {})
     shape = shape_of(manifest["kind"]).child("spec")
     old, new = live.get("spec") or {}, manifest.get("spec") or {}
@@ -45,7 +45,8 @@ def immutable_changes(live: Manifest, manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _is_headless(service: Manifest) -> bool:
+def is_headless(service: Manifest) -> bool:
+    """True for a Service that resolves to its pods, and also resolves the name of each of them."""
     return bool(service["spec"].get("clusterIP") == HEADLESS)
 
 
