@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import warning_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
+    ROLLOUT_WARNINGS,
+    WARNINGS,
+    shown_warnings,
+    warning_messages,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
@@ -58,22 +63,32 @@ def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:
 
 
 def new_warnings(change: StatusChange, plan: Plan) -> tuple[EventText, ...]:
-    """Return an event for each warning that the conditions did not have before.
+    """Return an event for each warning that its condition did not have before.
 
-    Warnings of the API server are not in a condition: they are new if something was written, or the spec was changed.
+    A condition has only the first warnings: the others are new when it changes, at the least by their number. Warnings
+    of the API server are not in a condition: they are new if something was written, or the spec was changed.
     """
     before, after = warning_messages(change.before), warning_messages(change.after)
     # The CRD of the Go operator drops the conditions, so that any warning would seem to be new in each reconcile.
     is_known = not change.before or "conditions" in change.before
     if not (plan.changes or (is_known and (before != after or change.is_new_generation))):
         return ()
-    reported = {before, *(finding.message for finding in plan.findings)}
-    texts = (text for text in change.warnings if text not in before and text not in reported)
-    return tuple(EventText("Warning", _reason(text, plan), text) for text in texts)
+    unchanged = {kind for kind in after if before.get(kind) == after[kind]}
+    told = {text for message in before.values() for text in shown_warnings(message)}
+    told |= {finding.message for finding in plan.findings}
+    found = ((text, _condition(text, plan)) for text in change.warnings if text not in told)
+    return tuple(EventText("Warning", _reason(kind), text) for text, kind in found if kind not in unchanged)
 
 
-def _reason(warning: str, plan: Plan) -> str:
-    return reasons.ROLLOUT_WARNING if warning in plan.rollout_warnings else reasons.SPEC_WARNING
+def _condition(warning: str, plan: Plan) -> str | None:
+    """Return the type of the condition that a warning is in, None for one of the API server."""
+    if warning in plan.rollout_warnings:
+        return ROLLOUT_WARNINGS
+    return WARNINGS if warning in plan.warnings else None
+
+
+def _reason(condition: str | None) -> str:
+    return reasons.ROLLOUT_WARNING if condition == ROLLOUT_WARNINGS else reasons.SPEC_WARNING
 
 
 def _done(step: Step) -> EventText:

@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # There are these conditions only while there are warnings.
 WARNINGS, ROLLOUT_WARNINGS = "Warnings", "RolloutWarnings"
+_SEPARATOR = " | "
 # Not Ready, but requested by the user: there is nothing to wait for.
 _USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
 # Field of the Go operator's status -> the kind whose names it lists.
@@ -171,7 +172,7 @@ def _paused(findings: Sequence[Finding]) -> Condition:
 
 
 def _warnings(kind: str, reason: str, warnings: Sequence[str]) -> list[Condition]:
-    return [condition(kind, True, reason, join_limited(warnings, " | "))] if warnings else []
+    return [condition(kind, True, reason, join_limited(warnings, _SEPARATOR))] if warnings else []
 
 
 def _rollout_warnings(warnings: Sequence[str], is_changing: bool, previous: Mapping[str, Any]) -> list[Condition]:
@@ -180,10 +181,15 @@ def _rollout_warnings(warnings: Sequence[str], is_changing: bool, previous: Mapp
     return _warnings(ROLLOUT_WARNINGS, reasons.ROLLOUT_WARNING, warnings or (earlier if is_changing else ()))
 
 
-def warning_messages(document: Mapping[str, Any]) -> str:
-    """Return the messages of the conditions about warnings in a status."""
+def warning_messages(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the messages of the conditions about warnings in a status, by type."""
     found = (each for each in document.get("conditions") or () if each["type"] in (WARNINGS, ROLLOUT_WARNINGS))
-    return " | ".join(each["message"] for each in found)
+    return {each["type"]: each["message"] for each in found}
+
+
+def shown_warnings(message: str) -> list[str]:
+    """Return the warnings in the message of such a condition: the first ones."""
+    return message.split(_SEPARATOR)
 
 
 def _first(findings: Iterable[Finding], *expected: str) -> Finding | None:

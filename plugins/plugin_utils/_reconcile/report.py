@@ -154,7 +154,7 @@ def report(
 ) -> Report[_Plan]:
     """Write status and events (never in check mode, never without a resource) and return the report."""
     masked = _lazy(partial(kind.masker, done))
-    completed = _with_masked_findings(kind.completed(done, check_mode), masked)
+    completed = _with_masked_plan(kind.completed(done, check_mode), masked)
     plan, document = completed.plan, kind.status(done, completed.plan, now, check_mode, masked)
     reported = (text for text in api.warnings if kind.finalizer not in text)
     warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
@@ -188,9 +188,10 @@ def _lazy(masker: Callable[[], Masked]) -> Masked:
     return masked
 
 
-def _with_masked_findings(completed: Completed[_Plan], masked: Masked) -> Completed[_Plan]:
-    findings = tuple(replace(each, message=masked(each.message)) for each in completed.plan.findings)
-    return replace(completed, plan=replace(completed.plan, findings=findings))
+def _with_masked_plan(completed: Completed[_Plan], masked: Masked) -> Completed[_Plan]:
+    plan = completed.plan
+    findings = tuple(replace(each, message=masked(each.message)) for each in plan.findings)
+    return replace(completed, plan=replace(plan, findings=findings, warnings=tuple(map(masked, plan.warnings))))
 
 
 def _publish(

@@ -132,6 +132,21 @@ def test_a_lasting_warning_is_one_event_and_a_condition() -> None:
     assert warned(observer) == {message: 1}
 
 
+def test_more_warnings_than_the_condition_has_are_one_event_each() -> None:
+    observer = Observer("operator")
+    observer.act(
+        Create(Cluster({f"brokers-{number}": Group(replicas=1, when_deleted="Delete") for number in range(7)}))
+    )
+    observer.converge()
+    observer.act(Edit("keeps_pvcs", True))
+    observer.converge()
+    for replicas in (2, 3):
+        observer.act(Edit("replicas", replicas, "brokers-0"))
+        observer.converge()
+    assert str(message_of(observer, "Warnings")).endswith(" | and 2 more")
+    assert list(warned(observer, reasons.SPEC_WARNING).values()) == [1] * 7
+
+
 def test_pvcs_that_stay_too_small_are_a_lasting_warning() -> None:
     observer = Observer("operator")
     observer.act(Create(Cluster()))

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
@@ -150,10 +152,11 @@ def test_changed_fields(before: Any, after: Any, changes: list[tuple[str, str, s
 def status(*warnings: str, rollout: tuple[str, ...] = (), generation: int = 1) -> Manifest:
     """Return a status with conditions about warnings."""
     found = (("Warnings", warnings), ("RolloutWarnings", rollout))
-    conditions = [{"type": kind, "message": " | ".join(texts)} for kind, texts in found if texts]
+    conditions = [{"type": kind, "message": join_limited(texts, " | ")} for kind, texts in found if texts]
     return {"observedGeneration": generation, "conditions": [{"type": "Ready", "message": ""}, *conditions]}
 
 
+MANY = tuple("abcdefg")
 WRITES, NOTHING = Plan((update(a="2"),)), Plan()
 ROLLS = Plan((update(a="2"),), rollout_warnings=("r",))
 # (what, status before, status after, warnings of the reconcile, plan, reasons of events by warning)
@@ -171,6 +174,13 @@ WARNED: list[tuple[str, Manifest, Manifest, tuple[str, ...], Plan, dict[str, str
     ("of the server, in each reconcile", status(), status(), ("s",), NOTHING, {}),
     ("the first status", {}, status("a"), ("a",), NOTHING, {"a": "SpecWarning"}),
     ("the Go operator's CRD", {"reason": "x"}, status("a"), ("a",), NOTHING, {}),
+    ("part of another one", status("a b"), status("a b", "a"), ("a b", "a"), NOTHING, {"a": "SpecWarning"}),
+    ("more than a condition has, and a write", status(*MANY), status(*MANY), MANY,
+     replace(WRITES, warnings=MANY), {}),
+    ("one more than a condition has", status(*MANY[:6]), status(*MANY), MANY, replace(WRITES, warnings=MANY),
+     {"f": "SpecWarning", "g": "SpecWarning"}),
+    ("more than a condition has, and one of the server", status(*MANY), status(*MANY), (*MANY, "s"),
+     replace(WRITES, warnings=MANY), {"s": "SpecWarning"}),
     ("a message of another condition", status(), status(), ("f",),
      Plan((), (Finding(reasons.CHANGES_PENDING, "f", is_problem=False),)), {}),
 ]  # fmt: skip

@@ -49,9 +49,9 @@ def test_the_subdomain_of_pods_stays_headless(
         observed = observed.with_objects([pod])
     found = headless_services(draft(after, observed, changed_objects(after, render(after), observed)))
     message = (
-        "Service druid-c-brokers must stay headless (clusterIP: None): it is the subdomain of the pods of group brokers, "
-        "and their names would no longer resolve. Set it back, and specify the other Service under another name as an "
-        "additional entry of services; or stop the group (stopped: true), and change the Service when it has no pods. "
-        "It blocks no other object."
+        "Service druid-c-brokers must stay headless (clusterIP: None): it is the subdomain of the pods of group "
+        "brokers, and their names would no longer resolve. Set it back, and specify the other Service under another "
+        "name as an additional entry of services; or stop the group (stopped: true), and change the Service when it "
+        "has no pods. It blocks no other object."
     )
     assert found == tuple(Finding("InvalidSpec", message, "brokers", object=f"Service {name}") for name in blocked)
