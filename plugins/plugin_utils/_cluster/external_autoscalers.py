@@ -2,7 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Autoscalers that are not part of the resource, created by hand or by KEDA: their decisions are respected."""
+"""Autoscalers that are not part of the resource, created by hand or by KEDA: their decisions are respected.
+
+Helm and KEDA delete and create an autoscaler to change it. A reconcile in between must not lower the number of pods,
+because the StatefulSet controller may delete their PVCs. So the number stays until another client scales the workload.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,17 @@ from dataclasses import replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    REPLICAS,
+    owned_by,
+    owned_fields,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 KIND = "HorizontalPodAutoscaler"
+# The client that scales for every HorizontalPodAutoscaler, and its way to do so. A user who scales is another client.
+_AUTOSCALER = ("kube-controller-manager", "scale")
 
 
 def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:
@@ -29,13 +39,30 @@ def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[Objec
 
 
 def with_external_autoscalers(
-    cluster: Cluster, undecided: Collection[ObjectKey], autoscalers: Iterable[Manifest]
+    cluster: Cluster, observed: Observed, undecided: Collection[ObjectKey], autoscalers: Iterable[Manifest]
 ) -> Cluster:
-    """Return the cluster with those of the autoscalers that scale an undecided workload, and are not its own."""
+    """Return the cluster with those of the autoscalers that scale an undecided workload, and are not its own.
+
+    If there is none, but one has set more pods than specified, this number is in the cluster instead.
+    """
     found = (live for live in autoscalers if not is_ours(live, cluster))
     targets = ((live["spec"]["scaleTargetRef"], live["metadata"]["name"]) for live in found)
     names = {target["name"]: name for target, name in targets if (target["kind"], target["name"]) in undecided}
-    return replace(cluster, autoscalers=names)
+    remaining = (group for group in cluster.groups if group.unique_name not in names)
+    left = {group.unique_name: found for group in remaining if (found := _left_replicas(group, observed, undecided))}
+    return replace(cluster, autoscalers=names, left_replicas=left)
+
+
+def _left_replicas(group: Group, observed: Observed, undecided: Collection[ObjectKey]) -> int | None:
+    """Return the number of pods that a deleted autoscaler has set, if it is higher than specified."""
+    key = ObjectKey(group.kind, group.unique_name)
+    # An autoscaler of the resource is still there in the reconcile that removes it.
+    if key not in undecided or ObjectKey(KIND, group.unique_name) in observed.objects:
+        return None
+    workload = observed.objects[key]
+    replicas: int = workload["spec"].get("replicas", 1)
+    is_left = replicas > group.replicas and intersection(owned_by(workload, *_AUTOSCALER), REPLICAS)
+    return replicas if is_left else None
 
 
 def _is_undecided(group: Group, observed: Observed) -> bool:

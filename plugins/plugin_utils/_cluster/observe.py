@@ -82,7 +82,7 @@ def _with_autoscalers(api: KubernetesApi, cluster: Cluster, observed: Observed) 
     undecided = undecided_workloads(cluster, observed)
     if not undecided:
         return cluster
-    return with_external_autoscalers(cluster, undecided, api.list_objects(KIND, cluster.namespace))
+    return with_external_autoscalers(cluster, observed, undecided, api.list_objects(KIND, cluster.namespace))
 
 
 def replica_sets(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:

@@ -38,6 +38,7 @@ class Cluster:
     """One Druid resource; `uid` is None for a cluster without a resource.
 
     `autoscalers` are the names of autoscalers that are not part of the resource, by the name of their group.
+    `left_replicas` are the numbers of pods that deleted ones have set, if they are higher than specified.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Cluster:
     spec: Mapping[str, Any]
     references: Mapping[ReferenceKey, Mapping[str, Any] | None] = field(default_factory=dict)
     autoscalers: Mapping[str, str] = field(default_factory=dict)
+    left_replicas: Mapping[str, int] = field(default_factory=dict)
     # A cache for expensive values that all groups share, by name.
     shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -156,13 +158,20 @@ class Group:
 
     @property
     def keeps_replicas(self) -> bool:
-        """Whether the live number of pods is kept: an autoscaler sets it, or the spec does not."""
-        return self.autoscaled or (not self.stopped and self.node.get("replicas") is None)
+        """Whether the live number of pods is kept: an autoscaler sets it or has set it, or the spec does not."""
+        return not self.stopped and (
+            self.autoscaled or self.node.get("replicas") is None or self.left_replicas is not None
+        )
 
     @property
     def foreign_autoscaler(self) -> str | None:
         """The name of the external autoscaler of the group."""
         return self.cluster.autoscalers.get(self.unique_name)
+
+    @property
+    def left_replicas(self) -> int | None:
+        """The number of pods that a deleted external autoscaler has set, if it is higher than specified."""
+        return self.cluster.left_replicas.get(self.unique_name)
 
     @property
     def replicas(self) -> int:

@@ -73,6 +73,12 @@ def owned_fields(live: Manifest) -> FieldSet:
     return _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry))
 
 
+def owned_by(live: Manifest, manager: str, subresource: str) -> FieldSet:
+    """Return the fields that a manager set through a subresource."""
+    owner = (manager, subresource)
+    return _all(entry["fieldsV1"] for entry in _entries(live) if (entry["manager"], entry.get("subresource")) == owner)
+
+
 def is_managed_by_us(live: Manifest) -> bool:
     """True for an object that we wrote, even if its field ownership is not final yet."""
     return any(_is_ours(entry) or entry["manager"] in _HOLDERS for entry in _entries(live))

@@ -10,10 +10,10 @@ or the deletion of the resource, both without `disablePVCDeletionFinalizer`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, group_of_claim
+from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group, group_of_claim
 
 _DELETE = "Delete"
 
@@ -37,18 +37,20 @@ class DocumentedDeletions:
 
     def specify(self, cluster: Cluster) -> None:
         """Take note of what a new spec asks for."""
+        self._specify(cluster, {key: _specified(group) for key, group in cluster.groups.items()})
+
+    def _specify(self, cluster: Cluster, specified: Mapping[str, int]) -> None:
         removed = set() if cluster.keeps_pvcs else self.deleting - cluster.groups.keys()
         self.deleting |= {key for key, group in cluster.groups.items() if group.when_deleted == _DELETE}
-        fewest = {key: self._fewest_pods(cluster, key) for key in cluster.groups}
+        fewest = {key: self._fewest_pods(cluster, key, specified[key]) for key in cluster.groups}
         self.rules.append(lambda key, ordinal: key in removed or ordinal >= fewest.get(key, ordinal + 1))
 
-    def _fewest_pods(self, cluster: Cluster, key: str) -> int:
+    def _fewest_pods(self, cluster: Cluster, key: str, specified: int) -> int:
         group = cluster.groups[key]
         if cluster.is_stopped(key) or group.when_scaled != _DELETE or group.kind != "StatefulSet":
             return 1000
         if group.autoscaler is not None:
             return group.autoscaler[0]
-        specified = 1000 if group.replicas is None else group.replicas
         return min(self.foreign.get(key, specified), specified)
 
     def delete(self, cluster: Cluster, propagation: str) -> None:
@@ -62,4 +64,11 @@ class DocumentedDeletions:
         self.rules.clear()
         self.deleting.clear()
         if cluster is not None:
-            self.specify(cluster)
+            # An autoscaler of another owner has scaled its group by now; without it, the group stays as it is.
+            self._specify(
+                cluster, {key: self.foreign.get(key, _specified(group)) for key, group in cluster.groups.items()}
+            )
+
+
+def _specified(group: Group) -> int:
+    return 1000 if group.replicas is None else group.replicas

@@ -19,6 +19,8 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import Acti
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
 
 CLAIM = "PersistentVolumeClaim"
+# The manager of fields that a HorizontalPodAutoscaler sets.
+HPA = "kube-controller-manager"
 # Reconciles until nothing changes any more; more than any history needs.
 _MAX_RECONCILES = 15
 
@@ -135,10 +137,17 @@ class Observer:
             if limits is not None:
                 assert limits[0] <= sizes[key] <= limits[1] or sizes[key] == group.replicas == 0, f"{key}: {sizes[key]}"
             elif group.replicas is not None:
-                assert sizes[key] == group.replicas, f"{key}: {sizes[key]}, not {group.replicas}"
+                is_kept = sizes[key] > group.replicas and self._was_autoscaled(key, group.kind)
+                assert sizes[key] == group.replicas or is_kept, f"{key}: {sizes[key]}, not {group.replicas}"
             elif self.sizes.get(key):
                 assert sizes[key] == self.sizes[key], f"{key}: {sizes[key]}, before {self.sizes[key]}"
             self.sizes[key] = sizes[key]
+
+    def _was_autoscaled(self, key: str, kind: str) -> bool:
+        """True if nobody has set the number of pods since an autoscaler did, which is deleted."""
+        live = self.subject.world.store.get(kind, NAMESPACE, workload_name(key))
+        entries = live["metadata"]["managedFields"] if live is not None else []
+        return any("f:replicas" in each["fieldsV1"].get("f:spec", {}) for each in entries if each["manager"] == HPA)
 
     def _foreign_limits(self, key: str, kind: str) -> tuple[int, int] | None:
         live = self.subject.world.store.get("HorizontalPodAutoscaler", NAMESPACE, f"foreign-{key}")

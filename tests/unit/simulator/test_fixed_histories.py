@@ -143,6 +143,17 @@ HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
             ForeignAutoscaler("brokers", (3, 5)),
         ],
     ),
+    "a foreign autoscaler is absent for one reconcile": (
+        Cluster({"brokers": Group(when_scaled="Delete")}),
+        [
+            ForeignAutoscaler("brokers", (5, 6)),
+            Converge(),
+            ForeignAutoscaler("brokers", None),
+            Run(),
+            Controllers(6),
+            ForeignAutoscaler("brokers", (5, 6)),
+        ],
+    ),
     "stopped and resumed without replicas": (
         Cluster({"brokers": Group(replicas=None)}),
         [

@@ -10,7 +10,13 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import act, decide, names, spec
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
+    act,
+    decide,
+    external_autoscalers,
+    names,
+    spec,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import prune
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
@@ -71,6 +77,7 @@ FIXES: list[tuple[str, list[Patch]]] = [
     ("replicas unset, where a scale-down deletes PVCs", [UNSET_IS_ZERO]),
     ("an own autoscaler goes, and replicas are not set", [UNSET_IS_ZERO]),
     ("replicas unset for a foreign autoscaler", [UNSET_IS_ZERO]),
+    ("a foreign autoscaler is absent for one reconcile", [(external_autoscalers, "owned_by", lambda *_entry: {})]),
 ]
 
 

@@ -125,6 +125,13 @@ def _warnings(group: Group, preserved: Preserved) -> list[str]:
             "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas, which keeps the "
             "current number of pods"
         )
+    if group.left_replicas is not None:
+        warnings.append(
+            f"replicas has no effect: a HorizontalPodAutoscaler that does not exist any more set {group.left_replicas} "
+            f"pods, and {group.replicas} are specified. The pods stay, in case the autoscaler is being replaced. "
+            f"To stop {group.left_replicas - group.replicas} of them, run kubectl scale {group.kind.lower()} "
+            f"{group.unique_name} --namespace {group.cluster.namespace} --replicas {group.replicas}"
+        )
     if not group.is_deployment and deletion_is_disabled(group):
         warnings.append(
             "persistentVolumeClaimRetentionPolicy.whenDeleted: Delete has no effect while disablePVCDeletionFinalizer "
