@@ -44,8 +44,6 @@ class Embedded:
         special = self._special(name)
         if special is not None:
             return special
-        if name in self._rules["opaque"]:
-            return free_form()
         return self._object(name, overlay)
 
     def _special(self, name: str) -> Schema | None:

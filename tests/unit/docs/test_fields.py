@@ -125,6 +125,13 @@ def test_readme_names_fields_without_effect() -> None:
     assert set(re.findall(r"`([^`]+)`", section)) == USED_LATER["spec"] | USED_LATER["node"]
 
 
+def test_migration_guide_names_fields_without_effect() -> None:
+    text = (ROOT / "docs" / "migration-from-the-go-operator.md").read_text(encoding="utf-8")
+    section = text.partition("\n### What is different today\n")[2].partition("\n## ")[0]
+    named = set(re.findall(r"^\| `([^`]+)`", section, re.MULTILINE))
+    assert named == USED_LATER["spec"] | USED_LATER["node"] | {"volumeAttributesClassName"}
+
+
 def test_the_shipped_schema_is_that_of_the_crd() -> None:
     path = ROOT / "plugins" / "plugin_utils" / "_cluster" / "schema.json"
     shipped = json.loads(path.read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ PROBE = {
         "properties": {"port": {"type": "integer"}},
     },
 }
-EMBEDDED = Embedded(PROBE, {"defaults": {}, "earlier": {}, "without": {}, "opaque": [], "metadata": []})
+EMBEDDED = Embedded(PROBE, {"defaults": {}, "earlier": {}, "without": {}, "metadata": []})
 INNER = {"name": "name", "type": "string", "required": True, "description": "Its name."}
 
 

@@ -243,6 +243,8 @@ INVALID_SPECS: list[tuple[Any, str]] = [
     ({"nodes": {"a": None}}, "spec.nodes.a"),
     ({"nodes": {"a": "text"}}, "spec.nodes.a"),
     ({"nodes": {"brokers": {**druid.NODE, "replicas": "many"}}}, "spec.nodes.brokers.replicas"),
+    # Stored while a percentage was accepted.
+    ({"nodes": {"brokers": {**druid.NODE, "maxSurge": "25%"}}}, "spec.nodes.brokers.maxSurge"),
     ({"nodes": {"brokers": {**druid.NODE, "druid.port": None}}}, "spec.nodes.brokers.druid.port"),
     ({"extraCommonConfig": "text"}, "spec.extraCommonConfig"),
     ({"extraCommonConfig": ["text"]}, "spec.extraCommonConfig[0]"),

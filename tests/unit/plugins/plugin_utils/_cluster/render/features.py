@@ -279,13 +279,20 @@ FEATURES: list[Case] = [
     ),
     # Deployments.
     Case("rolling update", "Deployment", ("spec", "strategy"), {"type": "RollingUpdate"}, {"kind": "Deployment"}),
-    # D-03: only one of the limits, and percentages.
+    # D-03: only one of the limits.
     Case(
         "only maxSurge",
         "Deployment",
         ("spec", "strategy", "rollingUpdate"),
+        {"maxSurge": 2},
+        {"kind": "Deployment", "maxSurge": 2},
+    ),
+    Case(
+        "percentages in the strategy",
+        "Deployment",
+        ("spec", "strategy", "rollingUpdate"),
         {"maxSurge": "50%"},
-        {"kind": "Deployment", "maxSurge": "50%"},
+        {"kind": "Deployment", "strategy": {"rollingUpdate": {"maxSurge": "50%"}}},
     ),
     Case(
         "only maxUnavailable",
