@@ -54,10 +54,6 @@ class Request(NamedTuple):
         body = self.body if isinstance(self.body, dict) else {}
         return "dryRun" in self.query or "dryRun" in body
 
-    @property
-    def is_write(self) -> bool:
-        return self.method != "GET" and not self.is_dry_run
-
 
 class Response(NamedTuple):
     """One response, as urllib3 returns it."""

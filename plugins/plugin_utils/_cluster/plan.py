@@ -144,11 +144,6 @@ class Plan(plan.Plan[Step]):
         """True when a step deletes a PVC, or causes its deletion."""
         return any(step.is_destructive for step in self.steps)
 
-    @property
-    def restarting_steps(self) -> tuple[Step, ...]:
-        """The steps that restart pods, in the order of execution."""
-        return tuple(step for step in self.steps if step.restarts_pods)
-
     def paused(self, pause: Finding) -> Self:
         """Return the plan of a paused cluster."""
         return replace(super().paused(pause), in_druid=())

@@ -241,7 +241,7 @@ def _transport(configuration: Configuration, context: ssl.SSLContext | None) -> 
         authority, _certificate, _key = (arguments.pop(name, None) for name in ("ca_certs", "cert_file", "key_file"))
         arguments["ssl_context"] = context
         if authority and pool.proxy is not None and pool.proxy.scheme == "https":
-            # the connection to the proxy has a context of its own
+            # urllib3 does not use ssl_context for the connection to the proxy
             arguments["ca_cert_data"] = Path(authority).read_text(encoding="utf-8")
     return pool
 

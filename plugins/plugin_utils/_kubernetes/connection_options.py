@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# The names of the proxy headers.
 _PROXY_HEADERS = ("proxy_basic_auth", "basic_auth", "user_agent")
 
 

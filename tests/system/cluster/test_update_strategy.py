@@ -47,7 +47,7 @@ def change(live: NamespaceClient, strategy: Strategy, wanted: dict[str, Any] | N
     for plan in (checked, done):
         assert plan.findings == ()
         assert [tuple(step.key) for step in plan.steps] == [(strategy.kind, strategy.name)]
-        assert plan.restarting_steps == ()
+        assert not any(step.restarts_pods for step in plan.steps)
     foretold = checked.steps[0].after
     assert foretold is not None
     assert foretold["spec"][strategy.field] == of(live, strategy)

@@ -58,7 +58,6 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         return Outcome(Plan(), warnings=_defined_by_variables(api, request))
     request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
     if is_terminating(resource):
-        # it is already being deleted: only its finalizer has to run
         return until_gone(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
