@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -111,6 +111,16 @@ class Step:
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
+
+    @property
+    def update_strategy(self) -> Mapping[str, Any]:
+        """The update strategy of the StatefulSet after the step; empty for any other object."""
+        return (self.after or {}).get("spec", {}).get("updateStrategy") or {}
+
+    @property
+    def waits_for_deletion(self) -> bool:
+        """True when the pods of the workload are replaced only once they are deleted (OnDelete)."""
+        return bool(self.update_strategy.get("type") == "OnDelete")
 
 
 # Called before the execution of a step.

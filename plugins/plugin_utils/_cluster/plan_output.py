@@ -52,8 +52,8 @@ def restart_lines(steps: Iterable[Step]) -> list[str]:
     Then a line per workload whose pods are replaced only when they are deleted (OnDelete).
     """
     replaced = [step for step in steps if step.restarts_pods and _pods(step)]
-    by_themselves = [step for step in replaced if not _waits_for_deletion(step)]
-    by_hand = [step for step in replaced if _waits_for_deletion(step)]
+    by_themselves = [step for step in replaced if not step.waits_for_deletion]
+    by_hand = [step for step in replaced if step.waits_for_deletion]
     return [
         *(f"restart {number}: {_restart(step)}" for number, step in enumerate(by_themselves, 1)),
         *(f"no restart until the pods are deleted (OnDelete): {_restart(step)}" for step in by_hand),
@@ -68,16 +68,8 @@ def _restart(step: Step) -> str:
 def _pods(step: Step) -> int:
     """Return the number of pods that are replaced, without those that a partition excludes."""
     before, after = ((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after))
-    partition = (_strategy(step).get("rollingUpdate") or {}).get("partition", 0)
+    partition = (step.update_strategy.get("rollingUpdate") or {}).get("partition", 0)
     return int(max(0, min(before, after) - partition))
-
-
-def _waits_for_deletion(step: Step) -> bool:
-    return bool(_strategy(step).get("type") == "OnDelete")
-
-
-def _strategy(step: Step) -> Mapping[str, Any]:
-    return (step.after or {})["spec"].get("updateStrategy") or {}
 
 
 def flags(plan: Plan) -> dict[str, bool]:

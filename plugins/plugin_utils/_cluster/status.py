@@ -18,10 +18,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
     condition,
+    degraded_condition,
     is_ready,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
@@ -117,13 +118,13 @@ def _ready(
 ) -> Condition:
     if problems:
         return condition("Ready", False, problems[0].reason, _joined(problems))
-    deleting = _first(findings, reasons.DELETING)
+    deleting = first_finding(findings, reasons.DELETING)
     if deleting is not None:
         return condition("Ready", False, deleting.reason, deleting.message)
     waiting = [state for state in states if not state.is_ready]
     if waiting:
         return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
-    changes = _first(findings, reasons.CHANGES_PENDING)
+    changes = first_finding(findings, reasons.CHANGES_PENDING)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
     if cluster.groups and all(group.stopped for group in cluster.groups):
@@ -138,9 +139,9 @@ def _waiting_message(waiting: Sequence[GroupState]) -> str:
 
 
 def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems: Sequence[Finding]) -> Condition:
-    awaited = _first(findings, reasons.WAITING_FOR_DRUID)
-    blocking = _first(findings, reasons.CHANGES_PENDING) or next(iter(problems), None)
-    deleting = _first(findings, reasons.DELETING)
+    awaited = first_finding(findings, reasons.WAITING_FOR_DRUID)
+    blocking = first_finding(findings, reasons.CHANGES_PENDING) or next(iter(problems), None)
+    deleting = first_finding(findings, reasons.DELETING)
     if changing:
         more = f" {awaited.message}" if awaited else ""
         message = f"Pods are being changed in {join_limited(changing)}.{more}"
@@ -157,15 +158,13 @@ def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems:
 
 def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Condition:
     if problems:
-        return condition("Degraded", True, problems[0].reason, _joined(problems))
+        return degraded_condition((problems[0].reason, _joined(problems)))
     failures = [text for state in states for text in state.failures]
-    if failures:
-        return condition("Degraded", True, reasons.PODS_FAILING, join_limited(failures, " | "))
-    return condition("Degraded", False, reasons.AS_EXPECTED, "No problems.")
+    return degraded_condition((reasons.PODS_FAILING, join_limited(failures, " | ")) if failures else None)
 
 
 def _paused(findings: Sequence[Finding]) -> Condition:
-    pause = _first(findings, *PAUSES)
+    pause = first_finding(findings, *PAUSES)
     if pause is None:
         return condition("Paused", False, reasons.NOT_PAUSED, "The resource is reconciled.")
     return condition("Paused", True, pause.reason, pause.message)
@@ -190,10 +189,6 @@ def warning_messages(document: Mapping[str, Any]) -> dict[str, str]:
 def shown_warnings(message: str) -> list[str]:
     """Return the warnings in the message of such a condition: the first ones."""
     return message.split(_SEPARATOR)
-
-
-def _first(findings: Iterable[Finding], *expected: str) -> Finding | None:
-    return next((finding for finding in findings if finding.reason in expected), None)
 
 
 def _joined(problems: Iterable[Finding]) -> str:
@@ -234,7 +229,7 @@ def _go_fields(
     previous: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the fields of the Go operator; they stay unchanged while it writes them itself."""
-    if _first(findings, reasons.CONFLICTING_OPERATOR) is not None:
+    if first_finding(findings, reasons.CONFLICTING_OPERATOR) is not None:
         return {field: previous[field] for field in ("druidNodeStatus", *_NAME_LISTS) if field in previous}
     return {"druidNodeStatus": _go_status(observed, states, conditions), **_name_lists(observed)}
 

@@ -24,10 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     Condition,
     backoff_since,
     condition,
+    degraded_condition,
     timestamp,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
 
 # The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
@@ -46,15 +47,14 @@ def conditions(ingestion: Ingestion, druid_state: DruidState | None, findings: S
     """Return Ready, Progressing, Suspended and Degraded, without times."""
     problems = [finding for finding in findings if finding.is_problem]
     ready, progressing = _ready(ingestion, druid_state, findings, problems)
-    causes = problems[:1] or (
-        [] if ready["reason"] != reasons.SUPERVISOR_UNHEALTHY else [Finding(ready["reason"], ready["message"])]
-    )
-    degraded = (
-        condition("Degraded", True, causes[0].reason, _joined(problems) or causes[0].message)
-        if causes
-        else condition("Degraded", False, reasons.AS_EXPECTED, "No problems.")
-    )
-    return [ready, progressing, _suspended(ingestion, druid_state), degraded]
+    return [ready, progressing, _suspended(ingestion, druid_state), _degraded(ready, problems)]
+
+
+def _degraded(ready: Condition, problems: Sequence[Finding]) -> Condition:
+    if problems:
+        return degraded_condition((problems[0].reason, _joined(problems) or problems[0].message))
+    is_unhealthy = ready["reason"] == reasons.SUPERVISOR_UNHEALTHY
+    return degraded_condition((ready["reason"], ready["message"]) if is_unhealthy else None)
 
 
 def status(
@@ -163,7 +163,7 @@ def _ready(
     ingestion: Ingestion, druid_state: DruidState | None, findings: Sequence[Finding], problems: Sequence[Finding]
 ) -> tuple[Condition, Condition]:
     """Return the conditions Ready and Progressing."""
-    pending = _first(findings, reasons.DELETING, reasons.CHANGES_PENDING)
+    pending = first_finding(findings, reasons.DELETING, reasons.CHANGES_PENDING)
     exists = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
     blocking = [finding for finding in problems if finding.reason != reasons.DRIFT_DETECTED or not exists]
     if blocking:
@@ -222,10 +222,6 @@ def _with_last(kind: str, current: Iterable[Condition], before: Iterable[Conditi
     """Return the conditions, with the previous one of this type since Druid's state was not read."""
     last = {each["type"]: each for each in before if each["type"] == kind}
     return [last.get(each["type"], each) for each in current]
-
-
-def _first(findings: Iterable[Finding], *desired: str) -> Finding | None:
-    return next((finding for finding in findings if finding.reason in desired), None)
 
 
 def _joined(problems: Sequence[Finding]) -> str:

@@ -28,6 +28,11 @@ def condition(kind: str, status: bool, reason: str, message: str) -> Condition:
     return {"type": kind, "status": "True" if status else "False", "reason": reason, "message": text}
 
 
+def degraded_condition(cause: tuple[str, str] | None) -> Condition:
+    """Return the condition Degraded: true with this reason and message, false without them."""
+    return condition("Degraded", cause is not None, *(cause or (reasons.AS_EXPECTED, "No problems.")))
+
+
 def with_transition_times(
     conditions: Iterable[Condition], previous: Iterable[Condition], generation: int | None, now: datetime
 ) -> list[Condition]:

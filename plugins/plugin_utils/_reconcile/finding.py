@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,11 @@ class Finding:
     group: str | None = None
     is_problem: bool = True
     object: str | None = None
+
+
+def first_finding(findings: Iterable[Finding], *expected: str) -> Finding | None:
+    """Return the first finding with one of these reasons."""
+    return next((finding for finding in findings if finding.reason in expected), None)
 
 
 _REMEDY = "The value was stored under another version of the CRD. Change the field."

@@ -21,7 +21,7 @@ def rollout_warnings(steps: Sequence[Step], inputs: Inputs) -> tuple[str, ...]:
 
 
 def _restarts(steps: Sequence[Step], inputs: Inputs) -> Iterator[str]:
-    groups = [step.group for step in steps if step.restarts_pods and not _waits_for_deletion(step) and _runs(step)]
+    groups = [step.group for step in steps if step.restarts_pods and not step.waits_for_deletion and _runs(step)]
     if len(groups) > 1 and inputs.cluster.spec.get("rollingDeploy"):
         yield (
             f"the groups {join_limited(map(str, groups))} restart at the same time: rollingDeploy has no effect yet. "
@@ -40,8 +40,3 @@ def _removals(steps: Sequence[Step]) -> Iterator[str]:
 
 def _runs(step: Step) -> bool:
     return step.live is not None and replicas(step.live) > 0
-
-
-def _waits_for_deletion(step: Step) -> bool:
-    strategy = (step.after or {}).get("spec", {}).get("updateStrategy") or {}
-    return bool(strategy.get("type") == "OnDelete")

@@ -18,12 +18,6 @@ def replicas(workload: Manifest) -> int:
     return int(workload["spec"].get("replicas", 1))
 
 
-def deletes_scaled_pvcs(stateful_set: Manifest) -> bool:
-    """True when the StatefulSet controller deletes the PVCs of the pods that it stops."""
-    policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
-    return bool(policy.get("whenScaled") == "Delete")
-
-
 def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
     """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
     for pod in observed.of_kind("Pod"):
