@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release, release_retained
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
     explain,
     needs_same_version,

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import rejection
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
     ATTEMPTS,
     explain,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import QUOTA
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     DryRun,

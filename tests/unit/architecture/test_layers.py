@@ -158,6 +158,7 @@ PURE = (
             "object_ownership",
             "observed",
             "plan",
+            "quota_errors",
             "router",
             "spec",
         )
@@ -167,8 +168,8 @@ PURE = (
     *(
         f"plugins/plugin_utils/_kubernetes/{name}.py"
         for name in (
-            *("compare", "field_ownership", "field_set", "foreign_fields", "list_types", "masking", "merge", "objects"),
-            "schema",
+            *("compare", "field_ownership", "field_set", "finalizer", "foreign_fields", "list_types", "masking"),
+            *("merge", "objects", "schema"),
         )
     ),
     *(

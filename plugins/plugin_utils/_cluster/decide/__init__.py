@@ -35,8 +35,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pru
     ownerless_replica_sets,
     removed_objects,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota_sum import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import (
+    shrinking_claims,
+    undersized_pvcs,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
     all_claims,
     released_claims,
@@ -107,11 +110,11 @@ def decide(inputs: Inputs) -> Plan | Need:
     blockers = _first_findings(SPEC_BLOCKERS, inputs)
     if blockers:
         return Plan(kept, blockers)
-    draft = _first_need(inputs) or _judge(_candidates(inputs))
+    draft = _first_need(inputs) or _apply_policies(_candidates(inputs))
     if isinstance(draft, Need):
         return draft
     plan = draft.plan()
-    warnings = (*plan.warnings, *retained_services(inputs))
+    warnings = (*plan.warnings, *undersized_pvcs(inputs), *retained_services(inputs))
     return replace(plan, steps=(*kept, *plan.steps), warnings=warnings)
 
 
@@ -131,7 +134,7 @@ def _candidates(inputs: Inputs) -> Draft:
     return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
 
 
-def _judge(draft: Draft) -> Draft | Need:
+def _apply_policies(draft: Draft) -> Draft | Need:
     for policy in POLICIES:
         found = policy(draft)
         if isinstance(found, Need):

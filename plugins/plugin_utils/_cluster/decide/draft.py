@@ -12,7 +12,6 @@ from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_growth import undersized_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_warnings import rollout_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -44,8 +43,7 @@ class Draft:
     def plan(self) -> Plan:
         """Return the plan."""
         inputs, steps = self.inputs, with_effects(self.steps, self.inputs.live_and_all_claims)
-        warnings = (*inputs.desired.warnings, *undersized_pvcs(inputs))
-        return Plan(steps, self.findings, warnings, rollout_warnings=rollout_warnings(steps, inputs))
+        return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=rollout_warnings(steps, inputs))
 
 
 # Findings about the draft, or what is needed to judge it.

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
     rejection,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_shrink import shrinking_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import shrinking_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render

@@ -1,0 +1,126 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PVCs cannot shrink, and are not expanded yet: a finding about smaller requests, a warning about larger ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+CLAIM = "PersistentVolumeClaim"
+
+
+class Size(NamedTuple):
+    """The size of a PVC or of a volume claim template."""
+
+    name: str
+    text: str
+    amount: Decimal
+
+
+def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
+    groups, live = draft.inputs.cluster.groups, draft.inputs.live
+    return tuple(finding for group in groups for finding in _shrinking_claims_of(group, live))
+
+
+def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
+    workload = observed.workload(group)
+    if workload is None or group.is_deployment:
+        return
+    old = _requests_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
+    new = _requests_of_templates(group.concatenated("volumeClaimTemplates"))
+    for name in sorted(old.keys() & new.keys()):
+        if new[name].amount < old[name].amount:
+            largest = max(_sizes(f"{name}-{group.unique_name}", observed), key=_amount, default=None)
+            if largest is not None and new[name].amount < largest.amount:
+                yield Finding(reasons.INVALID_SPEC, _shrinking_message(group, name, new[name], largest), group.key)
+
+
+def _shrinking_message(group: Group, name: str, asked: Size, largest: Size) -> str:
+    return (
+        f"spec.nodes[{group.key}].volumeClaimTemplates[{name}]: {asked.text} is less than the {largest.text} of PVC "
+        f"{largest.name}, and a PVC cannot shrink. Request {largest.text} or more. "
+        f"Nothing of group {group.key} is changed."
+    )
+
+
+def _sizes(stem: str, observed: Observed) -> Iterator[Size]:
+    """Yield the size of each PVC of the template: the request, or the capacity if that is less.
+
+    A volume can be larger than the request, and smaller during an expansion.
+    """
+    for claim in observed.of_kind(CLAIM):
+        name = claim["metadata"]["name"]
+        if re.fullmatch(rf"{re.escape(stem)}-[0-9]+", name):
+            texts = _requested(claim), ((claim.get("status") or {}).get("capacity") or {}).get("storage")
+            sizes = [size for text in texts if (size := _size_of(name, text)) is not None]
+            if sizes:
+                yield min(sizes, key=_amount)
+
+
+def _amount(size: Size) -> Decimal:
+    return size.amount
+
+
+def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
+    """Return a warning for each request of the spec that is larger than that of existing PVCs."""
+    return tuple(warning for group in inputs.cluster.groups for warning in _undersized(group, inputs))
+
+
+def _undersized(group: Group, inputs: Inputs) -> Iterator[str]:
+    where = f"spec.nodes[{group.key}]"
+    for manifest in inputs.desired.groups.get(group.key, ()):
+        if manifest["kind"] == CLAIM:
+            name = manifest["metadata"]["name"]
+            asked = _size_of(name, _requested(manifest))
+            yield from _undersized_warning(f"{where}.persistentVolumeClaim[{name}]", asked, [name], inputs.live)
+        elif manifest["kind"] == "StatefulSet":
+            for template, asked in _requests_of_templates(group.concatenated("volumeClaimTemplates")).items():
+                names = pvcs_above(manifest["metadata"]["name"], [template], 0, inputs.live)
+                yield from _undersized_warning(f"{where}.volumeClaimTemplates[{template}]", asked, names, inputs.live)
+
+
+def _undersized_warning(where: str, asked: Size | None, names: list[str], observed: Observed) -> Iterator[str]:
+    found = (observed.objects.get(ObjectKey(CLAIM, name)) for name in names)
+    sizes = (_size_of(live["metadata"]["name"], _requested(live)) for live in found if live is not None)
+    smaller = [size for size in sizes if size is not None and asked is not None and size.amount < asked.amount]
+    if asked is not None and smaller:
+        listed = join_limited(f"{size.name} ({size.text})" for size in smaller)
+        yield (
+            f"{where}: the spec requests {asked.text}, but these PVCs keep their size, because existing PVCs are not "
+            f"expanded yet: {listed}. Druid can fill their volumes. Patch the requests of the PVCs, if their storage "
+            "class permits an expansion"
+        )
+
+
+def _requests_of_templates(templates: list[Mapping[str, Any]]) -> dict[str, Size]:
+    """Return the request of each volume claim template."""
+    named = (((template.get("metadata") or {}).get("name", ""), template) for template in templates)
+    found = {name: _size_of(name, _requested(template)) for name, template in named}
+    return {name: size for name, size in found.items() if size is not None}
+
+
+def _requested(claim: Mapping[str, Any]) -> Any:
+    """Return the storage that a PVC or a template requests."""
+    return (((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}).get("storage")
+
+
+def _size_of(name: str, text: Any) -> Size | None:
+    """Return the size of what has this name; None if the text is not a quantity."""
+    amount = quantity.parse(text)
+    return None if amount is None else Size(name, str(text), amount)
