@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, Request, encode_body
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, HttpRequest, encode_body
 from ansible_collections.druidops.druid.plugins.module_utils._http.response import ResponseParser
 from ansible_collections.druidops.druid.plugins.module_utils._http.retry import RetryBudget
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import MISSING, Response, Transport
@@ -80,7 +80,7 @@ class DruidClient:
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON document, None if the response is empty. NotFound if Druid has no such resource."""
-        return self._call(Request("GET", path, address.query(params)))
+        return self._call(HttpRequest("GET", path, address.query(params)))
 
     def post(
         self,
@@ -99,14 +99,14 @@ class DruidClient:
         """
         document = None if isinstance(body, bytes) else body
         query = address.query(params)
-        request = Request("POST", path, query, encode_body(body), content_type, idempotent, document, audit or {})
+        request = HttpRequest("POST", path, query, encode_body(body), content_type, idempotent, document, audit or {})
         return self._call(request)
 
     def delete(
         self, path: str, params: Mapping[str, Any] | None = None, *, audit: Mapping[str, str] | None = None
     ) -> Any:
         """Return the response, as ``post`` does. A retry raises NotFound if an earlier attempt has succeeded."""
-        return self._call(Request("DELETE", path, address.query(params), audit=audit or {}))
+        return self._call(HttpRequest("DELETE", path, address.query(params), audit=audit or {}))
 
     @property
     def version_text(self) -> str:
@@ -131,7 +131,7 @@ class DruidClient:
 
     # Retries of the same request.
 
-    def _call(self, request: Request) -> Any:
+    def _call(self, request: HttpRequest) -> Any:
         retry_budget = self._retry_budget()
         while True:
             try:
@@ -143,7 +143,7 @@ class DruidClient:
 
     # One attempt: the servers in order.
 
-    def _try_servers(self, request: Request) -> Any:
+    def _try_servers(self, request: HttpRequest) -> Any:
         failures: list[Unreachable | ServerError] = []
         for server in self._candidates(request):
             try:
@@ -159,7 +159,7 @@ class DruidClient:
                 failures.append(error)
         raise _combined(failures)
 
-    def _candidates(self, request: Request) -> Iterator[str]:
+    def _candidates(self, request: HttpRequest) -> Iterator[str]:
         leader = self._redirects.leader_of(request.service)
         return iter(dict.fromkeys(([leader] if leader else []) + self._servers))
 
@@ -168,7 +168,7 @@ class DruidClient:
             self._servers.remove(server)
             self._servers.insert(0, server)
 
-    def _send(self, server: str, request: Request) -> Response:
+    def _send(self, server: str, request: HttpRequest) -> Response:
         prefix = self._routers.prefix(server, request.path)
         return self._redirects.follow(request, server + prefix + request.path + request.query)
 
@@ -207,7 +207,7 @@ class Routers:
     def _is_router(self, server: str) -> bool:
         """A Router answers ``/proxy/enabled`` with 200 and ``{"enabled": true}`` since Druid 29, before with 400."""
         if server not in self._are_routers:
-            probe = Request("GET", "/proxy/enabled")
+            probe = HttpRequest("GET", "/proxy/enabled")
             response = self._redirects.follow(probe, f"{server}/proxy/enabled")
             enabled = response.status == 200 and _is_enabled(response.body)
             refused = response.status == 400 and "Unsupported proxy destination" in parse_error_text(response.body).text

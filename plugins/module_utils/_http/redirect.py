@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Redirected
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, Request
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, HttpRequest
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response, Transport
 
 # The redirects that keep method and body. Druid's RedirectFilter uses them to redirect to the leader.
@@ -35,7 +35,7 @@ class Redirects:
         """Remove this server from the known leaders."""
         self._leaders = {service: leader for service, leader in self._leaders.items() if leader != server}
 
-    def follow(self, request: Request, url: str) -> Response:
+    def follow(self, request: HttpRequest, url: str) -> Response:
         """Send the request and follow redirects. Redirected if the target is not trusted."""
         for _hop in range(MAX_HOPS + 1):
             response = self._transport.exchange(request.method, url, request.body, request.headers)
@@ -45,7 +45,7 @@ class Redirects:
         message = f"too many redirects, the last one to {address.redacted(url)}"
         raise _redirected(response, message, "The servers disagree about the leader. Retry, or check their logs")
 
-    def _next_url(self, request: Request, response: Response) -> str:
+    def _next_url(self, request: HttpRequest, response: Response) -> str:
         try:
             url = urljoin(response.url, response.headers["Location"])
             target = address.origin(url)
@@ -61,7 +61,7 @@ class Redirects:
             self._trust(request, response, url, message)
         return url
 
-    def _trust(self, request: Request, response: Response, url: str, message: str) -> None:
+    def _trust(self, request: HttpRequest, response: Response, url: str, message: str) -> None:
         """Trust the target if the redirecting server reports it as leader. Raise Redirected otherwise.
 
         Druid never redirects ``/leader`` (OverlordRedirectInfo and CoordinatorRedirectInfo). A login page or a load
@@ -72,7 +72,7 @@ class Redirects:
         service = request.service or "coordinator"
         for each in (service, *(SERVICES.keys() - {service})):
             leader_url = f"{base}{path('druid', each, 'v1', 'leader')}"
-            leader = self._transport.exchange("GET", leader_url, None, Request("GET", "").headers)
+            leader = self._transport.exchange("GET", leader_url, None, HttpRequest("GET", "").headers)
             if leader.status == 200 and _is_origin(leader.body, target) and address.is_below(url, target):
                 self._trusted.add(target)
                 self._leaders[service] = target

@@ -19,7 +19,7 @@ SERVICES = {"indexer": "Overlord", "coordinator": "Coordinator"}
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """
     A request. ``path``: as on the Coordinator or the Overlord. ``document``: the body before its encoding.
 

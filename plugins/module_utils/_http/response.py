@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     UnknownPath,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, Request
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, HttpRequest
 from ansible_collections.druidops.druid.plugins.module_utils._http.retry import retry_after
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden
@@ -37,7 +37,7 @@ class ResponseParser:
         self._connection = connection
         self._redirects = redirects
 
-    def result(self, server: str, request: Request, response: Response) -> Any:
+    def result(self, server: str, request: HttpRequest, response: Response) -> Any:
         """Return the JSON document, None if the response is empty. ApiError if the response is an error."""
         if response.status >= 300 or response.status < 200:
             raise self.error(server, request, response)
@@ -52,7 +52,7 @@ class ResponseParser:
                 response.status, error_text, response.method, address.redacted(response.url), hint
             ) from None
 
-    def error(self, server: str, request: Request, response: Response) -> ApiError:
+    def error(self, server: str, request: HttpRequest, response: Response) -> ApiError:
         """Return the exception for an error response."""
         if response.status >= 500:
             return self.server_error(request, response)
@@ -63,16 +63,16 @@ class ResponseParser:
             return UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
         return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response.status))
 
-    def server_error(self, request: Request, response: Response) -> ServerError:
+    def server_error(self, request: HttpRequest, response: Response) -> ServerError:
         """Return the exception for a 5xx response."""
         error_text, delay = self._error_text(request, response).text, retry_after(response.headers.get("Retry-After"))
         return ServerError(response.status, error_text, response.method, address.redacted(response.url), _FAILED, delay)
 
-    def _error_text(self, request: Request, response: Response) -> ErrorText:
+    def _error_text(self, request: HttpRequest, response: Response) -> ErrorText:
         known = [self._connection.secrets, request.document]
         return parse_error_text(response.body, lambda text: str(hidden(text, known)))
 
-    def _hint(self, request: Request, status: int) -> str:
+    def _hint(self, request: HttpRequest, status: int) -> str:
         if status == 401:
             return error_message.hint_of_unauthorized(self._connection)
         if status == 403:
@@ -81,7 +81,7 @@ class ResponseParser:
 
     def _serves(self, server: str, service: str) -> bool:
         """Return whether the server serves this service's API. Only Coordinator and Overlord serve ``/isLeader``."""
-        probe = Request("GET", path("druid", service, "v1", "isLeader"))
+        probe = HttpRequest("GET", path("druid", service, "v1", "isLeader"))
         body = self._redirects.follow(probe, server + probe.path).body
         try:
             document = json.loads(body)

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge_one_of_many
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import (
+    ModuleResult,
+    converge_one_of_many,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import (
     BY_OVERLORD,
     OVERLORDS,
@@ -28,7 +31,7 @@ def ensure_compaction(client: DruidClient, params: Mapping[str, Any], *, check_m
     author = audit(params["author"], params["comment"])
     many = params["datasources"]
     configs = None if many is None else all_compaction(client)
-    report = Report("compaction", "compaction of", "config")
+    report = ModuleResult("compaction", "compaction of", "config")
     seen: set[str] = set()
     for index, item in enumerate([params] if many is None else many):
         try:
@@ -46,7 +49,7 @@ def _ensure_one(
     desired: Mapping[str, Any] | None,
     configs: Mapping[str, Any] | None,
     author: Audit,
-    report: Report,
+    report: ModuleResult,
     check_mode: bool,
 ) -> None:
     compaction, change = converge_one_of_many(

@@ -88,7 +88,7 @@ def converge_one_of_many(
 
 
 @dataclass
-class Report:
+class ModuleResult:
     """
     ``kind``: the key of the result. ``name``: the name of a resource in messages. ``state``: the key of its state.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import ModuleResult, converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import CompactionConfig
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
@@ -38,7 +38,7 @@ def ensure_config(
 ) -> dict[str, Any]:
     """Return a module's result, with an entry per specified configuration. A failure does not stop the others."""
     author = audit(params["author"], params["comment"])
-    report = Report("configs", "dynamic configuration", "config")
+    report = ModuleResult("configs", "dynamic configuration", "config")
     for kind, desired in desired_configs:
         if desired is not None:
             try:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import ModuleResult, converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import (
     RetentionRules,
@@ -23,7 +23,7 @@ def ensure_rules(client: DruidClient, params: Mapping[str, Any], *, check_mode: 
     datasource = params["datasource"]
     rules = RetentionRules(client, datasource, params["rules"], audit(params["author"], params["comment"]))
     change = converge(rules, check_mode=check_mode)
-    report = Report("retention_rules", "retention rules of", "rules")
+    report = ModuleResult("retention_rules", "retention rules of", "rules")
     entry = report.add(datasource, change, rules.warnings)
     entry["rules"] = entry["rules"]["rules"]
     return report.result()

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Report, converge_one_of_many
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import (
+    ModuleResult,
+    converge_one_of_many,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     SUPERVISORS,
     Supervisor,
@@ -48,7 +51,7 @@ def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_m
     _check(params)
     many = params["supervisors"] is not None
     specs = all_specs(client) if many else None
-    report = Report("supervisors", "supervisor", "spec")
+    report = ModuleResult("supervisors", "supervisor", "spec")
     seen: set[str] = set()
     for index, item in enumerate(params["supervisors"] if many else [params]):
         try:
@@ -77,7 +80,7 @@ def _ensure_one(
     target: DesiredSupervisor,
     specs: Mapping[str, Any] | None,
     params: Mapping[str, Any],
-    report: Report,
+    report: ModuleResult,
     check_mode: bool,
 ) -> None:
     supervisor, change = converge_one_of_many(

@@ -45,7 +45,7 @@ class DeletionTimeout(KubernetesError):
 
 
 @dataclass(frozen=True)
-class Result:
+class StepResult:
     """The result of a step: the live object (None: deleted), or why it failed or was skipped."""
 
     step: Step
@@ -58,9 +58,9 @@ class Result:
         return self.error is None
 
 
-def act(api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop) -> tuple[Result, ...]:
+def act(api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop) -> tuple[StepResult, ...]:
     """Execute the steps in order, call `on_step` before each, and return their results."""
-    results: list[Result] = []
+    results: list[StepResult] = []
     for step in steps:
         blocker = next((result for result in results if not result.is_done and _depends(step, result.step)), None)
         if blocker is None:
@@ -84,13 +84,13 @@ def _depends(step: Step, failed: Step) -> bool:
     return failed.group == step.group
 
 
-def _carry_out(api: KubernetesApi, step: Step) -> Result:
+def _carry_out(api: KubernetesApi, step: Step) -> StepResult:
     try:
-        return Result(step, _write(api, step))
+        return StepResult(step, _write(api, step))
     except ApiError as error:
-        return Result(step, step.live, explain(step, error))
+        return StepResult(step, step.live, explain(step, error))
     except KubernetesError as error:
-        return Result(step, step.live, str(error))
+        return StepResult(step, step.live, str(error))
 
 
 def _write(api: KubernetesApi, step: Step) -> Manifest | None:
@@ -197,6 +197,6 @@ def _write_managed_fields(api: KubernetesApi, live: Manifest, managed_fields: li
     return api.json_patch(live["kind"], metadata["namespace"], metadata["name"], operations)
 
 
-def _skipped(step: Step, blocker: Result) -> Result:
+def _skipped(step: Step, blocker: StepResult) -> StepResult:
     done = "deleted" if step.operation == "delete" else "written"
-    return Result(step, step.live, f"{step.key} was not {done} because {blocker.step.key} failed.", was_tried=False)
+    return StepResult(step, step.live, f"{step.key} was not {done} because {blocker.step.key} failed.", was_tried=False)

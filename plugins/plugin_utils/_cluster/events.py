@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
@@ -37,7 +37,7 @@ _REASONS = {
 }
 
 
-def done_texts(results: Iterable[Result]) -> tuple[EventText, ...]:
+def done_texts(results: Iterable[StepResult]) -> tuple[EventText, ...]:
     """Return one event per successful write of an object, except patches of finalizers, owners and policies."""
     return tuple(_done(result.step) for result in results if result.is_done and result.step.patch is None)
 
@@ -47,7 +47,7 @@ def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
     return tuple(_done_in_druid(step) for step in steps)
 
 
-def problem_texts(results: Iterable[Result], findings: Iterable[Finding]) -> tuple[EventText, ...]:
+def problem_texts(results: Iterable[StepResult], findings: Iterable[Finding]) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
     failed = (result for result in results if result.error and result.was_tried and result.step.operation != "patch")
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
@@ -64,7 +64,7 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reco
     return _dynamic_config(api, done, options, read_only=False)
 
 
-def _act(api: KubernetesApi, steps: Iterable[Step], options: Options) -> tuple[Result, ...]:
+def _act(api: KubernetesApi, steps: Iterable[Step], options: Options) -> tuple[StepResult, ...]:
     with options.phases("act"):
         return act(api, steps, options.on_step)
 

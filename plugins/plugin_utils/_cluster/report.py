@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
@@ -43,7 +43,7 @@ class Reconciled:
     cluster: Cluster
     observed: Observed
     plan: Plan
-    results: tuple[Result, ...] = ()
+    results: tuple[StepResult, ...] = ()
     normalized_in_druid: Mapping[str, str] | None = None
 
 
@@ -85,7 +85,7 @@ def _masker(done: Reconciled) -> Masked:
     return masker_of([searched(done.resource), *(each for each in read if each)]).text
 
 
-def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
+def _failures(results: Iterable[StepResult]) -> tuple[Finding, ...]:
     return tuple(_failure(result.step, result.error) for result in results if result.error)
 
 
@@ -94,7 +94,7 @@ def _failure(step: Step, error: str) -> Finding:
     return Finding(reasons.APPLY_FAILED, error, step.group, object=leaf)
 
 
-def _is_gone(results: Iterable[Result]) -> bool:
+def _is_gone(results: Iterable[StepResult]) -> bool:
     """True when the finalizer of a terminating resource was removed, so that it is deleted."""
     patches = [result for result in results if result.step.operation == "patch" and result.is_done]
     return any(is_terminating(result.step.manifest) for result in patches)

@@ -33,10 +33,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 # The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
 # Fields with Druid's state: they are removed if Druid does not report them any more.
-_OF_DRUID = frozenset({"taskId", "state", "detailedState", "suspended", "lag", "recentErrors"})
+_DRUID_FIELDS = frozenset({"taskId", "state", "detailedState", "suspended", "lag", "recentErrors"})
 # Not healthy, whatever `healthy` says of it (Druid 31 to 39, SupervisorStateManager and CompactionSupervisor).
-_BAD = frozenset({"INVALID_SPEC", "SCHEDULER_STOPPED"})
-_GOOD = frozenset({"RUNNING", "IDLE"})
+_UNHEALTHY_STATES = frozenset({"INVALID_SPEC", "SCHEDULER_STOPPED"})
+_HEALTHY_STATES = frozenset({"RUNNING", "IDLE"})
 # The Go operator's copy of the whole spec, which may have secrets.
 _DROPPED = "currentIngestionSpec.json"
 
@@ -76,12 +76,12 @@ def status(
         current if druid_state else _with_last("Suspended", current, before), before, ingestion.generation, now
     )
     ready = settled[0]
-    over = {_DROPPED, *(_OF_DRUID if druid_state else ())}
+    over = {_DROPPED, *(_DRUID_FIELDS if druid_state else ())}
     kept = {name: value for name, value in previous.items() if name not in over}
     return {
         **kept,
         **_masked(_of_druid(druid_state), masked),
-        **(_go_memory(previous) if record is None else _applied(record)),
+        **(_go_record(previous) if record is None else _applied(record)),
         "observedGeneration": ingestion.generation or 0,
         "conditions": settled,
         "status": ready["status"],
@@ -90,7 +90,7 @@ def status(
     }
 
 
-def _go_memory(previous: Mapping[str, Any]) -> dict[str, Any]:
+def _go_record(previous: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Go operator's record with its id: it stays until our own record exists.
 
     Without any record the task would be submitted again.
@@ -167,11 +167,11 @@ def _ready(
     exists = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
     blocking = [finding for finding in problems if finding.reason != reasons.DRIFT_DETECTED or not exists]
     if blocking:
-        return _pair(False, blocking[0].reason, _joined(blocking), in_progress=False)
+        return _ready_and_progressing(False, blocking[0].reason, _joined(blocking), in_progress=False)
     if pending is not None:
-        return _pair(False, pending.reason, pending.message, in_progress=False)
+        return _ready_and_progressing(False, pending.reason, pending.message, in_progress=False)
     if druid_state is None:
-        return _pair(False, reasons.PAUSED, "The state in Druid was not read.", in_progress=False)
+        return _ready_and_progressing(False, reasons.PAUSED, "The state in Druid was not read.", in_progress=False)
     return _of_batch(ingestion, druid_state) if isinstance(druid_state, TaskState) else _of_supervisor(druid_state)
 
 
@@ -181,25 +181,29 @@ def _of_supervisor(druid_state: SupervisorState) -> tuple[Condition, Condition]:
     if druid_state.is_suspended:
         is_desired = not druid_state.is_resumed
         how = "as specified" if is_desired else "but the spec does not suspend it"
-        return _pair(is_desired, reasons.SUSPENDED, f"{name} is suspended, {how}.", in_progress=False)
-    if payload.get("healthy") is False or state in _BAD:
+        return _ready_and_progressing(is_desired, reasons.SUSPENDED, f"{name} is suspended, {how}.", in_progress=False)
+    if payload.get("healthy") is False or state in _UNHEALTHY_STATES:
         errors = _of_druid(druid_state)["recentErrors"]
-        return _pair(
+        return _ready_and_progressing(
             False, reasons.SUPERVISOR_UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), in_progress=False
         )
-    if not payload or (state not in _GOOD and "healthy" in payload):
-        return _pair(False, reasons.STARTING, f"{name} is {state or 'being created'}.", in_progress=True)
-    return _pair(True, reasons.RUNNING, f"{name} is {state or 'running'}.", in_progress=False)
+    if not payload or (state not in _HEALTHY_STATES and "healthy" in payload):
+        return _ready_and_progressing(
+            False, reasons.STARTING, f"{name} is {state or 'being created'}.", in_progress=True
+        )
+    return _ready_and_progressing(True, reasons.RUNNING, f"{name} is {state or 'running'}.", in_progress=False)
 
 
 def _of_batch(ingestion: Ingestion, druid_state: TaskState) -> tuple[Condition, Condition]:
     name, task = f"Task {druid_state.id}", druid_state.attempt.task
     if task.status == batch.SUCCESS:
-        return _pair(True, reasons.SUCCEEDED, f"{name} succeeded.", in_progress=False)
+        return _ready_and_progressing(True, reasons.SUCCEEDED, f"{name} succeeded.", in_progress=False)
     if druid_state.status is None and ingestion.suspend and druid_state.attempt.action == "submit":
-        return _pair(False, reasons.SUSPENDED, "The batch does not start while spec.suspend is set.", in_progress=False)
+        return _ready_and_progressing(
+            False, reasons.SUSPENDED, "The batch does not start while spec.suspend is set.", in_progress=False
+        )
     state = str((druid_state.status or {}).get("runnerStatusCode") or "SUBMITTED")
-    return _pair(False, reasons.RUNNING, f"{name} is {state}.", in_progress=True)
+    return _ready_and_progressing(False, reasons.RUNNING, f"{name} is {state}.", in_progress=True)
 
 
 def _suspended(ingestion: Ingestion, druid_state: DruidState | None) -> Condition:
@@ -209,7 +213,9 @@ def _suspended(ingestion: Ingestion, druid_state: DruidState | None) -> Conditio
     return condition("Suspended", False, reasons.NOT_SUSPENDED, "Not suspended.")
 
 
-def _pair(is_ready: bool, reason: str, message: str, *, in_progress: bool) -> tuple[Condition, Condition]:
+def _ready_and_progressing(
+    is_ready: bool, reason: str, message: str, *, in_progress: bool
+) -> tuple[Condition, Condition]:
     progress = (
         condition("Progressing", True, reason, message)
         if in_progress

@@ -54,7 +54,7 @@ class SchemaError:
 
 
 @dataclass(frozen=True)
-class Result:
+class ValidationResult:
     """The value as the API server would store it, the errors, and the paths of unknown fields."""
 
     value: Any
@@ -69,13 +69,13 @@ def spec_of(kind: str) -> Schema:
     return schema
 
 
-def apply(schema: Schema, value: Any, path: str = "spec") -> Result:
+def apply(schema: Schema, value: Any, path: str = "spec") -> ValidationResult:
     """Return the value converted, pruned, defaulted and validated; the input is not modified."""
     if value is None:
-        return Result(None, (SchemaError(path, "Required value"),), ())
+        return ValidationResult(None, (SchemaError(path, "Required value"),), ())
     walk = _Walk([], [])
     applied = walk.value(schema, value, path)
-    return Result(applied, tuple(walk.errors), tuple(walk.pruned))
+    return ValidationResult(applied, tuple(walk.errors), tuple(walk.pruned))
 
 
 def nearest_field(schema: Schema, path: str) -> str | None:

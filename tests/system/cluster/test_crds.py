@@ -162,7 +162,7 @@ def test_accepts_current_resources_and_stores_them_as_the_go_operator_does(
 def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids: Druids) -> None:
     sample = yaml.safe_load((ROOT / "config/samples/druid.yaml").read_text())
     stored = druids.try_out(sample["spec"])["spec"]
-    assert schema.apply(schema.spec_of("Druid"), sample["spec"]) == schema.Result(stored, (), ())
+    assert schema.apply(schema.spec_of("Druid"), sample["spec"]) == schema.ValidationResult(stored, (), ())
     ingestion = yaml.safe_load((ROOT / "config/samples/druidingestion.yaml").read_text())
     path = f"{API}/namespaces/{namespace}/druidingestions?dryRun=All&fieldValidation=Strict"
     assert control_plane.request("POST", path, ingestion)["spec"] == ingestion["spec"]
@@ -187,7 +187,7 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
 def test_stores_the_same_as_the_schema_library(druids: Druids, changes: dict[str, Any]) -> None:
     stated = spec(**changes)
     expected = druids.try_out(stated)["spec"]
-    assert schema.apply(schema.spec_of("Druid"), stated) == schema.Result(expected, (), ())
+    assert schema.apply(schema.spec_of("Druid"), stated) == schema.ValidationResult(expected, (), ())
 
 
 KINDS = "Required value|Invalid value|Unsupported value|Too long|Too many"

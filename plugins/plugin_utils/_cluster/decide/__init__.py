@@ -32,8 +32,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pre
     unreadable_spec,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import (
-    ownerless_replica_sets,
     removed_objects,
+    replica_sets_without_owner,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import (
     shrinking_claims,
@@ -74,7 +74,7 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     # A desired object without our label exists, or has another owner.
     unlisted_objects,
     # A removed group leaves ReplicaSets without an owner.
-    ownerless_replica_sets,
+    replica_sets_without_owner,
     # A StatefulSet owns PVCs that the cluster retains.
     all_claims,
 )

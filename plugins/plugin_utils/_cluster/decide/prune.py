@@ -65,7 +65,7 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
         yield from targets.collected_claims(observed, [live])
 
 
-def ownerless_replica_sets(inputs: Inputs) -> List | None:
+def replica_sets_without_owner(inputs: Inputs) -> List | None:
     """Return the need for ReplicaSets, if there may be some without owner.
 
     That is when a group is removed, or pods run without their Deployment.

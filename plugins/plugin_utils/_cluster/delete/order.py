@@ -117,16 +117,16 @@ class Deletion:
         if finalizer.is_orphaning(resource):
             return True
         would_delete = finalizer.is_set(resource) and finalizer.deletes_claims(resource.get("spec"))
-        ownerless = finalizer.objects_without_owner(self.cluster, observed)
-        if ownerless and would_delete:
-            more = f" and {len(ownerless) - 1} more" if len(ownerless) > 1 else ""
+        without_owner = finalizer.objects_without_owner(self.cluster, observed)
+        if without_owner and would_delete:
+            more = f" and {len(without_owner) - 1} more" if len(without_owner) > 1 else ""
             yield from self._warn_kept(
-                f"{ownerless[0]}{more} has no owner, as after a deletion with --cascade=orphan",
+                f"{without_owner[0]}{more} has no owner, as after a deletion with --cascade=orphan",
                 " To delete their data, delete them by hand, or reconcile before the deletion of the resource, which "
                 "restores the owner.",
             )
-        if ownerless or not would_delete or not finalizer.has_lost_its_objects(resource, observed):
-            return bool(ownerless)
+        if without_owner or not would_delete or not finalizer.has_lost_its_objects(resource, observed):
+            return bool(without_owner)
         yield from self._warn_kept(
             "the resource owns no object any more, as when they are deleted after a deletion with --cascade=orphan",
             " To delete their data, delete them by hand.",

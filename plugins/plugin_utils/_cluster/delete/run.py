@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
@@ -186,5 +186,5 @@ def _announce_all(plan: Plan, on_step: OnStep) -> None:
         on_step(step)
 
 
-def _failures(results: Iterable[Result]) -> tuple[Finding, ...]:
+def _failures(results: Iterable[StepResult]) -> tuple[Finding, ...]:
     return tuple(Finding(reasons.APPLY_FAILED, result.error) for result in results if result.error is not None)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import (
     MAX_CHANGES,
     changed_fields,
@@ -53,23 +53,23 @@ def test_event_of_a_change_in_druid() -> None:
 
 DONE = [
     (
-        Result(Step("create", config_map())),
+        StepResult(Step("create", config_map())),
         "DruidOperatorCreateSuccess",
         "Successfully created object [n:*v1.ConfigMap] in namespace [ns]",
     ),
-    (Result(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
+    (StepResult(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
     (
-        Result(update(a="1")),
+        StepResult(update(a="1")),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. Field ownership only.",
     ),
     (
-        Result(update(a="1", b="2")),
+        StepResult(update(a="1", b="2")),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. data.b: (none) -> 2",
     ),
     (
-        Result(Step("delete", stored(config_map()), None, stored(config_map()))),
+        StepResult(Step("delete", stored(config_map()), None, stored(config_map()))),
         "DruidOperatorDeleteSuccess",
         "Successfully deleted object [n:*v1.ConfigMap] in namespace [ns]",
     ),
@@ -77,7 +77,7 @@ DONE = [
 
 
 @pytest.mark.parametrize(("result", "reason", "message"), DONE)
-def test_event_of_a_completed_step(result: Result, reason: str, message: str) -> None:
+def test_event_of_a_completed_step(result: StepResult, reason: str, message: str) -> None:
     assert done_texts([result]) == (EventText("Normal", reason, message),)
     assert problem_texts([result], ()) == ()
 
@@ -92,15 +92,15 @@ def test_event_of_a_completed_step(result: Result, reason: str, message: str) ->
     ],
 )
 def test_event_of_a_failed_step(operation: Any, reason: str) -> None:
-    result = Result(Step(operation, config_map()), error="It is so.")
+    result = StepResult(Step(operation, config_map()), error="It is so.")
     assert problem_texts([result], ()) == (EventText("Warning", reason, "It is so."),)
     assert done_texts([result]) == ()
 
 
 def test_no_event_of_untried_steps_and_of_the_finalizer() -> None:
-    not_tried = Result(Step("create", config_map()), error="x", was_tried=False)
-    finalizer = Result(Step("patch", druid.resource(), patch=[]))
-    stuck = Result(Step("patch", druid.resource(), patch=[]), error="x")
+    not_tried = StepResult(Step("create", config_map()), error="x", was_tried=False)
+    finalizer = StepResult(Step("patch", druid.resource(), patch=[]))
+    stuck = StepResult(Step("patch", druid.resource(), patch=[]), error="x")
     assert done_texts([not_tried, finalizer, stuck]) == ()
     assert problem_texts([not_tried, finalizer, stuck], ()) == ()
 
@@ -113,7 +113,7 @@ def test_events_of_problems() -> None:
 
 
 def test_number_of_changed_fields_is_limited() -> None:
-    [text] = done_texts([Result(update(**{str(index): "x" for index in range(9)}))])
+    [text] = done_texts([StepResult(update(**{str(index): "x" for index in range(9)}))])
     assert text.message.count("->") == MAX_CHANGES
     assert text.message.endswith(" and 5 more")
 

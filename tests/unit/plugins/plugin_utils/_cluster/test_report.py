@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
@@ -39,11 +39,11 @@ def step(name: str) -> Step:
 
 OK = Response(body={})
 STEPS = tuple(step(name) for name in "abc")
-DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
-NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
+DONE, FAILED = StepResult(STEPS[0]), StepResult(STEPS[1], error="It cannot be.")
+NOT_TRIED = StepResult(STEPS[2], error="Not tried.", was_tried=False)
 
 
-def report_of(*results: Result, check_mode: bool = False) -> Report[Plan]:
+def report_of(*results: StepResult, check_mode: bool = False) -> Report[Plan]:
     """Return the report of a cluster without resource: no request is sent."""
     resource: dict[str, Any] = druid.resource()
     del resource["metadata"]["uid"]
@@ -114,7 +114,7 @@ def test_requeue_soon_after_a_change(observed: int | None, done: int, response: 
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [response]
         cluster = Cluster.from_resource(resource)
-        reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result, steps)))
+        reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(StepResult, steps)))
         assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
 
 
@@ -127,7 +127,9 @@ def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [OK]
         plan = Plan(steps, warnings=warnings, rollout_warnings=("r hunter2-hunter2",))
-        reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(Result, steps)))
+        reconciled = Reconciled(
+            resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(StepResult, steps))
+        )
         found = report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW)
     conditions = {each["type"]: each["message"] for each in found.status["conditions"]}
     assert conditions["RolloutWarnings"] == "r ********"

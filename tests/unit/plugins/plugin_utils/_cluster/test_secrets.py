@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
@@ -62,7 +62,7 @@ def test_diff_and_lines(value: Any) -> None:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
-    output = repr(events.done_texts([Result(step) for step in steps(value)]))
+    output = repr(events.done_texts([StepResult(step) for step in steps(value)]))
     assert SECRET not in output
     assert OTHER not in output
 
@@ -81,7 +81,7 @@ def test_conditions_and_findings(value: Any) -> None:
     resource["spec"]["x"] = [with_secret(value, SECRET)]
     observed = Observed().with_objects([with_value(value, OTHER)])
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
-    result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
+    result = StepResult(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", NoTransport(), warnings=[f"It warned of {SECRET}."])
     reported = report(
