@@ -80,12 +80,12 @@ def version_of(name: str) -> str | None:
 
 def wrong_collections(collections: Path) -> Iterator[str]:
     """The collections that are missing or have another version."""
-    for wanted in yaml.safe_load((BUILD / "requirements.yml").read_text(encoding="utf-8"))["collections"]:
-        manifest = collections.joinpath("ansible_collections", *wanted["name"].split("."), "MANIFEST.json")
+    for desired in yaml.safe_load((BUILD / "requirements.yml").read_text(encoding="utf-8"))["collections"]:
+        manifest = collections.joinpath("ansible_collections", *desired["name"].split("."), "MANIFEST.json")
         installed = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
         found = installed.get("collection_info", {}).get("version")
-        if found != wanted["version"]:
-            yield f"{collections} has {wanted['name']} {found}, not {wanted['version']} as in requirements.yml"
+        if found != desired["version"]:
+            yield f"{collections} has {desired['name']} {found}, not {desired['version']} as in requirements.yml"
 
 
 def install_collection(source: Path, collections: Path) -> None:

@@ -30,21 +30,21 @@ NAME = "ansible-runner"
 META = "ansible_operator_meta"
 OURS = "druidops_"
 # Number of runs per resource with kept artifacts. With fewer, ansible-runner fails on the operator's link `latest`.
-FEWEST_ARTIFACTS = 6
-MOST_ARTIFACTS = 20
+MIN_ARTIFACTS = 6
+MAX_ARTIFACTS = 20
 # Minimum period in seconds that the author of a resource can request. Without a request, no period is set.
-LEAST_PERIOD = 10
+MIN_PERIOD_SECONDS = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 # Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
-MOST_SECONDS = 900
+MAX_RUN_SECONDS = 900
 # The file of the runs that have been attempted while none has reached its action, which removes it; at most so long.
 PENDING = "DRUIDOPS_PENDING_RUN"
-MOST_BYTES = 1 << 16
+MAX_BYTES = 1 << 16
 # ansible-operator keeps the files of each resource below this directory, also of deleted ones. They are removed
 # after that time without a run, or after two periods; at most so many resources at a time, and that often.
 RUNS = os.path.join("ansible-operator", "runner")
 UNUSED_SECONDS = 1800
-MOST_REMOVED = 100
+MAX_REMOVED = 100
 SWEEP_SECONDS = 60
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
@@ -61,18 +61,19 @@ def main() -> None:
     os.umask(0o077)
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1:
-        arguments = bounded(arguments, most_verbose(arguments[1], dict(os.environ)))
-        _rewrite(arguments[1], "extravars", lambda given: kept(given, *_kind(arguments[1])))
-        _rewrite(arguments[1], "settings", lambda given: {**given, "job_timeout": most_seconds(dict(os.environ))})
+        arguments = limit_arguments(arguments, max_verbosity(arguments[1], dict(os.environ)))
+        _rewrite(arguments[1], "extravars", lambda document: allowed_variables(document, *_kind(arguments[1])))
+        timeout = {"job_timeout": max_run_seconds(dict(os.environ))}
+        _rewrite(arguments[1], "settings", lambda document: {**document, **timeout})
         record_attempt(os.environ.get(PENDING, ""), arguments[1], time.time())
         sweep(arguments[1], unused_seconds(dict(os.environ)), time.time())
-    program = behind(sys.argv[0], os.environ.get("PATH", os.defpath))
+    program = next_on_path(sys.argv[0], os.environ.get("PATH", os.defpath))
     if program is None:
         raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
     os.execv(program, [program, *arguments])
 
 
-def bounded(arguments: list[str], verbosity: int) -> list[str]:
+def limit_arguments(arguments: list[str], verbosity: int) -> list[str]:
     """The arguments with limited verbosity and a number of artifacts within the limits; all others are unchanged."""
     found = []
     for before, argument in zip(["", *arguments], arguments, strict=False):
@@ -91,11 +92,11 @@ def _artifacts(number: str) -> str:
     """A number within the limits; 0 and less mean no limit. Invalid numbers are left for ansible-runner to reject."""
     if not _NUMBER.fullmatch(number):
         return number
-    asked = int(number) if int(number) > 0 else MOST_ARTIFACTS
-    return str(min(max(asked, FEWEST_ARTIFACTS), MOST_ARTIFACTS))
+    asked = int(number) if int(number) > 0 else MAX_ARTIFACTS
+    return str(min(max(asked, MIN_ARTIFACTS), MAX_ARTIFACTS))
 
 
-def most_verbose(directory: str, environment: dict[str, str]) -> int:
+def max_verbosity(directory: str, environment: dict[str, str]) -> int:
     """The maximum verbosity of the runs of a kind: the value of ansible-operator's own variable, 0 if it is not set."""
     group, kind = _kind(directory)
     value = environment.get(f"ANSIBLE_VERBOSITY_{kind}_{group}".replace(".", "_").upper(), "")
@@ -107,7 +108,7 @@ def record_attempt(file: str, directory: str, now: float) -> None:
     with suppress(OSError):
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            if os.fstat(descriptor).st_size < MOST_BYTES:
+            if os.fstat(descriptor).st_size < MAX_BYTES:
                 os.write(descriptor, os.fsencode(f"{now:.0f} {directory}\n"))
             os.utime(descriptor, (now, now))
         finally:
@@ -116,7 +117,7 @@ def record_attempt(file: str, directory: str, now: float) -> None:
 
 def unused_seconds(environment: dict[str, str]) -> float:
     """How long a resource may be without a run: longer than its period, and than any run."""
-    return max(UNUSED_SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * most_seconds(environment))
+    return max(UNUSED_SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
 
 
 def sweep(directory: str, unused: float, now: float) -> None:
@@ -126,7 +127,7 @@ def sweep(directory: str, unused: float, now: float) -> None:
         return
     import shutil  # it takes 10 ms
 
-    left = MOST_REMOVED
+    left = MAX_REMOVED
     for namespace in _directories(root, 4):
         for each in _directories(namespace, 1):
             if left and now - _last_run(each) > unused:
@@ -179,32 +180,33 @@ def _kind(directory: str) -> tuple[str, str]:
     return (parts[-5], parts[-3]) if len(parts) > 5 else ("", "")
 
 
-def most_seconds(environment: dict[str, str]) -> int:
+def max_run_seconds(environment: dict[str, str]) -> int:
     """The maximum duration of a run that the administrator sets, in seconds or as a Go duration."""
     value = environment.get("DRUIDOPS_RUN_TIMEOUT", "")
-    return int(value if value.isdecimal() else seconds(value)) or MOST_SECONDS
+    return int(value if value.isdecimal() else seconds(value)) or MAX_RUN_SECONDS
 
 
 def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Apply a change to one of ansible-operator's files, which stay on the disk."""
     file = os.path.join(directory, "env", name)
     try:
-        with open(file, encoding="utf-8") as given:
-            found = change(json.load(given))
-        with open(file, "w", encoding="utf-8") as given:
-            json.dump(found, given)
+        with open(file, encoding="utf-8") as stream:
+            found = change(json.load(stream))
+        with open(file, "w", encoding="utf-8") as stream:
+            json.dump(found, stream)
     except (OSError, ValueError, RecursionError) as error:
         raise _refused(f"{file}: the run's {name} cannot be read: {error}. Nothing was run", _CANNOT_RUN) from error
 
 
-def kept(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
+def allowed_variables(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
     """The variables without those of the resource, and the minimum period if its author requests a shorter one."""
     found = {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
     resource = variables.get(f"_{group}_{kind.lower()}".replace(".", "_").replace("-", "_")) or {}
     asked = (resource.get("metadata", {}).get("annotations") or {}).get(PERIOD)
     # a string is marked if watches.yaml has markUnsafe
     text = asked.get("__ansible_unsafe") if isinstance(asked, dict) else asked
-    return {**found, "druidops_least_period": LEAST_PERIOD} if 0 < seconds(text or "") < LEAST_PERIOD else found
+    is_too_short = 0 < seconds(text or "") < MIN_PERIOD_SECONDS
+    return {**found, "druidops_least_period": MIN_PERIOD_SECONDS} if is_too_short else found
 
 
 def seconds(duration: str) -> float:
@@ -215,7 +217,7 @@ def seconds(duration: str) -> float:
     return sum(float(part.rstrip("nuµμmsh")) * _UNITS[part.lstrip("0123456789.")] for part in parts)
 
 
-def behind(own: str, path: str) -> str | None:
+def next_on_path(own: str, path: str) -> str | None:
     """The next program of the same name on the path after this one; the first if this one is not on the path."""
     places = [os.path.join(directory or ".", NAME) for directory in path.split(os.pathsep)]
     programs = [place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)]

@@ -173,9 +173,9 @@ def _supervisors(core: Core, rounds: int, count: int) -> None:
     """Compare the ways to manage supervisors that are in the desired state."""
     with tempfile.TemporaryDirectory() as scratch, Druid.start(Path(scratch, "druid"), kafka=False) as druid:
         print(f"\n{count} supervisors in the desired state, Druid {druid.version}, ansible-core {core.version}")
-        wanted = supervisors.specs(count)
-        supervisors.create(druid, wanted)
-        written = supervisors.playbooks(Path(scratch), druid.url, wanted)
+        desired = supervisors.specs(count)
+        supervisors.create(druid, desired)
+        written = supervisors.playbooks(Path(scratch), druid.url, desired)
         titles = {KEPT: "module", LOOPED: "loop", BY_HAND: "uri"}
         environment = _environment(core, None, Path(scratch))
         programs = [

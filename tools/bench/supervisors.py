@@ -20,16 +20,16 @@ def specs(count: int) -> list[dict[str, Any]]:
     return [spec(f"bench{number}") for number in range(count)]
 
 
-def create(druid: Druid, wanted: list[dict[str, Any]]) -> None:
+def create(druid: Druid, desired: list[dict[str, Any]]) -> None:
     """Create the supervisors, without the code of the collection."""
-    for each in wanted:
+    for each in desired:
         druid.request("POST", "/druid/indexer/v1/supervisor", each)
 
 
-def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str, Path]:
+def playbooks(scratch: Path, url: str, desired: list[dict[str, Any]]) -> dict[str, Path]:
     """Write a playbook for each way to manage them; return them by name."""
-    together: dict[str, Any] = {MODULE: {"url": url, "supervisors": [{"spec": each} for each in wanted]}}
-    one_by_one: dict[str, Any] = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": wanted}
+    together: dict[str, Any] = {MODULE: {"url": url, "supervisors": [{"spec": each} for each in desired]}}
+    one_by_one: dict[str, Any] = {MODULE: {"url": url, "spec": "{{ item }}"}, "loop": desired}
     by_hand: dict[str, Any] = {
         "ansible.builtin.uri": {
             "url": f"{url}/druid/indexer/v1/supervisor?skipRestartIfUnmodified=true",
@@ -37,7 +37,7 @@ def playbooks(scratch: Path, url: str, wanted: list[dict[str, Any]]) -> dict[str
             "body_format": "json",
             "body": "{{ item }}",
         },
-        "loop": wanted,
+        "loop": desired,
     }
     ways: dict[str, dict[str, Any]] = {"module": together, "loop": one_by_one, "uri": by_hand}
     return {name: _written(scratch / f"supervisors-{name}.json", task) for name, task in ways.items()}

@@ -21,12 +21,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file would be written")
     check = parser.parse_args().check
-    wanted = copies()
-    stale = [path for path in sorted(wanted.keys() | present()) if content(path) != wanted.get(path)]
+    desired = copies()
+    stale = [path for path in sorted(desired.keys() | present()) if content(path) != desired.get(path)]
     if stale and check:
         sys.exit(f"not up to date, run `make chart`: {', '.join(map(str, stale))}")
     for path in stale:
-        write(path, wanted.get(path))
+        write(path, desired.get(path))
 
 
 def copies() -> dict[Path, bytes]:
@@ -49,13 +49,13 @@ def content(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def write(path: Path, wanted: bytes | None) -> None:
+def write(path: Path, desired: bytes | None) -> None:
     """Write the file, or remove it if the content is None."""
-    if wanted is None:
+    if desired is None:
         path.unlink()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(wanted)
+    path.write_bytes(desired)
 
 
 if __name__ == "__main__":

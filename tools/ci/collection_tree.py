@@ -35,10 +35,10 @@ def main() -> None:
     parser.add_argument("--for-ansible-test", action="store_true")
     arguments = parser.parse_args()
     root = arguments.destination / "ansible_collections"
-    wanted = sources(Path.cwd())
+    desired = sources(Path.cwd())
     if arguments.for_ansible_test:
-        wanted = {name for name in wanted if not has_several_documents(name)}
-    changed = mirror(Path.cwd(), wanted, root / "druidops" / "druid")
+        desired = {name for name in desired if not has_several_documents(name)}
+    changed = mirror(Path.cwd(), desired, root / "druidops" / "druid")
     marker = arguments.destination / "changed"
     if not marker.exists() or any(name.parts[0] not in UNRELEASED for name in changed):
         marker.touch()
@@ -46,13 +46,13 @@ def main() -> None:
         link_collections(path / "ansible_collections", root)
 
 
-def mirror(checkout: Path, wanted: set[Path], destination: Path) -> set[Path]:
+def mirror(checkout: Path, desired: set[Path], destination: Path) -> set[Path]:
     """Copy exactly these files of the checkout to the destination; return those that differed."""
     destination.mkdir(parents=True, exist_ok=True)
-    stale = present(destination) - wanted
+    stale = present(destination) - desired
     for name in stale:
         (destination / name).unlink()
-    copied = {name for name in wanted if copy(checkout / name, destination / name)}
+    copied = {name for name in desired if copy(checkout / name, destination / name)}
     remove_empty_directories(destination)
     return stale | copied
 

@@ -16,5 +16,5 @@ FOREIGN = ("--no-setuptools", "--no-wheel")
 
 ensurepip.bootstrap()
 os.environ.pop("PIP_CONFIG_FILE", None)  # ensurepip points it at nothing, and with it goes the package index
-wanted = [argument for argument in sys.argv[1:] if argument not in FOREIGN]
-sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *wanted]))
+desired = [argument for argument in sys.argv[1:] if argument not in FOREIGN]
+sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *desired]))

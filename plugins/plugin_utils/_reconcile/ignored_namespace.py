@@ -33,7 +33,7 @@ CONFLICT_SECONDS = 5
 def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now: datetime) -> dict[str, Any]:
     """Return the result of the task: skipped, unless the finalizer was removed. KubernetesError if it cannot be."""
     resource = api.get(kind.name, request.namespace, request.name)
-    if resource is None or not is_left_behind(resource, kind.finalizer):
+    if resource is None or not is_held_by_operator_finalizer(resource, kind.finalizer):
         return _skipped()
     seconds = seconds_left(resource, now)
     if seconds > 0:
@@ -56,7 +56,7 @@ def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now
     return {"name": request.name, "namespace": request.namespace, "changed": True, "plan": plan}
 
 
-def is_left_behind(resource: Manifest, finalizer: str) -> bool:
+def is_held_by_operator_finalizer(resource: Manifest, finalizer: str) -> bool:
     """True when only a finalizer that ansible-operator has set may hold a deletion."""
     return is_terminating(resource) and is_set_by_operator(resource, finalizer)
 

@@ -20,14 +20,14 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.build.runner import (
-    MOST_REMOVED,
+    MAX_REMOVED,
     PENDING,
     UNUSED_SECONDS,
-    behind,
-    bounded,
-    kept,
-    most_seconds,
-    most_verbose,
+    allowed_variables,
+    limit_arguments,
+    max_run_seconds,
+    max_verbosity,
+    next_on_path,
     seconds,
     sweep,
     unused_seconds,
@@ -47,7 +47,7 @@ OF_ROLE = ["run", DIRECTORY, "--rotate-artifacts", "6", "--role", "r", "--roles-
 
 def test_values_within_the_limits_are_kept() -> None:
     for arguments in (OF_PLAYBOOK, [*OF_ROLE, "-i", "1", "--role-skip-facts"], [*OF_PLAYBOOK, "--new", "value"]):
-        assert bounded(arguments, 0) == arguments
+        assert limit_arguments(arguments, 0) == arguments
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_values_within_the_limits_are_kept() -> None:
     ],
 )
 def test_verbosity_is_limited(asked: str, allowed: int, left: list[str]) -> None:
-    assert bounded([*OF_PLAYBOOK, asked], allowed) == [*OF_PLAYBOOK, *left]
+    assert limit_arguments([*OF_PLAYBOOK, asked], allowed) == [*OF_PLAYBOOK, *left]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_verbosity_is_limited(asked: str, allowed: int, left: list[str]) -> None
     ],
 )
 def test_artifacts_are_limited(asked: str, left: str) -> None:
-    assert bounded(["run", DIRECTORY, "--rotate-artifacts", asked, "-i", "1"], 0)[3] == left
-    assert bounded(["run", DIRECTORY, f"--rotate-artifacts={asked}"], 0)[2] == f"--rotate-artifacts={left}"
+    assert limit_arguments(["run", DIRECTORY, "--rotate-artifacts", asked, "-i", "1"], 0)[3] == left
+    assert limit_arguments(["run", DIRECTORY, f"--rotate-artifacts={asked}"], 0)[2] == f"--rotate-artifacts={left}"
 
 
 OPTIONS = [("--rotate-artifacts", "0"), ("--rotate-artifacts=99",), ("-v",), ("-vvvv",), ("-p", "x"), ("--new=1",)]
@@ -93,8 +93,8 @@ OPTIONS = [("--rotate-artifacts", "0"), ("--rotate-artifacts=99",), ("-v",), ("-
 
 @hypothesis.given(st.lists(st.sampled_from(OPTIONS)), st.integers(0, 7))
 def test_any_value_is_limited(options: list[tuple[str, ...]], verbosity: int) -> None:
-    once = bounded(["run", DIRECTORY, *(word for option in options for word in option)], verbosity)
-    assert bounded(once, verbosity) == once
+    once = limit_arguments(["run", DIRECTORY, *(word for option in options for word in option)], verbosity)
+    assert limit_arguments(once, verbosity) == once
     assert [each for each in once if each.startswith("-v") and len(each) > 1 + verbosity] == []
     assert not {"0", "--rotate-artifacts=99"} & set(once)
 
@@ -113,14 +113,14 @@ def test_any_value_is_limited(options: list[tuple[str, ...]], verbosity: int) ->
     ],
 )
 def test_administrator_sets_the_verbosity(directory: str, environment: dict[str, str], expected: int) -> None:
-    assert most_verbose(directory, environment) == expected
+    assert max_verbosity(directory, environment) == expected
 
 
 @pytest.mark.parametrize(
     ("told", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 60), ("soon", 900)]
 )
 def test_administrator_limits_the_duration_of_a_run(told: str | None, expected: int) -> None:
-    assert most_seconds({} if told is None else {"DRUIDOPS_RUN_TIMEOUT": told}) == expected
+    assert max_run_seconds({} if told is None else {"DRUIDOPS_RUN_TIMEOUT": told}) == expected
 
 
 def test_the_text_of_a_resource_is_not_kept() -> None:
@@ -133,18 +133,18 @@ def test_the_text_of_a_resource_is_not_kept() -> None:
         "_druid_apache_org_druid_spec": {},
         "druidops_of_watches": "{{ 1 }}",
     }
-    assert kept(variables, *KIND) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
+    assert allowed_variables(variables, *KIND) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
 
 
 @pytest.mark.parametrize(
-    ("asked", "bounded"),
+    ("asked", "is_limited"),
     [("1ns", True), ("1ms", True), ("9.9s", True), ("10s", False), ("1h", False), ("0s", False), ("soon", False)],
 )
-def test_period_is_limited(asked: str, bounded: bool) -> None:
+def test_period_is_limited(asked: str, is_limited: bool) -> None:
     name = "ansible.sdk.operatorframework.io/reconcile-period"
     for text in (asked, {"__ansible_unsafe": asked}):
         variables = {"_druid_apache_org_druid": {"metadata": {"annotations": {name: text}}}}
-        assert kept(variables, *KIND) == ({"druidops_least_period": 10} if bounded else {})
+        assert allowed_variables(variables, *KIND) == ({"druidops_least_period": 10} if is_limited else {})
 
 
 @pytest.mark.parametrize(
@@ -213,10 +213,10 @@ def test_next_program_on_the_path_is_run(tmp_path: Path) -> None:
     path = os.pathsep.join(
         str(tmp_path / name) for name in ("recorder", "ours", "empty", "not-executable", "real", "recorder")
     )
-    assert behind(str(ours), path) == str(real)
-    assert behind(str(ours), str(ours.parent)) is None
+    assert next_on_path(str(ours), path) == str(real)
+    assert next_on_path(str(ours), str(ours.parent)) is None
     # started by its path
-    assert behind(str(ours), f"{recorder.parent}:{real.parent}") == str(recorder)
+    assert next_on_path(str(ours), f"{recorder.parent}:{real.parent}") == str(recorder)
 
 
 class Started:
@@ -329,7 +329,7 @@ def test_files_of_resources_without_runs_are_removed(tmp_path: Path) -> None:
 
 def test_removes_some_at_a_time_and_not_in_every_run(tmp_path: Path) -> None:
     current = runs_of(tmp_path, "a", "current", 0)
-    for number in range(MOST_REMOVED + 5):
+    for number in range(MAX_REMOVED + 5):
         runs_of(tmp_path, "b", f"old-{number}", HOUR)
 
     def left() -> int:
