@@ -20,10 +20,10 @@ OUTCOMES: Mapping[Outcome, str] = {
     "unchanged": "Reconciles that changed nothing.",
     "changed": "Reconciles that wrote an object.",
     "blocked": "Reconciles that ended with a problem; the conditions report it.",
-    "failed": "Reconciles that failed: the cluster could not be read.",
+    "failed": "Reconciles that failed: the resource or its objects could not be read.",
 }
 ERRORS: Mapping[str, str] = {
-    "observe": "Reconciles that failed because the cluster could not be read.",
+    "observe": "Reconciles that failed because the resource or its objects could not be read.",
     "decide": "Reconciles that failed because the API server did not respond to dry runs.",
     "act": "Failed writes.",
     "report": "Failed writes of the status or of events.",
