@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
     rejection,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import shrinking_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
@@ -285,95 +284,6 @@ def test_invalid_spec_blocks_everything() -> None:
     }
 
 
-def claims(*sizes: tuple[str, Any]) -> dict[str, Any]:
-    return {
-        "volumeClaimTemplates": [
-            {"metadata": {"name": name}, "spec": {"resources": {"requests": {"storage": size}}}} for name, size in sizes
-        ]
-    }
-
-
-SIZES: list[tuple[dict[str, Any], dict[str, Any], int]] = [
-    (claims(("d", "2Gi")), claims(("d", "1Gi")), 1),
-    (claims(("d", "1Gi")), claims(("d", "2Gi")), 0),
-    (claims(("d", "1Gi")), claims(("d", "1024Mi")), 0),
-    (claims(("d", "1Gi")), claims(("d", "1G")), 1),
-    (claims(("d", "1Gi"), ("e", "1Gi")), claims(("d", "1Mi"), ("e", "1Mi")), 2),
-    (claims(("d", "1Gi")), claims(("e", "1Mi")), 0),
-    (claims(("d", "1Gi")), {}, 0),
-    ({}, claims(("d", "1Gi")), 0),
-    (claims(("d", "1Gi")), claims(("d", "nonsense")), 0),
-    (claims(("d", "1Gi")), {"volumeClaimTemplates": [{"metadata": {"name": "d"}}]}, 0),
-]
-
-
-def claim(template: str, size: str, capacity: str | None = None, ordinal: int = 0) -> Manifest:
-    """Return a PVC as the StatefulSet controller creates it, bound if it has a capacity."""
-    spec = {"resources": {"requests": {"storage": size}}}
-    status = {"capacity": {"storage": capacity}} if capacity else {}
-    metadata = {"name": f"{template}-druid-c-brokers-{ordinal}"}
-    return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
-
-
-def running_with(before: dict[str, Any], *found: Manifest) -> Observed:
-    return converged(render(druid.cluster(before))).with_objects(found)
-
-
-@pytest.mark.parametrize(("before", "after", "number"), SIZES)
-def test_pvcs_cannot_shrink(before: dict[str, Any], after: dict[str, Any], number: int) -> None:
-    templates = before.get("volumeClaimTemplates", [])
-    sizes = {each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"] for each in templates}
-    observed = running_with(before, *(claim(name, sizes[name]) for name in sizes))
-    findings = shrinking_claims(draft(druid.cluster(after), observed))
-    assert len(findings) == number
-    for finding in findings:
-        assert (finding.reason, finding.group) == (reasons.INVALID_SPEC, "brokers")
-    assert shrinking_claims(draft(druid.cluster(after), running_with(before))) == ()
-
-
-def test_pvcs_are_named_in_a_fixed_order() -> None:
-    """In a random order each reconcile would update the status."""
-    names = [f"{letter}-data" for letter in "hgfedcba"]
-    before, after = (claims(*((name, size) for name in names)) for size in ("2Gi", "1Gi"))
-    observed = running_with(before, *(claim(name, "2Gi") for name in names))
-    findings = shrinking_claims(draft(druid.cluster(after), observed))
-    fields = [finding.message.partition(":")[0] for finding in findings]
-    assert fields == [f"spec.nodes[brokers].volumeClaimTemplates[{name}]" for name in sorted(names)]
-
-
-# (existing PVCs, size in the StatefulSet, desired size, message)
-CLAIMS: list[tuple[list[Manifest], str, str, str | None]] = [
-    ([claim("d", "1Ti")], "10Ti", "1Ti", None),
-    ([claim("d", "1Ti", "1Ti")], "10Ti", "1024Gi", None),
-    ([claim("d", "1Ti")], "10Ti", "1Gi", "1Gi is less than the 1Ti of PVC d-druid-c-brokers-0"),
-    ([claim("d", "1Ti"), claim("d", "2Ti", ordinal=11)], "10Ti", "1Ti", "the 2Ti of PVC d-druid-c-brokers-11,"),
-    # expanded manually, with an unchanged spec
-    ([claim("d", "2Ti")], "1Ti", "1Ti", None),
-    ([claim("d", "2Ti")], "1Ti", "3Ti", None),
-    # not expanded yet; provisioned with more than requested
-    ([claim("d", "10Ti", "1Ti")], "10Ti", "1Ti", None),
-    ([claim("d", "10Ti", "1Ti")], "10Ti", "1Gi", "the 1Ti of PVC d-druid-c-brokers-0,"),
-    ([claim("d", "1Gi", "4Gi")], "2Gi", "1Gi", None),
-    # of another template, or another group
-    ([claim("e", "9Ti"), {**claim("d", "9Ti"), "metadata": {"name": "d-druid-c-brokers-x-0"}}], "2Gi", "1Gi", None),
-    ([{**claim("d", "9Ti"), "spec": {}}], "2Gi", "1Gi", None),
-]
-
-
-@pytest.mark.parametrize(("found", "template", "desired", "text"), CLAIMS)
-def test_only_existing_pvcs_cannot_shrink(found: list[Manifest], template: str, desired: str, text: str | None) -> None:
-    observed = running_with(claims(("d", template)), *found)
-    findings = shrinking_claims(draft(druid.cluster(claims(("d", desired))), observed))
-    assert len(findings) == (0 if text is None else 1)
-    if text is not None:
-        assert text in findings[0].message
-        assert findings[0].message.startswith("spec.nodes[brokers].volumeClaimTemplates[d]: ")
-
-
-def test_missing_stateful_set_cannot_shrink() -> None:
-    assert shrinking_claims(draft(druid.cluster(claims(("d", "1Mi"))))) == ()
-
-
 def annotated_again(live: Manifest) -> Manifest:
     """Return an object of ours to which the Go operator has added its annotation again."""
     after = deepcopy(live)
@@ -432,14 +342,24 @@ def test_annotation_take_over_ends_a_rollback() -> None:
     assert go_operator_conflict(inputs(annotated(**{"druid.apache.org/take-over": "true"}), contested())) == ()
 
 
+PVC: Manifest = {
+    "metadata": {"name": "d-druid-c-brokers-0"},
+    "kind": "PersistentVolumeClaim",
+    "spec": {"resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
 @pytest.mark.parametrize(
     "node",
-    [{"kind": "DaemonSet"}, {"kind": "Deployment", **claims(("d", "1Gi"))}],
+    [
+        {"kind": "DaemonSet"},
+        {"kind": "Deployment", "volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": PVC["spec"]}]},
+    ],
     ids=["DaemonSet", "PVC templates of a Deployment"],
 )
 def test_fields_that_the_go_operator_ignored_block_all_changes(node: dict[str, Any]) -> None:
     """Nothing is written or removed, and the finalizer is set, so that the resource can be deleted."""
-    observed = running_with({}, claim("d", "1Gi"))
+    observed = converged(render(druid.cluster({}))).with_objects([PVC])
     plan = decide(inputs(druid.cluster(node), observed))
     assert isinstance(plan, Plan)
     assert [(finding.reason, finding.group) for finding in plan.findings] == [(reasons.INVALID_SPEC, None)]
