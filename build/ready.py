@@ -26,7 +26,7 @@ PENDING = "DRUIDOPS_PENDING_RUN"
 START_SECONDS = 60
 # ansible-operator retries after at most 1000 s. Without a later attempt, the resources have probably been deleted.
 RETRY_SECONDS = 1200
-FEWEST_RESOURCES = 2
+MIN_RESOURCES = 2
 _ATTEMPT = re.compile("^([0-9]+) (.+)$", re.MULTILINE)
 TIMEOUT_SECONDS = 5
 DIRECTORY = "/tmp"
@@ -80,7 +80,7 @@ def no_start(pending: str, now: float) -> str:
     for when, resource in attempts:
         first.setdefault(resource, now - float(when))
     waiting = [seconds for seconds in first.values() if seconds > START_SECONDS]
-    if now - last > RETRY_SECONDS or len(waiting) < FEWEST_RESOURCES:
+    if now - last > RETRY_SECONDS or len(waiting) < MIN_RESOURCES:
         return ""
     return f"No run has started for {max(waiting):.0f} s; the log has the output."
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.build.ready import RETRY_SECONDS, START_SECONDS, no_response, no_room, no_start
-from ansible_collections.druidops.druid.build.runner import MOST_BYTES, record_attempt
+from ansible_collections.druidops.druid.build.runner import MAX_BYTES, record_attempt
 
 
 class _Probes(http.server.BaseHTTPRequestHandler):
@@ -102,7 +102,7 @@ def test_attempts_stay_recent_in_a_full_file(tmp_path: Path) -> None:
     file = tmp_path / "pending"
     attempt(file, BEGAN)
     with file.open("a") as more:
-        more.write("x" * MOST_BYTES)
+        more.write("x" * MAX_BYTES)
     size = file.stat().st_size
     attempt(file, BEGAN + RETRY_SECONDS)
     assert file.stat().st_size == size
