@@ -49,7 +49,7 @@ def with_external_autoscalers(
     targets = ((live["spec"]["scaleTargetRef"], live["metadata"]["name"]) for live in found)
     names = {target["name"]: name for target, name in targets if (target["kind"], target["name"]) in undecided}
     remaining = (group for group in cluster.groups if group.unique_name not in names)
-    left = {group.unique_name: found for group in remaining if (found := _left_replicas(group, observed, undecided))}
+    left = {group.unique_name: count for group in remaining if (count := _left_replicas(group, observed, undecided))}
     return replace(cluster, autoscalers=names, left_replicas=left)
 
 
