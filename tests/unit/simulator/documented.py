@@ -64,7 +64,7 @@ class DocumentedDeletions:
         self.rules.clear()
         self.deleting.clear()
         if cluster is not None:
-            # An autoscaler of another owner has scaled its group by now; without it, the group stays as it is.
+            # An autoscaler of another owner has scaled its group; when it is deleted, the group stays as it is.
             self._specify(
                 cluster, {key: self.foreign.get(key, _specified(group)) for key, group in cluster.groups.items()}
             )

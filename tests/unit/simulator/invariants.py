@@ -144,7 +144,7 @@ class Observer:
             self.sizes[key] = sizes[key]
 
     def _was_autoscaled(self, key: str, kind: str) -> bool:
-        """True if nobody has set the number of pods since an autoscaler did, which is deleted."""
+        """True if an autoscaler, which is deleted, was the last one to set the number of pods."""
         live = self.subject.world.store.get(kind, NAMESPACE, workload_name(key))
         entries = live["metadata"]["managedFields"] if live is not None else []
         return any("f:replicas" in each["fieldsV1"].get("f:spec", {}) for each in entries if each["manager"] == HPA)
