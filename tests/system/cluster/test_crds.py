@@ -213,7 +213,6 @@ ERROR = re.compile(rf"(spec[^ :]*): ({KINDS})")
         with_broker(**{"druid.port": 0}),
         with_broker(**{"druid.port": 65536}),
         with_broker(replicas=-1),
-        with_broker(maxSurge="25"),
         with_broker(maxSurge="25%"),
         with_broker(maxSurge=[]),
         with_broker(dnsPolicy="x"),
