@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support.etcd_objects import store_spec
-from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, create, spec
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, brokers, create, spec
 from ansible_collections.druidops.druid.tests.system.support.go_operator import identities
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
@@ -21,11 +21,13 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 
 # The Go operator's CRD has it as bytes, which are strings in JSON.
 BYTES = {"type": "default", "spec": "eyJwcm9wZXJ0aWVzIjogIiJ9"}
+WITH_PERCENTAGE = spec(brokers=brokers(maxSurge="25%"))
 # (what is stored, the field that is named)
 STORED: list[tuple[Any, str]] = [
     ({**spec(), "zookeeper": BYTES}, "spec.zookeeper.spec: "),
     ({**spec(), "deepStorage": BYTES}, "spec.deepStorage.spec: "),
     ({**spec(), "stopped": "false"}, "spec.stopped: "),
+    (WITH_PERCENTAGE, "spec.nodes.brokers.maxSurge: "),
     ({}, "spec.nodes: Required value"),
     ({"nodes": "text"}, "spec.nodes: "),
     ({"nodes": {"a": "text"}}, "spec.nodes.a: "),
@@ -53,3 +55,12 @@ def test_invalid_object_in_etcd_is_reported(live: NamespaceClient, stored: Any, 
     assert one_pass(live, NAME).plan.findings == ()
     assert one_pass(live, NAME).plan.steps == ()
     assert condition(live.get("Druid", NAME), "Degraded")["status"] == "False"
+
+
+def test_resource_with_a_stored_percentage_can_be_deleted(live: NamespaceClient) -> None:
+    create(live)
+    one_pass(live, NAME)
+    store_spec(live, NAME, WITH_PERCENTAGE)
+    live.delete("Druid", NAME)
+    one_pass(live, NAME)
+    assert live.find("Druid", NAME) is None
