@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -46,11 +47,18 @@ def serve(address: tuple[str, int] | str, answer: Answer) -> BaseServer:
     return server
 
 
-class _TcpServer(ThreadingHTTPServer):
+class _Server(BaseServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log errors, except that of a client that is gone, as Go's server does."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _TcpServer(_Server, ThreadingHTTPServer):
     request_queue_size = 128
 
 
-class _UnixServer(ThreadingMixIn, UnixStreamServer):
+class _UnixServer(_Server, ThreadingMixIn, UnixStreamServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128

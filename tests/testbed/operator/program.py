@@ -44,9 +44,10 @@ _METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run until SIGTERM; the exit status is 1 if something went wrong, or did not end within the grace period."""
     environment = dict(os.environ)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("urllib3").setLevel(logging.ERROR)
     flags = settings(sys.argv[1:] if arguments is None else arguments, environment)
+    line = "%(asctime)s %(levelname)s %(name)s %(message)s"
+    logging.basicConfig(stream=sys.stderr, level=flags.log_level, format=line)
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
     try:
         watches = load(flags.watches_file.read_text(), environment, flags)
     except (OSError, ValueError) as error:

@@ -41,6 +41,7 @@ class Settings:
     metrics_address: tuple[str, int] | None
     graceful_shutdown_timeout: float
     election: Election | None
+    log_level: str = "INFO"
 
 
 def settings(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
@@ -61,6 +62,7 @@ def settings(arguments: Sequence[str], environment: Mapping[str, str]) -> Settin
         metrics_address=_address(given.metrics_bind_address),
         graceful_shutdown_timeout=given.graceful_shutdown_timeout,
         election=election if given.leader_elect else None,
+        log_level=given.zap_log_level.upper(),
     )
 
 
@@ -79,9 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         ("leader-election-namespace", str, ""),
         ("leader-elect-lease-duration", seconds, 15.0),
         ("leader-elect-renew-deadline", seconds, 10.0),
+        ("zap-log-level", str, "info"),
         # accepted, and without effect
         ("ansible-log-events", str, "tasks"),
-        ("zap-log-level", str, "info"),
         ("zap-stacktrace-level", str, "error"),
     ):
         parser.add_argument(f"--{flag}", type=convert, default=default)
