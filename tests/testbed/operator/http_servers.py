@@ -49,7 +49,7 @@ def serve(address: tuple[str, int] | str, answer: Answer) -> BaseServer:
 
 class _Server(BaseServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log errors, except that of a client that is gone, as Go's server does."""
+        """Log errors, except that a client has closed its connection, as Go's server does."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
