@@ -170,12 +170,11 @@ def _text(file: Path) -> str:
 def started(layout: Path, live: NamespaceClient, directory: Path, **environment: str) -> Iterator[ImageOperator]:
     """An operator that is ready; for itself it runs in the cluster."""
     log_file = directory / "operator.log"
-    with only_one(), reserved_ports(2) as (probe_port, proxy_port), log_file.open("wb") as log:
-        given = _in_cluster(live, directory)
+    with only_one(), reserved_ports(3) as (probe_port, proxy_port, metrics_port), log_file.open("wb") as log:
         variables = {
-            **given,
+            **_in_cluster(live, directory),
             PROXY_PORT: str(proxy_port),
-            METRICS_PORT: "0",
+            **_metrics(metrics_port),
             "WATCH_NAMESPACE": live.namespace,
             # the container has no first process, whose standard output would be the log
             "DRUIDOPS_LOG": "/tmp/log",
@@ -201,6 +200,13 @@ def started(layout: Path, live: NamespaceClient, directory: Path, **environment:
             if process.poll() is None:
                 kill_with_descendants(process.pid)
                 process.wait()
+
+
+def _metrics(port: int) -> dict[str, str]:
+    """Return the variables for another port of the stand-in; that of the real program is fixed."""
+    return (
+        {} if real_program() else {METRICS_PORT: str(port), "DRUIDOPS_METRICS_URL": f"http://localhost:{port}/metrics"}
+    )
 
 
 def _is_ready(url: str) -> bool:
