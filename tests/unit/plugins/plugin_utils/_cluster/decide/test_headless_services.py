@@ -20,8 +20,8 @@ NAME = "druid-c-brokers"
 HEADLESS, ADDRESS = {"clusterIP": "None"}, {"type": "ClusterIP"}
 
 
-def cluster(first: dict[str, Any], second: dict[str, Any] = ADDRESS, **node: Any) -> Cluster:
-    services = [{"spec": first}, {"metadata": {"name": "%s-api"}, "spec": second}]
+def cluster(first: dict[str, Any], second: dict[str, Any] | None = None, **node: Any) -> Cluster:
+    services = [{"spec": first}, {"metadata": {"name": "%s-api"}, "spec": second or ADDRESS}]
     return druid.cluster({"services": services, **node})
 
 
