@@ -172,8 +172,15 @@ def test_replicas_of_an_external_autoscaler_are_kept(live: NamespaceClient) -> N
     assert [state(live, kind)[0] for kind in KINDS] == [5, 5]
     for kind in KINDS:
         live.delete("HorizontalPodAutoscaler", f"by-hand-{kind.lower()}")
+    # It may only be replaced by another one.
+    settled(live)
+    assert [state(live, kind)[0] for kind in KINDS] == [5, 5]
+    assert len([text for text in one_pass(live, NAME).warnings if "kubectl scale" in text]) == len(KINDS)
+    for kind in KINDS:
+        scale(live, kind, 4)
     settled(live)
     assert [state(live, kind)[0] for kind in KINDS] == [4, 4]
+    assert [text for text in one_pass(live, NAME).warnings if "kubectl scale" in text] == []
 
 
 @ALL_KINDS
