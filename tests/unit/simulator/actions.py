@@ -202,10 +202,11 @@ class Outdated:
 
 @dataclass(frozen=True)
 class Converge:
-    """Reconcile until nothing changes any more; the observer carries it out."""
+    """Reconcile until nothing changes any more; the observer does so, since it judges each reconcile."""
 
-    def act(self, subject: Subject) -> None:
-        raise NotImplementedError
+
+# What a history consists of.
+Event = Action | Converge
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator import actions
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Event
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Fault
 from hypothesis import strategies as st
 
@@ -69,7 +69,7 @@ _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
 )
 
 
-def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> st.SearchStrategy[Action]:
+def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> st.SearchStrategy[Event]:
     return st.one_of(
         st.builds(actions.Run, by),
         st.builds(actions.Run, by, st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
@@ -80,7 +80,7 @@ def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> s
     )
 
 
-def histories(by: By) -> st.SearchStrategy[list[Action]]:
+def histories(by: By) -> st.SearchStrategy[list[Event]]:
     """Return histories of a cluster. The operator's cluster may also have a playbook."""
     edit = _edit()
     runs: st.SearchStrategy[By] = st.sampled_from(("operator", "playbook") if by == "operator" else ("playbook",))

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Converge
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
 
 CLAIM = "PersistentVolumeClaim"
@@ -33,13 +33,13 @@ class Observer:
     subject: Subject = field(default_factory=Subject)
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def play(self, history: Sequence[Action]) -> None:
+    def play(self, history: Sequence[Event]) -> None:
         """Play the history, let the cluster converge, and delete it."""
         for action in history:
             self.act(action)
         self.converge()
 
-    def act(self, action: Action) -> None:
+    def act(self, action: Event) -> None:
         """Carry out an action."""
         if isinstance(action, Converge):
             self.converge()

@@ -9,10 +9,10 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
-    Action,
     Controllers,
     Create,
     Delete,
+    Event,
     Prune,
     Remove,
     Run,
@@ -80,7 +80,7 @@ def test_an_interrupted_playbook_deletes_the_rest_in_its_next_run(fault: Fault) 
 
 
 # Histories after which nothing shows any more why the objects were deleted.
-DOUBTFUL: dict[str, list[Action]] = {
+DOUBTFUL: dict[str, list[Event]] = {
     "a deletion in the foreground that ended before the first reconcile": [Delete("Foreground"), Controllers(30)],
     "twice, in the foreground": [Delete("Foreground"), Controllers(30), Delete("Foreground"), Controllers(30)],
 }

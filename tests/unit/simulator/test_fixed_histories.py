@@ -9,12 +9,12 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
-    Action,
     Controllers,
     Converge,
     Create,
     Delete,
     Edit,
+    Event,
     ForeignAutoscaler,
     Meanwhile,
     Outdated,
@@ -29,7 +29,7 @@ DELETES = Cluster({"brokers": Group(when_scaled="Delete", when_deleted="Delete")
 AUTOSCALED = Cluster({"brokers": Group(replicas=1, when_scaled="Delete", autoscaler=(3, 5))})
 STANDALONE = Cluster({"brokers": Group(has_standalone_claim=True)})
 
-HISTORIES: dict[str, tuple[Cluster, list[Action]]] = {
+HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
     "a stopped group retains its PVCs": (DELETES, [Edit("stopped", True), Converge(), Edit("stopped", False)]),
     "a stopped autoscaled group": (AUTOSCALED, [Edit("stopped", True), Converge(), Edit("stopped", False)]),
     "stopped in the middle of a resumption": (
@@ -182,7 +182,7 @@ def test_history(history: str, by: By) -> None:
     play(by, *HISTORIES[history])
 
 
-def play(by: By, cluster: Cluster, actions: list[Action]) -> None:
+def play(by: By, cluster: Cluster, actions: list[Event]) -> None:
     """Play a history of a converged cluster, and delete the cluster."""
     observer = Observer(by)
     observer.act(Create(cluster))

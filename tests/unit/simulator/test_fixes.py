@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.out
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Event
 from ansible_collections.druidops.druid.tests.unit.simulator.test_fixed_histories import HISTORIES, play
 
 # Object and attribute that are replaced, and the replacement.
@@ -90,6 +90,6 @@ def test_history_fails_without_its_fix(history: str, patches: list[Patch], monke
         play_both(cluster, actions)
 
 
-def play_both(cluster: Cluster, actions: list[Action]) -> None:
+def play_both(cluster: Cluster, actions: list[Event]) -> None:
     play("operator", cluster, actions)
     play("playbook", cluster, actions)

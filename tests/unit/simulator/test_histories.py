@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Event
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import CLUSTERS, histories
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from hypothesis import given, settings
@@ -18,17 +18,17 @@ EXAMPLES = settings(max_examples=20 if settings.default.derandomize else setting
 
 @EXAMPLES
 @given(CLUSTERS, histories("operator"))
-def test_no_history_of_the_operator_breaks_a_cluster(cluster: Cluster, history: list[Action]) -> None:
+def test_no_history_of_the_operator_breaks_a_cluster(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("operator"), cluster, history)
 
 
 @EXAMPLES
 @given(CLUSTERS, histories("playbook"))
-def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: list[Action]) -> None:
+def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("playbook"), cluster, history)
 
 
-def _play(observer: Observer, cluster: Cluster, history: list[Action]) -> None:
+def _play(observer: Observer, cluster: Cluster, history: list[Event]) -> None:
     observer.act(Create(cluster))
     observer.converge()
     observer.play(history)

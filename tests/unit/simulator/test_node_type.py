@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
-    Action,
     Controllers,
     Converge,
     Create,
     Edit,
+    Event,
     Rename,
     Run,
 )
@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.invariants import O
 
 BACK = Edit("node_type", None, "brokers")
 OTHER = Edit("node_type", "historical", "brokers")
-WAYS_OUT: dict[str, list[Action]] = {
+WAYS_OUT: dict[str, list[Event]] = {
     "back": [BACK],
     "another key": [BACK, Converge(), Rename("brokers", "historicals")],
     "another key, at once": [Rename("brokers", "historicals")],

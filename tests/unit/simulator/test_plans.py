@@ -14,23 +14,35 @@ from ansible_collections.druidops.druid.tests.unit.simulator.invariants import C
 DELETES = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
 
 
+def converged(cluster: Cluster) -> Observer:
+    """Create a cluster."""
+    observer = Observer("playbook")
+    observer.act(Create(cluster))
+    observer.converge()
+    return observer
+
+
+def deleted_as_planned(observer: Observer, action: Action) -> set[str]:
+    """Return the PVCs that the action deletes; the plan names exactly these."""
+    before = observer.claims()
+    observer.act(action)
+    planned = observer.subject.run("playbook", check_mode=True)
+    assert planned is not None
+    observer.converge()
+    deleted = before.keys() - observer.claims().keys()
+    assert planned_deletions(planned, before) == deleted
+    assert planned.plan.is_destructive == bool(deleted)
+    return deleted
+
+
 @pytest.mark.parametrize(
     "action",
     [Rename("brokers"), Rename("brokers", "brokers-hot"), Delete(), Edit("keeps_pvcs", True), Edit("stopped", True)],
     ids=str,
 )
 def test_plan_names_the_pvcs_that_go(action: Action) -> None:
-    observer = Observer("playbook")
-    observer.act(Create(DELETES))
-    observer.converge()
-    before = observer.claims()
-    observer.act(action)
-    planned = observer.subject.run("playbook", check_mode=True)
-    assert planned is not None
-    observer.converge()
-    gone = before.keys() - observer.claims().keys()
-    assert planned_deletions(planned, before) == gone
-    assert planned.plan.is_destructive == bool(gone)
+    observer = converged(DELETES)
+    deleted_as_planned(observer, action)
 
 
 SCALED = Cluster({"brokers": Group(when_scaled="Delete", replicas=3), "historicals": Group()})
@@ -52,18 +64,8 @@ RETAINED = Cluster({"brokers": Group(replicas=3), "historicals": Group()})
     ids=str,
 )
 def test_plan_names_the_pvcs_that_go_with_pods(cluster: Cluster, action: Action, number: int) -> None:
-    observer = Observer("playbook")
-    observer.act(Create(cluster))
-    observer.converge()
-    before = observer.claims()
-    observer.act(action)
-    planned = observer.subject.run("playbook", check_mode=True)
-    assert planned is not None
-    observer.converge()
-    gone = before.keys() - observer.claims().keys()
-    assert len(gone) == number
-    assert planned_deletions(planned, before) == gone
-    assert planned.plan.is_destructive == bool(gone)
+    observer = converged(cluster)
+    assert len(deleted_as_planned(observer, action)) == number
 
 
 @pytest.mark.parametrize(
@@ -77,27 +79,15 @@ def test_plan_names_the_pvcs_that_go_with_pods(cluster: Cluster, action: Action,
     ids=str,
 )
 def test_plan_names_the_pvcs_without_labels_that_go(cluster: Cluster, action: Action, number: int) -> None:
-    observer = Observer("playbook")
-    observer.act(Create(cluster))
-    observer.converge()
+    observer = converged(cluster)
     store = observer.subject.world.store
     for claim in store.of_kind(CLAIM):
         store.update({**claim, "metadata": {**claim["metadata"], "labels": {}}})
-    before = observer.claims()
-    observer.act(action)
-    planned = observer.subject.run("playbook", check_mode=True)
-    assert planned is not None
-    observer.converge()
-    gone = before.keys() - observer.claims().keys()
-    assert len(gone) == number
-    assert planned_deletions(planned, before) == gone
-    assert planned.plan.is_destructive == bool(gone)
+    assert len(deleted_as_planned(observer, action)) == number
 
 
 def test_plan_names_the_service_that_pods_still_need() -> None:
-    observer = Observer("playbook")
-    observer.act(Create(Cluster()))
-    observer.converge()
+    observer = converged(Cluster())
     observer.act(Edit("service", "%s-b", "brokers"))
     text = "Service druid-c-brokers was removed from the spec, but is retained until no pod of group brokers"
     for check_mode in (True, False, True):

@@ -15,19 +15,19 @@ from ansible_collections.druidops.druid.tools.words.extract import text_of, word
 
 SOURCE = '''"""A module."""
 
-# A comment in the
-# way.
+# A comment with a wrong
+# term.
 MESSAGE = (
-    f"It is in the "
-    f"way of {name}."
+    f"It has a wrong "
+    f"term of {name}."
 )
 
 
-def test_in_the_way(value: str) -> None:
-    """It is
-    held back."""
+def test_a_wrong_term(value: str) -> None:
+    """A wrong
+    docstring."""
 '''
-TERM = re.compile(across_lines("swap:\n  'in the way': blocked\n").partition("'")[2].partition("'")[0])
+TERM = re.compile(across_lines("swap:\n  'wrong term': right term\n").partition("'")[2].partition("'")[0])
 
 
 def lines(file: str, root: Path) -> list[str]:
@@ -42,12 +42,12 @@ def test_strings_and_comments_of_a_program(tmp_path: Path, monkeypatch: pytest.M
     found = lines("plugins/a.py", Path())
     assert [line for line in found if line] == [
         "A module.",
-        "A comment in the",
-        "way.",
-        "It is in the",
-        "way of {name}.",
-        "It is",
-        "held back.",
+        "A comment with a wrong",
+        "term.",
+        "It has a wrong",
+        "term of {name}.",
+        "A wrong",
+        "docstring.",
     ]
     assert len(TERM.findall("\n".join(found))) == 2
 
@@ -55,13 +55,13 @@ def test_strings_and_comments_of_a_program(tmp_path: Path, monkeypatch: pytest.M
 def test_names_and_docstrings_of_a_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = [line for line in lines("tests/a.py", Path()) if line]
-    assert found == ["A module.", "A comment in the", "way.", "test in the way", "It is", "held back."]
+    assert found == ["A module.", "A comment with a wrong", "term.", "test a wrong term", "A wrong", "docstring."]
 
 
 def test_a_term_does_not_span_paragraphs() -> None:
-    assert TERM.search("in the\n  way")
-    assert not TERM.search("in the\n\nway")
+    assert TERM.search("wrong\n  term")
+    assert not TERM.search("wrong\n\nterm")
 
 
 def test_words_of_a_name() -> None:
-    assert words_of_name(Path("docs/what-is_there.md")) == "docs what is there"
+    assert words_of_name(Path("docs/two-words_more.md")) == "docs two words more"

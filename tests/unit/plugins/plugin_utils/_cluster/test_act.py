@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import DELETION_ATTEMPTS, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
@@ -25,21 +24,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored, written_by
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
 
 Manifest = dict[str, Any]
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def api(server: Server) -> Iterator[KubernetesApi]:
-    with urllib3.PoolManager() as pool:
-        yield KubernetesApi(server.url, pool, sleep=lambda _seconds: None)
 
 
 def config_map(name: str = "n", **data: str) -> Manifest:

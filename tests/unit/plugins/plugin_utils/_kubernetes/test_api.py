@@ -40,12 +40,6 @@ DRUID: Manifest = {
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
 def api(server: Server) -> Iterator[KubernetesApi]:
     pauses: list[float] = []
     with urllib3.PoolManager() as pool:

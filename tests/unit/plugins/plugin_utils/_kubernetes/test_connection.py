@@ -130,12 +130,6 @@ def test_empty_variable_is_ignored() -> None:
     assert with_environment({}, {"K8S_AUTH_HOST": ""}) == {"proxy_headers": {}}
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as running:
-        yield running
-
-
 def sent_request(server: Server, options: dict[str, Any]) -> Request:
     """Return the request that a connection with these options sends."""
     api = connect(options)

@@ -6,15 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
 
 RESOURCE: dict[str, Any] = {
     "kind": "Druid",
@@ -25,18 +23,6 @@ FAILED_TEST = Response(
     422,
     {"message": "the server rejected our request due to an error in our request", "details": {"name": "c"}},
 )
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def api(server: Server) -> Iterator[KubernetesApi]:
-    with urllib3.PoolManager() as pool:
-        yield KubernetesApi(server.url, pool)
 
 
 def test_status_has_the_resource_and_generation_as_precondition(server: Server, api: KubernetesApi) -> None:

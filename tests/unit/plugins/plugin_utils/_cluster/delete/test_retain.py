@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
 import pytest
-import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
@@ -26,7 +24,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     cluster_and_desired,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
 
 Manifest = dict[str, Any]
 
@@ -36,18 +34,6 @@ RETAIN = {"whenScaled": "Retain", "whenDeleted": "Retain"}
 PATCH_TEST_FAILED = Response(
     422, {"message": "the server rejected our request due to an error in our request", "details": {"name": "p"}}
 )
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def api(server: Server) -> Iterator[KubernetesApi]:
-    with urllib3.PoolManager() as pool:
-        yield KubernetesApi(server.url, pool, sleep=lambda _seconds: None)
 
 
 def stateful_set(policy: Manifest | None, observed: int = 1) -> Manifest:
