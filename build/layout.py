@@ -32,7 +32,12 @@ BUILD = Path(__file__).parent
 OURS = Path("ansible_collections", "druidops", "druid")
 # The files that ansible-operator reads in its working directory; the paths in watches.yaml are relative.
 LINKS = ("watches.yaml", "playbooks")
-PROGRAMS = {"ansible-runner": "runner.py", "ready": "ready.py", "start": "start.py"}
+PROGRAMS = {
+    "ansible-runner": "runner.py",
+    "ready": "ready.py",
+    "release-lease": "release_lease.py",
+    "start": "start.py",
+}
 EVENTS = "ansible_runner.plugins"
 
 

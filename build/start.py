@@ -2,28 +2,72 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Start the operator without the attempts of the container that ran before in the same pod.
+"""Run the operator, and release its Lease after it has been stopped, so that the next one can start immediately.
 
 Usage: start PROGRAM ARGUMENT... (ansible-operator and its flags)
 
-/tmp outlives the container, and the new operator may be a standby, which runs nothing: only this removes the file.
+ansible-operator does not release the Lease, because it may exit while runs are still in progress. This program waits
+for these as well: their processes become its children. If ansible-operator exits by itself, this program does not wait,
+so that Kubernetes restarts the container.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import sys
 from contextlib import suppress
 
 # See runner.py.
 PENDING = "DRUIDOPS_PENDING_RUN"
+RELEASE = "release-lease"
+# prctl(2): processes whose parent exits become children of this one.
+PR_SET_CHILD_SUBREAPER = 36
+FORWARDED = (signal.SIGTERM, signal.SIGINT)
 
 
 def main() -> None:
-    """Remove the file, and become the program: the same process, streams and signals."""
+    """Run the program until it ends; the exit status is the program's."""
+    # /tmp outlives the container, and the new operator may be a standby, which runs nothing.
     with suppress(OSError):
         os.unlink(os.environ.get(PENDING, ""))
-    os.execv(sys.argv[1], sys.argv[1:])
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    program = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, setsigmask=())
+    is_stopped = forward_signals(program)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+    status = wait(program)
+    if is_stopped:
+        wait(None)
+        release = os.path.join(os.path.dirname(sys.argv[0]), RELEASE)
+        with suppress(OSError):
+            os.spawnv(os.P_WAIT, release, [release, *sys.argv[2:]])
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+def forward_signals(program: int) -> list[int]:
+    """Forward signals to the program; return the list of those that have been received until now."""
+    received: list[int] = []
+
+    def forward(number: int, frame: object) -> None:
+        received.append(number)
+        with suppress(ProcessLookupError):
+            os.kill(program, number)
+
+    for each in FORWARDED:
+        signal.signal(each, forward)
+    return received
+
+
+def wait(program: int | None) -> int:
+    """Wait for the program, or for all processes that are left; return the exit status, negative for a signal."""
+    with suppress(ChildProcessError):
+        while True:
+            process, status = os.wait()
+            if process == program:
+                return os.waitstatus_to_exitcode(status)
+    return 0
 
 
 if __name__ == "__main__":

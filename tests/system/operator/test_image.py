@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import shlex
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,6 +21,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import LEASE, election
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.image import ImageOperator
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
@@ -55,6 +57,31 @@ def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(
     (last,) = [line for line in started.lines() if line["generation"] == 2]
     assert f"change StatefulSet druid-{NAME}-brokers" in last["done"]
     assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
+
+
+@pytest.mark.parametrize(("pod", "is_released"), [(socket.gethostname(), True), ("p", False)], ids=["own", "another"])
+def test_lease_is_released_after_the_last_reconcile(
+    image_layout: Path, live: NamespaceClient, tmp_path: Path, pod: str, is_released: bool
+) -> None:
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{live.namespace}/leases/{LEASE}"
+    with image.started(image_layout, live, tmp_path, election(live.namespace), POD_NAME=pod) as operator:
+        live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
+        eventually(lambda: operator.artifacts)
+        holder = live.plane.request("GET", path)["spec"]["holderIdentity"]
+        mark = live.mark()
+        status = operator.stop()
+
+    assert status == 0, operator.log.read_text()
+    assert holder.startswith(f"{socket.gethostname()}_")
+    # client-go's own lines when it becomes the leader
+    assert [line for line in operator.log.read_text().splitlines() if "leaderelection.go" not in line] == []
+    lease = live.plane.request("GET", path)["spec"]
+    assert (lease["holderIdentity"] == "") == is_released
+    if is_released:
+        # the last of all requests
+        requests = live.requests(mark, _account(live))
+        assert "statefulsets" in {each.resource for each in requests}
+        assert (requests[-1].verb, requests[-1].resource) == ("update", "leases")
 
 
 def test_log_is_one_line_for_each_reconcile(started: ImageOperator, live: NamespaceClient) -> None:
@@ -236,6 +263,13 @@ def test_log_line_of_a_reconcile_is_in_the_log_of_the_container(image_layout: Pa
         output.close()
         (line,) = log.readlines()
     assert (json.loads(line)["name"], json.loads(line)["level"]) == ("c", "error")
+
+
+def _account(live: NamespaceClient) -> str:
+    """The operator's user name."""
+    accounts = live.plane.request("GET", f"/api/v1/namespaces/{live.namespace}/serviceaccounts")["items"]
+    [name] = [each["metadata"]["name"] for each in accounts if each["metadata"]["name"] != "default"]
+    return f"system:serviceaccount:{live.namespace}:{name}"
 
 
 def _asked_for(run: Path) -> str | None:

@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -167,7 +167,9 @@ def _text(file: Path) -> str:
 
 
 @contextmanager
-def started(layout: Path, live: NamespaceClient, directory: Path, **environment: str) -> Iterator[ImageOperator]:
+def started(
+    layout: Path, live: NamespaceClient, directory: Path, additional_flags: Sequence[str] = (), **environment: str
+) -> Iterator[ImageOperator]:
     """An operator that is ready; for itself it runs in the cluster."""
     log_file = directory / "operator.log"
     with only_one(), reserved_ports(3) as (probe_port, proxy_port, metrics_port), log_file.open("wb") as log:
@@ -187,6 +189,7 @@ def started(layout: Path, live: NamespaceClient, directory: Path, **environment:
             "--metrics-bind-address=0",
             # runs take longer while other tests run
             f"--graceful-shutdown-timeout={_PATIENCE}s",
+            *additional_flags,
         ]
         # without tini, which this machine need not have
         _tini, _dashes, start, _program, *words = DOCKERFILE.final.entrypoint

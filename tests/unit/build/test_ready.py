@@ -109,20 +109,6 @@ def test_attempts_stay_recent_in_a_full_file(tmp_path: Path) -> None:
     assert no_start(str(file), BEGAN + RETRY_SECONDS + 1) != ""
 
 
-def test_attempts_of_the_container_before_are_forgotten(tmp_path: Path) -> None:
-    """The volume outlives it. The program that is started stays the same process, and has the arguments."""
-    pending = tmp_path / "pending"
-    start = write_programs(tmp_path / "bin", sys.executable) / "start"
-    script = "import os, sys; print(os.getpid(), sys.argv[1:])"
-    for environment in ({"DRUIDOPS_PENDING_RUN": str(pending)}, {"DRUIDOPS_PENDING_RUN": str(pending)}, {}):
-        attempt(pending, BEGAN)
-        command = [start, sys.executable, "-c", script, "run", "--flag=1"]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as started:
-            output, _errors = started.communicate(timeout=60)
-        assert output == f"{started.pid} ['run', '--flag=1']\n"
-        assert pending.exists() == (not environment)
-
-
 def test_not_ready_if_nothing_can_be_written(tmp_path: Path) -> None:
     assert no_room(str(tmp_path)) == ""
     assert not [*tmp_path.iterdir()]
