@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decide, and gather what the decision needs in addition, until there is a plan."""
+"""Gather what the decision about a cluster needs in addition, until there is a plan."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
@@ -18,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     GetResource,
     Inputs,
     List,
-    Need,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -26,19 +26,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-
-# Each need is met once: objects by name, three lists, dry runs, the resource.
-_MAX_NEEDS = 6
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
 
 
 def plan_for(api: KubernetesApi, inputs: Inputs) -> tuple[Plan, Inputs]:
     """Return the plan, and the inputs with everything that it is based on."""
-    for _attempt in range(_MAX_NEEDS + 1):
-        decision = decide(inputs)
-        if isinstance(decision, Plan):
-            return decision, inputs
-        inputs = _gather(api, inputs, decision)
-    raise AssertionError("A need that was met is needed again.")
+    return decide_and_gather(decide, partial(_gather, api), inputs)
 
 
 def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,6 @@ class Inputs:
     def live_and_all_claims(self) -> Observed:
         """The same and, if a decision has asked for them, all PVCs of the namespace: users can remove their labels."""
         return self.live.with_objects(self.lists.get("PersistentVolumeClaim", ()))
-
-
-class Need:
-    """What a decision needs in addition: decide again when it is in the inputs."""
 
 
 @dataclass(frozen=True)

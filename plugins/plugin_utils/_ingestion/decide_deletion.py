@@ -26,12 +26,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
 
-class Need(Enum):
+class Read(Need, Enum):
     """What has to be read before the next decision."""
 
     RECORD = auto()
@@ -63,7 +64,7 @@ class Deletion:
         return f"the {'supervisor' if self.ingestion.is_supervisor else 'task'} of DruidIngestion {self.ingestion.name}"
 
 
-def decide_deletion(deletion: Deletion) -> Plan | Need:
+def decide_deletion(deletion: Deletion) -> Plan | Read:
     """Return the plan, or what has to be read first."""
     ingestion = deletion.ingestion
     if deletion.has_resource and names.FINALIZER not in ingestion.finalizers:
@@ -72,7 +73,7 @@ def decide_deletion(deletion: Deletion) -> Plan | Need:
         why = f"deletionPolicy Retain: {deletion.what} is left running."
         return _released(deletion, *((why,) if deletion.has_resource else ()))
     if deletion.record is None:
-        return Need.RECORD
+        return Read.RECORD
     if is_elsewhere(deletion.record, ingestion):
         return _in_another_druid(deletion, deletion.record)
     if not deletion.record.id:
@@ -80,7 +81,7 @@ def decide_deletion(deletion: Deletion) -> Plan | Need:
     return _termination(deletion, deletion.record)
 
 
-def _termination(deletion: Deletion, record: LastApplied) -> Plan | Need:
+def _termination(deletion: Deletion, record: LastApplied) -> Plan | Read:
     own, retained = _own(deletion, record)
     problem = deletion.refusal or deletion.problem
     if problem is not None:
@@ -88,7 +89,7 @@ def _termination(deletion: Deletion, record: LastApplied) -> Plan | Need:
     if record.task is None and not own:
         return _released(deletion, *retained)
     if deletion.is_task_running is None:
-        return Need.DRUID
+        return Read.DRUID
     steps = (*_terminations(record, own, deletion.is_task_running), _last_step(deletion))
     return _plan(deletion, *steps, warnings=retained)
 
@@ -111,7 +112,7 @@ def _own(deletion: Deletion, record: LastApplied) -> tuple[tuple[str, ...], tupl
     return own, tuple(texts)
 
 
-def _without_druid(deletion: Deletion, record: LastApplied, problem: Finding, retained: tuple[str, ...]) -> Plan | Need:
+def _without_druid(deletion: Deletion, record: LastApplied, problem: Finding, retained: tuple[str, ...]) -> Plan | Read:
     """Return the plan while nothing can be terminated: to retry, unless Druid or the parent is also deleted."""
     if not deletion.has_resource:
         return Plan(findings=(problem if problem is deletion.refusal else _with_remedy(problem),))
@@ -119,7 +120,7 @@ def _without_druid(deletion: Deletion, record: LastApplied, problem: Finding, re
         why = f"{problem.message} So {deletion.what} was not terminated: {record.id} may still run."
         return _released(deletion, *retained, why)
     if deletion.parent is None:
-        return Need.PARENTS
+        return Read.PARENTS
     if deletion.parent:
         also = f"The {deletion.parent} is also being deleted: {record.id} was not terminated and may still run."
         return _released(deletion, f"{problem.message} {also}")

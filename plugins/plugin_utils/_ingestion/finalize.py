@@ -11,7 +11,9 @@ A terminated supervisor stops only the tasks that it has already contacted. A ta
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -33,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
-    Need,
+    Read,
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
@@ -52,6 +54,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
 
 _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dict}
 
@@ -74,20 +77,48 @@ def _deletion(planned: Reconciled, options: Options) -> Deletion:
     return Deletion(ingestion, refusal=refusal)
 
 
+@dataclass(frozen=True)
+class _Inputs:
+    """What the plan depends on, and what was read for it; `client` is connected as soon as Druid was read."""
+
+    deletion: Deletion
+    planned: Reconciled
+    client: DruidClient | None = None
+
+
 def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options: Options) -> Reconciled:
-    """Read what the plan needs, and carry it out."""
-    while isinstance(plan := decide_deletion(deletion), Need):
-        if plan is Need.DRUID:
-            return _delete_in_druid(api, planned, deletion, options)
-        if plan is Need.RECORD:
-            planned = _with_observed(api, planned, deletion)
-            deletion = _with_record(planned, deletion)
+    """Read what the plan needs, and carry it out; decide once more if Druid fails."""
+    with ExitStack() as connections:
+        gather = partial(_gather, api, options, connections)
+        plan, inputs = decide_and_gather(_decide, gather, _Inputs(deletion, planned))
+        planned, deletion = inputs.planned, inputs.deletion
+        if inputs.client is None:
+            return _without_druid(api, planned, deletion, plan, options)
+        try:
+            planned = _terminate(api, inputs.client, replace(planned, plan=plan), options)
+        except DruidError as error:
+            problem = error_findings.error_finding(error)
         else:
-            deletion = replace(deletion, parent=_terminating_parent(api, planned))
-    if deletion.problem is not None and not plan.steps:
-        # the steps before the problem are completed
-        return replace(planned, plan=replace(planned.plan, findings=plan.findings))
-    return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
+            if not isinstance(planned.failed_step, Terminate):
+                return planned
+            problem = planned.plan.problems[-1]
+    return _delete(api, planned, replace(deletion, problem=problem), options)
+
+
+def _decide(inputs: _Inputs) -> Plan | Need:
+    return decide_deletion(inputs.deletion)
+
+
+def _gather(api: KubernetesApi, options: Options, connections: ExitStack, inputs: _Inputs, need: Need) -> _Inputs:
+    deletion, planned = inputs.deletion, inputs.planned
+    if need is Read.RECORD:
+        planned = _with_observed(api, planned, deletion)
+        return _Inputs(_with_record(planned, deletion), planned)
+    if need is Read.PARENTS:
+        return _Inputs(replace(deletion, parent=_terminating_parent(api, planned)), planned)
+    if need is Read.DRUID:
+        return _with_druid(inputs, options, connections)
+    raise TypeError(need)
 
 
 def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) -> Reconciled:
@@ -103,38 +134,42 @@ def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     return replace(deletion, record=record, siblings=found.siblings)
 
 
-def _delete_in_druid(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options: Options) -> Reconciled:
-    """Terminate in Druid, and go on without it if that fails."""
-    found = planned.observed
+def _with_druid(inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
+    """Return the inputs with the state of the task and a connection, or with the problem."""
+    deletion, found = inputs.deletion, inputs.planned.observed
     try:
-        with connect(druid_connection(planned.ingestion, found, options), options.timeouts, options.meter) as client:
-            planned = _terminate(api, client, planned, deletion, options)
+        details = druid_connection(inputs.planned.ingestion, found, options)
+        client = connections.enter_context(connect(details, options.timeouts, options.meter))
+        is_running = _is_task_running(client, deletion)
     except ConnectionUnavailable as error:
-        problem, is_lasting = error.finding, _is_lasting(error.finding, found)
+        is_lasting = _is_lasting(error.finding, found)
+        return replace(inputs, deletion=replace(deletion, problem=error.finding, is_lasting=is_lasting))
     except DruidError as error:
-        problem, is_lasting = error_findings.error_finding(error), False
-    else:
-        if not isinstance(planned.failed_step, Terminate):
-            return planned
-        problem, is_lasting = planned.plan.problems[-1], False
-    return _delete(api, planned, replace(deletion, problem=problem, is_lasting=is_lasting), options)
+        return replace(inputs, deletion=replace(deletion, problem=error_findings.error_finding(error)))
+    return replace(inputs, deletion=replace(deletion, is_task_running=is_running), client=client)
 
 
-def _terminate(
-    api: KubernetesApi, client: DruidClient, planned: Reconciled, deletion: Deletion, options: Options
+def _without_druid(
+    api: KubernetesApi, planned: Reconciled, deletion: Deletion, plan: Plan, options: Options
 ) -> Reconciled:
+    """Carry out the plan in Kubernetes."""
+    if deletion.problem is not None and not plan.steps:
+        # the steps before the problem are completed
+        return replace(planned, plan=replace(planned.plan, findings=plan.findings))
+    return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
+
+
+def _terminate(api: KubernetesApi, client: DruidClient, planned: Reconciled, options: Options) -> Reconciled:
     """Carry out the plan, and warn about tasks that a termination has not stopped."""
-    plan = decide_deletion(replace(deletion, is_task_running=_is_task_running(client, deletion)))
-    if isinstance(plan, Need):
-        raise TypeError(plan)
-    supervisors = [step.id for step in plan.steps if isinstance(step, Terminate) and step.kind == "supervisor"]
+    steps = planned.plan.steps
+    supervisors = [step.id for step in steps if isinstance(step, Terminate) and step.kind == "supervisor"]
     _wait_until_started(api, client, supervisors, options)
     reached = {each: fetch_contacted(client, each) for each in supervisors}
-    done = _carried_out(api, client, replace(planned, plan=plan), options)
+    done = _carried_out(api, client, planned, options)
     if not done.is_gone:
         return done
     left = chain.from_iterable(orphan_warnings(client, *each) for each in reached.items())
-    return replace(done, plan=replace(done.plan, warnings=(*plan.warnings, *left)))
+    return replace(done, plan=replace(done.plan, warnings=(*planned.plan.warnings, *left)))
 
 
 def _is_task_running(client: DruidClient, deletion: Deletion) -> bool:

@@ -174,7 +174,7 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"
-        for name in ("conditions", "cross_namespace", "finding", "plan", "reasons", "result")
+        for name in ("conditions", "cross_namespace", "finding", "gather", "plan", "reasons", "result")
     ),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"

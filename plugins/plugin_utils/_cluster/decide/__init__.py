@@ -47,9 +47,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rel
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
 
 Blocker = Callable[[Inputs], tuple[Finding, ...]]
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Need
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,
     group_of,
@@ -29,10 +28,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need
 
 # How long to wait until the pods of a deleted workload are terminating. Seconds are plenty.
 QUIET_ATTEMPTS = 100
 QUIET_PAUSE_SECONDS = 0.1
+# Each of these attempts has two needs, and the PVCs are listed before and after them.
+MAX_NEEDS_BETWEEN_STEPS = 2 * QUIET_ATTEMPTS + MAX_NEEDS
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -14,12 +15,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import (
+    MAX_NEEDS_BETWEEN_STEPS,
     Deletion,
     Pause,
     ReadClaims,
     Steps,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Need
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import read_cluster, replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -32,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
 
 
 @dataclass
@@ -60,7 +62,7 @@ class DeletionSequence:
         observed = read_cluster(self.api, self.cluster)
         yield from (live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster))
         if delete_claims:
-            yield from targets.remaining_claims(self.cluster, self._gather(ReadClaims()))
+            yield from targets.remaining_claims(self.cluster, self._claims_and_users())
 
     @property
     def _deletion(self) -> Deletion:
@@ -68,18 +70,13 @@ class DeletionSequence:
 
     def _steps(self, deletion: Steps) -> Iterator[Step]:
         """Yield the steps, and meet each need in between."""
-        # Only a need has an answer.
-        found: Any = None
-        while True:
-            try:
-                item = deletion.send(found)
-            except StopIteration:
-                return
-            found = None if isinstance(item, Step) else self._gather(item)
-            if isinstance(item, Step):
-                yield item
+        # Nothing is sent after a step, only what a need has found.
+        nothing: Any = None
+        with suppress(StopIteration):
+            while True:
+                yield decide_and_gather(deletion.send, self._gather, nothing, MAX_NEEDS_BETWEEN_STEPS)[0]
 
-    def _gather(self, need: Need) -> Observed:
+    def _gather(self, _found: Observed, need: Need) -> Observed:
         if isinstance(need, Pause):
             self.api.sleep(need.seconds)
             return Observed()

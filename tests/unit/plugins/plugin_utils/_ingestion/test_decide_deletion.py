@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
-    Need,
+    Read,
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
@@ -125,19 +125,19 @@ CASES = [
 ]
 
 NEEDS = [
-    (supervisor(None), Need.RECORD),
-    (supervisor(None, has_resource=False), Need.RECORD),
-    (supervisor(), Need.DRUID),
-    (task(), Need.DRUID),
-    (supervisor(problem=UNREACHABLE), Need.PARENTS),
-    (supervisor(refusal=DISALLOWED), Need.PARENTS),
+    (supervisor(None), Read.RECORD),
+    (supervisor(None, has_resource=False), Read.RECORD),
+    (supervisor(), Read.DRUID),
+    (task(), Read.DRUID),
+    (supervisor(problem=UNREACHABLE), Read.PARENTS),
+    (supervisor(refusal=DISALLOWED), Read.PARENTS),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_plan(case: Case) -> None:
     plan = decide_deletion(pickle.loads(pickle.dumps(case.deletion)))
-    assert not isinstance(plan, Need)
+    assert not isinstance(plan, Read)
     assert tuple(step.title for step in plan.steps) == case.steps
     assert tuple(each.message for each in plan.problems) == case.problems
     assert plan.warnings == case.warnings
@@ -146,12 +146,12 @@ def test_plan(case: Case) -> None:
 
 
 @pytest.mark.parametrize(("deletion", "need"), NEEDS)
-def test_need(deletion: Deletion, need: Need) -> None:
+def test_need(deletion: Deletion, need: Read) -> None:
     assert decide_deletion(deletion) is need
 
 
 def test_nothing_is_terminated_without_druid() -> None:
     for case in CASES:
         plan = decide_deletion(case.deletion)
-        if case.deletion.is_task_running is None and not isinstance(plan, Need):
+        if case.deletion.is_task_running is None and not isinstance(plan, Read):
             assert not any("terminate" in step.title or "shut down" in step.title for step in plan.steps), case.name

@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     GetResource,
     Inputs,
     List,
-    Need,
     Verdict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
@@ -30,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
     EVERYTHING,
