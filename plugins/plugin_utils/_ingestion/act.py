@@ -46,6 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import finalizer_patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -122,11 +123,7 @@ def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastAppli
 def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer) -> Manifest:
     """Return the resource with or without the finalizer; without it, the resource may be deleted already."""
     metadata = done.resource["metadata"]
-    others = [each for each in metadata.get("finalizers") or [] if each != names.FINALIZER]
-    operations: list[dict[str, Any]] = [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
-        {"op": "add", "path": "/metadata/finalizers", "value": [*others, names.FINALIZER] if step.is_set else others},
-    ]
+    operations = finalizer_patch(done.resource, names.FINALIZER, is_desired=step.is_set)
     try:
         return api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
     except ApiError as error:

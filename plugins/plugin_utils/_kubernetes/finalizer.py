@@ -2,9 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finalizers of a resource: which one is set, and whether ansible-operator has set it."""
+"""Finalizers of a resource: which one is set, whether ansible-operator has set it, and how to change them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -25,3 +28,21 @@ def is_set_by_operator(resource: Manifest, finalizer: str) -> bool:
     return is_set(resource, finalizer) and any(
         below(each.get("fieldsV1") or {}, *field) for each in entries if each.get("manager") == OPERATOR
     )
+
+
+def changed_finalizers(resource: Manifest, finalizer: str, *, is_desired: bool) -> list[str]:
+    """Return the finalizers of the resource with this one, or without it."""
+    others = [each for each in resource["metadata"].get("finalizers") or () if each != finalizer]
+    return [*others, finalizer] if is_desired else others
+
+
+def finalizer_patch(
+    resource: Manifest, finalizer: str, *, is_desired: bool, unchanged: Iterable[str] = ("resourceVersion",)
+) -> list[dict[str, Any]]:
+    """Return the JSON patch that sets or removes the finalizer if these fields of the metadata are unchanged."""
+    metadata = resource["metadata"]
+    finalizers = changed_finalizers(resource, finalizer, is_desired=is_desired)
+    return [
+        *({"op": "test", "path": f"/metadata/{field}", "value": metadata.get(field)} for field in unchanged),
+        {"op": "add", "path": "/metadata/finalizers", "value": finalizers},
+    ]

@@ -17,7 +17,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import is_set_by_operator
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import (
+    finalizer_patch,
+    is_set_by_operator,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
@@ -38,7 +41,7 @@ def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now
     seconds = seconds_left(resource, now)
     if seconds > 0:
         return _skipped(seconds)
-    operations = removal(resource, kind.finalizer)
+    operations = finalizer_patch(resource, kind.finalizer, is_desired=False)
     try:
         api.json_patch(kind.name, request.namespace, request.name, operations, request.options.check_mode)
     except ApiError as error:
@@ -65,16 +68,6 @@ def seconds_left(resource: Manifest, now: datetime) -> int:
     """Return how long another operator still has to finalize the resource; 0 or less if its time is over."""
     deleted = datetime.fromisoformat(resource["metadata"]["deletionTimestamp"])
     return math.ceil((deleted.replace(tzinfo=UTC) + GRACE - now).total_seconds())
-
-
-def removal(resource: Manifest, finalizer: str) -> list[dict[str, Any]]:
-    """Return the JSON patch that removes the finalizer, if the resource is still the one that was read."""
-    metadata = resource["metadata"]
-    kept = [each for each in metadata["finalizers"] if each != finalizer]
-    return [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
-        {"op": "add", "path": "/metadata/finalizers", "value": kept},
-    ]
 
 
 def _skipped(requeue_after: int | None = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import is_set_by_operator
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -34,25 +34,21 @@ def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]
     A finalizer that ansible-operator has set is kept: it runs nothing for a deleted resource without a finalizer, and
     would set it again.
     """
-    finalizers = resource["metadata"].get("finalizers") or []
-    is_desired = always or deletes_claims(resource.get("spec")) or is_set_by_operator(resource, names.FINALIZER)
-    if is_desired == (names.FINALIZER in finalizers):
-        return ()
-    desired = [*finalizers, names.FINALIZER] if is_desired else _without(finalizers)
-    return (_finalizer_step(resource, desired, _same(resource, "resourceVersion")),)
+    is_desired = (
+        always or deletes_claims(resource.get("spec")) or finalizer.is_set_by_operator(resource, names.FINALIZER)
+    )
+    return () if is_desired == is_set(resource) else (_finalizer_step(resource, is_desired, "resourceVersion"),)
 
 
 def is_set(resource: Manifest) -> bool:
     """True for a resource with our finalizer."""
-    return names.FINALIZER in (resource["metadata"].get("finalizers") or ())
+    return finalizer.is_set(resource, names.FINALIZER)
 
 
 def remove_finalizer(resource: Manifest) -> Step:
     """Return the step that removes the finalizer, which deletes the resource."""
-    finalizers = resource["metadata"]["finalizers"]
     # Not the version: an earlier step may have recorded the deletion.
-    same = _same(resource, "uid"), _same(resource, "finalizers")
-    return _finalizer_step(resource, _without(finalizers), *same)
+    return _finalizer_step(resource, False, "uid", "finalizers")
 
 
 def deletes_claims(spec: Any) -> bool:
@@ -103,7 +99,10 @@ def record_deletion(resource: Manifest) -> tuple[Step, ...]:
         return ()
     recorded = {**annotations, names.DELETES_PVCS_ANNOTATION: metadata["uid"]}
     after = {**resource, "metadata": {**metadata, "annotations": recorded}}
-    patch = [_same(resource, "resourceVersion"), {"op": "add", "path": "/metadata/annotations", "value": recorded}]
+    patch = [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
+        {"op": "add", "path": "/metadata/annotations", "value": recorded},
+    ]
     return (Step("update", resource, live=resource, after=after, patch=patch),)
 
 
@@ -117,15 +116,8 @@ def _is_recorded(resource: Manifest) -> bool:
     return is_terminating(resource) and recorded == metadata["uid"]
 
 
-def _without(finalizers: list[str]) -> list[str]:
-    return [finalizer for finalizer in finalizers if finalizer != names.FINALIZER]
-
-
-def _same(resource: Manifest, field: str) -> dict[str, Any]:
-    return {"op": "test", "path": f"/metadata/{field}", "value": resource["metadata"].get(field)}
-
-
-def _finalizer_step(resource: Manifest, finalizers: list[str], *preconditions: dict[str, Any]) -> Step:
+def _finalizer_step(resource: Manifest, is_desired: bool, *unchanged: str) -> Step:
+    patch = finalizer.finalizer_patch(resource, names.FINALIZER, is_desired=is_desired, unchanged=unchanged)
+    finalizers = finalizer.changed_finalizers(resource, names.FINALIZER, is_desired=is_desired)
     after = {**resource, "metadata": {**resource["metadata"], "finalizers": finalizers}}
-    patch = [*preconditions, {"op": "add", "path": "/metadata/finalizers", "value": finalizers}]
     return Step("patch", resource, live=resource, after=after, patch=patch)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import finalizer_patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import (
@@ -51,6 +52,5 @@ def _write(api: KubernetesApi, step: Step) -> None:
     if step.operation == "delete":
         api.delete("ConfigMap", metadata["namespace"], metadata["name"], metadata["uid"])
         return
-    others = [each for each in metadata["finalizers"] if each != FINALIZER]
-    operations = [{"op": "add", "path": "/metadata/finalizers", "value": others}]
+    operations = finalizer_patch(step.before, FINALIZER, is_desired=False)
     api.json_patch("Note", metadata["namespace"], metadata["name"], operations)
