@@ -22,7 +22,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     is_ready,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    first_finding,
+    joined_messages,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
@@ -117,7 +121,7 @@ def _ready(
     cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding], problems: Sequence[Finding]
 ) -> Condition:
     if problems:
-        return condition("Ready", False, problems[0].reason, _joined(problems))
+        return condition("Ready", False, problems[0].reason, joined_messages(problems))
     deleting = first_finding(findings, reasons.DELETING)
     if deleting is not None:
         return condition("Ready", False, deleting.reason, deleting.message)
@@ -158,7 +162,7 @@ def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems:
 
 def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Condition:
     if problems:
-        return degraded_condition((problems[0].reason, _joined(problems)))
+        return degraded_condition((problems[0].reason, joined_messages(problems)))
     failures = [text for state in states for text in state.failures]
     return degraded_condition((reasons.PODS_FAILING, join_limited(failures, " | ")) if failures else None)
 
@@ -189,10 +193,6 @@ def warning_messages(document: Mapping[str, Any]) -> dict[str, str]:
 def shown_warnings(message: str) -> list[str]:
     """Return the warnings in the message of such a condition: the first ones."""
     return message.split(_SEPARATOR)
-
-
-def _joined(problems: Iterable[Finding]) -> str:
-    return join_limited((problem.message for problem in problems), " | ")
 
 
 def _reason(conditions: Iterable[Condition]) -> str | None:

@@ -28,7 +28,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     timestamp,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    first_finding,
+    joined_messages,
+)
 
 # The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
@@ -52,7 +56,7 @@ def conditions(ingestion: Ingestion, druid_state: DruidState | None, findings: S
 
 def _degraded(ready: Condition, problems: Sequence[Finding]) -> Condition:
     if problems:
-        return degraded_condition((problems[0].reason, _joined(problems) or problems[0].message))
+        return degraded_condition((problems[0].reason, joined_messages(problems)))
     is_unhealthy = ready["reason"] == reasons.SUPERVISOR_UNHEALTHY
     return degraded_condition((ready["reason"], ready["message"]) if is_unhealthy else None)
 
@@ -167,7 +171,7 @@ def _ready(
     exists = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
     blocking = [finding for finding in problems if finding.reason != reasons.DRIFT_DETECTED or not exists]
     if blocking:
-        return _ready_and_progressing(False, blocking[0].reason, _joined(blocking), in_progress=False)
+        return _ready_and_progressing(False, blocking[0].reason, joined_messages(blocking), in_progress=False)
     if pending is not None:
         return _ready_and_progressing(False, pending.reason, pending.message, in_progress=False)
     if druid_state is None:
@@ -228,7 +232,3 @@ def _with_last(kind: str, current: Iterable[Condition], before: Iterable[Conditi
     """Return the conditions, with the previous one of this type since Druid's state was not read."""
     last = {each["type"]: each for each in before if each["type"] == kind}
     return [last.get(each["type"], each) for each in current]
-
-
-def _joined(problems: Sequence[Finding]) -> str:
-    return " | ".join(problem.message for problem in problems)

@@ -36,6 +36,11 @@ def first_finding(findings: Iterable[Finding], *expected: str) -> Finding | None
     return next((finding for finding in findings if finding.reason in expected), None)
 
 
+def joined_messages(findings: Iterable[Finding]) -> str:
+    """Return the first messages, and the number of the others."""
+    return join_limited((finding.message for finding in findings), " | ")
+
+
 _REMEDY = "The value was stored under another version of the CRD. Change the field."
 
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pending_changes
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    joined_messages,
+    pending_changes,
+)
 
 
 class Titled(Protocol):
@@ -58,7 +61,6 @@ class Plan(Generic[_Step]):
 
     def _pending(self) -> tuple[Finding, ...]:
         changes = [pending_changes(self.titles)] if self.titles else []
-        problems = [problem.message for problem in self.problems]
-        blockers = [f"Blocked by: {join_limited(problems, ' | ')}"] if problems else []
+        blockers = [f"Blocked by: {joined_messages(self.problems)}"] if self.problems else []
         message = " ".join(["Paused.", *changes, *blockers])
         return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),) if changes or blockers else ()

@@ -201,3 +201,10 @@ def test_suspended_condition_is_kept_while_druid_is_not_contacted() -> None:
 )
 def test_requeue_after(state: DruidState | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
     assert requeue_after(document(state, *findings)["conditions"], NOW) == seconds
+
+
+def test_conditions_list_the_first_problems() -> None:
+    problems = [Finding("InvalidSpec", f"field {number}") for number in range(7)]
+    shown = "field 0 | field 1 | field 2 | field 3 | field 4 | and 2 more"
+    messages = {each["type"]: each["message"] for each in document(None, *problems)["conditions"]}
+    assert messages["Ready"] == messages["Degraded"] == shown
