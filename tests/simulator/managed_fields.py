@@ -62,12 +62,12 @@ def updated(live: Manifest | None, after: Manifest, manager: str, subresource: s
         return _with_entries(after, [_entry(after, manager, "Update", _all_fields(after))])
     entries = after["metadata"].get("managedFields") or []
     changed = _changed(live, after)
-    gone = difference(_all_fields(live), _all_fields(after))
+    removed = difference(_all_fields(live), _all_fields(after))
     own = [each for each in entries if _is(each, manager, "Update", subresource)]
     others = [each for each in entries if each not in own]
-    mine = difference(union(_union(own), changed), gone)
+    mine = difference(union(_union(own), changed), removed)
     return _with_entries(
-        after, [*_without(others, union(changed, gone)), _entry(live, manager, "Update", mine, subresource)]
+        after, [*_without(others, union(changed, removed)), _entry(live, manager, "Update", mine, subresource)]
     )
 
 

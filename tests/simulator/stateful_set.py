@@ -39,15 +39,15 @@ def _sync(store: Store, live: Manifest) -> None:
         is_done = _keep(store, live, ordinal)
         if is_ordered and not is_done:
             return
-    condemned = sorted(_condemned(store, live), key=lambda pod: -_ordinal(pod))
-    for pod in condemned:
+    surplus = sorted(_surplus(store, live), key=lambda pod: -_ordinal(pod))
+    for pod in surplus:
         _own_claims(store, live, pod, is_scaled_down=True)
-    for pod in condemned:
+    for pod in surplus:
         if not is_terminating(pod):
             store.delete(pod)
         if is_ordered:
             return
-    if not condemned and live["spec"]["updateStrategy"]["type"] == "RollingUpdate":
+    if not surplus and live["spec"]["updateStrategy"]["type"] == "RollingUpdate":
         _update(store, live)
 
 
@@ -150,7 +150,7 @@ def _pod(store: Store, live: Manifest, ordinal: int) -> Manifest | None:
     return store.get("Pod", live["metadata"]["namespace"], f"{live['metadata']['name']}-{ordinal}")
 
 
-def _condemned(store: Store, live: Manifest) -> list[Manifest]:
+def _surplus(store: Store, live: Manifest) -> list[Manifest]:
     return [pod for pod in controlled_by(store, "Pod", live) if _ordinal(pod) >= live["spec"]["replicas"]]
 
 

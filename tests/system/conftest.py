@@ -115,5 +115,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what tests have counted; what they print themselves is lost in parallel runs."""
     for report in terminalreporter.getreports("passed"):
         for name, text in report.user_properties:
-            if name == "told":
+            if name == "measurement":
                 terminalreporter.write_line(str(text))

@@ -105,10 +105,10 @@ def _refuses_another_stream(_memory: Memory, request: Request, forward: Forward)
         return forward(request)
     spec = json.loads(request.body)
     before = _read(forward, _id_of(spec))
-    was, shall_be = (_stream(each) for each in (before, spec))
-    if before is None or was == shall_be:
+    was, desired = (_stream(each) for each in (before, spec))
+    if before is None or was == desired:
         return forward(request)
-    words = _ANOTHER_STREAM.format(was=was, shall_be=shall_be)
+    words = _ANOTHER_STREAM.format(was=was, desired=desired)
     return Answer(500, (("Content-Type", "text/html;charset=iso-8859-1"),), _PAGE.format(words=words).encode())
 
 
@@ -116,9 +116,9 @@ def _leaves_index_specs_unset(memory: Memory, request: Request, forward: Forward
     """Druid 33 returns the effective values; here unspecified ones are null."""
     if _is_submission(request):
         spec = json.loads(request.body)
-        stated = (spec.get("spec") or spec).get("tuningConfig") or {}
-        common = stated.get("indexSpec")
-        memory.index_specs[_id_of(spec)] = {name: stated.get(name) or common or {} for name in _INDEX_SPECS}
+        specified = (spec.get("spec") or spec).get("tuningConfig") or {}
+        common = specified.get("indexSpec")
+        memory.index_specs[_id_of(spec)] = {name: specified.get(name) or common or {} for name in _INDEX_SPECS}
         return forward(request)
     return _with_json(
         forward(request), lambda answer: _in_specs(request, answer, lambda i, s: _with_unset(memory, i, s))
@@ -140,7 +140,7 @@ def _tells_what_it_did(_memory: Memory, request: Request, forward: Forward) -> A
     answer = forward(request)
     is_modified = before != _read(forward, supervisor)
     is_restarted = is_modified or "skipRestartIfUnmodified=true" not in request.path
-    return _with_json(answer, lambda told: {**told, "modified": is_modified, "restarted": is_restarted})
+    return _with_json(answer, lambda reported: {**reported, "modified": is_modified, "restarted": is_restarted})
 
 
 def _has_broker_config(memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
@@ -163,10 +163,10 @@ def _keeps(
         unset = {name: default for name, read in fields.items() if (default := read(None)) is not None}
         found = memory.configs.get(path, unset)
         return Answer(200, _JSON, json.dumps(found).encode() if found else b"")
-    stated = json.loads(request.body)
+    specified = json.loads(request.body)
     was = memory.configs.get(path, {})
     memory.configs[path] = {
-        name: was.get(name, read(None)) if stated.get(name) is None else read(stated[name])
+        name: was.get(name, read(None)) if specified.get(name) is None else read(specified[name])
         for name, read in fields.items()
     }
     return Answer(200, (), b"")
@@ -298,9 +298,9 @@ def _with_body(request: Request, document: Json) -> Request:
     return replace(request, body=json.dumps(document).encode())
 
 
-def _read(forward: Forward, thing: str) -> Json:
+def _read(forward: Forward, name: str) -> Json:
     """What Druid has of a supervisor; None if it does not know it."""
-    answer = forward(Request("GET", f"{_SUPERVISORS}/{thing}", "", b""))
+    answer = forward(Request("GET", f"{_SUPERVISORS}/{name}", "", b""))
     return _document(answer) if isinstance(answer, Answer) and answer.status == 200 else None
 
 
@@ -368,10 +368,10 @@ def _own(memory: Memory, supervisor: str, spec: Json) -> Json:
 
 
 def _with_unset(memory: Memory, supervisor: str, spec: Json) -> Json:
-    stated = memory.index_specs.get(supervisor, {})
+    specified = memory.index_specs.get(supervisor, {})
 
     def kept(name: str, effective: Json) -> Json:
-        known = stated.get(name, {})
+        known = specified.get(name, {})
         return {key: value if known.get(key) is not None else None for key, value in effective.items()}
 
     def unset(tuning: Json) -> Json:

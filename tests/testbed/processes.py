@@ -83,8 +83,8 @@ def _uninterrupted() -> Iterator[None]:
         pending.append(number)
 
     # what is ignored stays so: the process inherits that
-    heeded = [each for each in _INTERRUPTIONS if signal.getsignal(each) != signal.SIG_IGN]
-    former = {each: signal.signal(each, put_off) for each in heeded}
+    handled = [each for each in _INTERRUPTIONS if signal.getsignal(each) != signal.SIG_IGN]
+    former = {each: signal.signal(each, put_off) for each in handled}
     try:
         yield
     finally:
@@ -146,7 +146,7 @@ class Processes:
         condition: Callable[[], bool],
         *,
         not_yet: tuple[type[Exception], ...] = (),
-        patience: float = 120.0,
+        timeout: float = 120.0,
         pause: float = 0.02,
     ) -> None:
         """
@@ -154,7 +154,7 @@ class Processes:
 
         Patience and the pause before the next poll are in seconds.
         """
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         reason = "not yet"
         while time.monotonic() < end:
             self.ensure_running()
@@ -166,17 +166,17 @@ class Processes:
             time.sleep(pause)
         last = self.recorded()[-1].name
         raise ProcessError(
-            f"waited {patience:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self.log_tail(last)}"
+            f"waited {timeout:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self.log_tail(last)}"
         )
 
-    def kill(self, *names: str, patience: float = 10.0) -> None:
+    def kill(self, *names: str, timeout: float = 10.0) -> None:
         """Kill those with these names, by default all, and return when none of them is left."""
         chosen = [process for process in self.recorded() if not names or process.name in names]
         for process in chosen:
             if process.alive:
                 with suppress(ProcessLookupError):
                     os.kill(process.pid, signal.SIGKILL)
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while left := [process for process in chosen if process.alive]:
             if time.monotonic() > end:
                 raise ProcessError(f"still running after SIGKILL: {', '.join(f'{p.name} ({p.pid})' for p in left)}")

@@ -58,7 +58,7 @@ Forward = Callable[[Request], Answer | Loss]
 Go = Callable[[Request, Forward], Answer | Loss]
 # The response instead of the server's; None to forward the request.
 React = Callable[[Request], Answer | Loss | Go | None]
-Told = Callable[[Request, Answer | Loss], None]
+OnResponse = Callable[[Request, Answer | Loss], None]
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,15 @@ class Upstream:
         return urllib3.PoolManager(ca_certs=authority, cert_file=certificate, key_file=key, maxsize=8, retries=False)
 
 
-def _say_nothing(_request: Request, _answer: Answer | Loss) -> None:
+def _ignore(_request: Request, _answer: Answer | Loss) -> None:
     """Log nothing."""
 
 
 @contextmanager
-def proxy(upstream: Upstream, react: React, told: Told = _say_nothing) -> Iterator[str]:
+def proxy(upstream: Upstream, react: React, on_response: OnResponse = _ignore) -> Iterator[str]:
     """Yield the URL; told is called with each response just before the client gets it."""
     pool = upstream.pool()
-    server = _Server(upstream.url, pool, react, told)
+    server = _Server(upstream.url, pool, react, on_response)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -100,9 +100,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, url: str, pool: urllib3.PoolManager, react: React, told: Told) -> None:
+    def __init__(self, url: str, pool: urllib3.PoolManager, react: React, on_response: OnResponse) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.url, self.pool, self.react, self.told = url, pool, react, told
+        self.url, self.pool, self.react, self.on_response = url, pool, react, on_response
 
     def shutdown_request(self, request: Any) -> None:
         """Close without a farewell, so that a reset is one."""
@@ -118,19 +118,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Forward the request, unless a rule applies to it."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         request = Request(self.command, self.path, self.headers.get("Content-Type", ""), body)
-        said = self._said(request, self.server.react(request))
-        self.server.told(request, said)
-        if isinstance(said, Answer):
-            self._answer(said)
+        response = self._response(request, self.server.react(request))
+        self.server.on_response(request, response)
+        if isinstance(response, Answer):
+            self._answer(response)
         else:
-            self._lose_answer(said)
+            self._lose_answer(response)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
     def log_message(self, *_arguments: Any) -> None:
         """Log nothing."""
 
-    def _said(self, request: Request, reaction: Answer | Loss | Go | None) -> Answer | Loss:
+    def _response(self, request: Request, reaction: Answer | Loss | Go | None) -> Answer | Loss:
         if reaction is None:
             return self._forward(request)
         if callable(reaction):

@@ -92,7 +92,7 @@ class RecordingProxy:
                     return failure.reaction
             return None
 
-    def _told(self, request: Request, answer: Answer | Loss) -> None:
+    def _on_response(self, request: Request, answer: Answer | Loss) -> None:
         status = answer.status if isinstance(answer, Answer) else None
         with self._lock:
             self._exchanges.append(Exchange(request.method, request.path, status))
@@ -102,5 +102,5 @@ class RecordingProxy:
 def recording_proxy(upstream: Upstream) -> Iterator[RecordingProxy]:
     """A proxy in front of that server."""
     recording = RecordingProxy()
-    with proxy(upstream, recording._react, recording._told) as recording.url:
+    with proxy(upstream, recording._react, recording._on_response) as recording.url:
         yield recording

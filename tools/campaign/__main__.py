@@ -66,8 +66,8 @@ def _command(part: Part, report: Path, seed: int) -> list[str]:
 
 def _environment(seed: int) -> dict[str, str]:
     """Return the environment without the variables that make passes to its child processes."""
-    made = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KUBERNETES")
-    return {**{name: text for name, text in os.environ.items() if name not in made}, "DRUIDOPS_SEED": str(seed)}
+    set_by_make = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KUBERNETES")
+    return {**{name: text for name, text in os.environ.items() if name not in set_by_make}, "DRUIDOPS_SEED": str(seed)}
 
 
 def _counts(report: Path) -> str:

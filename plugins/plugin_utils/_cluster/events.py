@@ -74,9 +74,9 @@ def new_warnings(change: StatusChange, plan: Plan) -> tuple[EventText, ...]:
     if not (plan.changes or (is_known and (before != after or change.is_new_generation))):
         return ()
     unchanged = {kind for kind in after if before.get(kind) == after[kind]}
-    told = {text for message in before.values() for text in shown_warnings(message)}
-    told |= {finding.message for finding in plan.findings}
-    found = ((text, _condition(text, plan)) for text in change.warnings if text not in told)
+    reported = {text for message in before.values() for text in shown_warnings(message)}
+    reported |= {finding.message for finding in plan.findings}
+    found = ((text, _condition(text, plan)) for text in change.warnings if text not in reported)
     return tuple(EventText("Warning", _reason(kind), text) for text, kind in found if kind not in unchanged)
 
 

@@ -54,7 +54,7 @@ def _completed(done: Reconciled, check_mode: bool) -> Completed[Plan]:
         # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
         warns = steps or not done.plan.steps
         plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
-    return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_gone(done.results))
+    return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_deleted(done.results))
 
 
 def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
@@ -94,14 +94,14 @@ def _failure(step: Step, error: str) -> Finding:
     return Finding(reasons.APPLY_FAILED, error, step.group, object=leaf)
 
 
-def _is_gone(results: Iterable[StepResult]) -> bool:
+def _is_deleted(results: Iterable[StepResult]) -> bool:
     """True when the finalizer of a terminating resource was removed, so that it is deleted."""
     patches = [result for result in results if result.step.operation == "patch" and result.is_done]
     return any(is_terminating(result.step.manifest) for result in patches)
 
 
 def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
-    if completed.is_gone:
+    if completed.is_deleted:
         yield from events.warning_texts(completed.warnings)
         return
     yield from events.done_texts(done.results)

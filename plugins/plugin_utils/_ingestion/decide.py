@@ -106,8 +106,8 @@ def _of_batch(
 
 def _once(changes: tuple[Step, ...], final: tuple[SaveLastApplied, ...]) -> tuple[SaveLastApplied, ...]:
     """The record is created once: later saves are updates."""
-    is_made = any(isinstance(step, SaveLastApplied) for step in changes)
-    return tuple(replace(step, is_new=step.is_new and not is_made) for step in final)
+    has_record = any(isinstance(step, SaveLastApplied) for step in changes)
+    return tuple(replace(step, is_new=step.is_new and not has_record) for step in final)
 
 
 def _former(inputs: Inputs) -> tuple[str, ...]:

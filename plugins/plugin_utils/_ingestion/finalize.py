@@ -166,7 +166,7 @@ def _terminate(api: KubernetesApi, client: DruidClient, planned: Reconciled, opt
     _wait_until_started(api, client, supervisors, options)
     reached = {each: fetch_contacted(client, each) for each in supervisors}
     done = _carried_out(api, client, planned, options)
-    if not done.is_gone:
+    if not done.is_deleted:
         return done
     left = chain.from_iterable(orphan_warnings(client, *each) for each in reached.items())
     return replace(done, plan=replace(done.plan, warnings=(*planned.plan.warnings, *left)))
@@ -198,7 +198,7 @@ def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Reconc
         return planned
     require_live_api(api)
     done = act(api, client, planned)
-    return replace(done, is_gone=done.failed_step is None)
+    return replace(done, is_deleted=done.failed_step is None)
 
 
 def _terminating_parent(api: KubernetesApi, planned: Reconciled) -> str:

@@ -50,7 +50,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
 class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
-    `ingestion` is the parsed resource. `is_gone`: the finalizer was removed, so that the resource is deleted.
+    `ingestion` is the parsed resource. `is_deleted`: the finalizer was removed, so that the resource is deleted.
     """
 
     resource: Manifest
@@ -59,4 +59,4 @@ class Reconciled:
     druid_state: DruidState | None = None
     observed: Observed = field(default_factory=Observed)
     failed_step: Step | None = None
-    is_gone: bool = False
+    is_deleted: bool = False

@@ -46,7 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 
 
 def _completed(done: Reconciled, _check_mode: bool) -> Completed[Plan]:
-    return Completed(done.resource, done.plan, done.plan.warnings, done.is_gone)
+    return Completed(done.resource, done.plan, done.plan.warnings, done.is_deleted)
 
 
 def _masker(done: Reconciled) -> Masked:
@@ -96,10 +96,10 @@ def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange)
     yield from events_of_steps(completed.plan.steps)
     if change.has_new_problems:
         yield from events_of_problems(completed.plan)
-    if completed.is_gone or are_warnings_new(completed.plan.steps, change.before, change.after):
+    if completed.is_deleted or are_warnings_new(completed.plan.steps, change.before, change.after):
         reported = {finding.message for finding in completed.plan.findings}
         texts = (text for text in change.warnings if text not in reported)
-        yield from events_of_warnings(texts, is_gone=completed.is_gone)
+        yield from events_of_warnings(texts, is_deleted=completed.is_deleted)
 
 
 def diff(steps: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -151,9 +151,9 @@ def events_of_problems(plan: Plan) -> list[EventText]:
     return [EventText("Warning", each.reason, each.message) for each in plan.problems]
 
 
-def events_of_warnings(warnings: Iterable[str], *, is_gone: bool) -> list[EventText]:
+def events_of_warnings(warnings: Iterable[str], *, is_deleted: bool) -> list[EventText]:
     """Return the warnings for the user; of a deleted resource those about what may still run."""
-    reason = reasons.TASKS_ORPHANED if is_gone else reasons.SPEC_WARNING
+    reason = reasons.TASKS_ORPHANED if is_deleted else reasons.SPEC_WARNING
     return [EventText("Warning", reason, text) for text in warnings]
 
 

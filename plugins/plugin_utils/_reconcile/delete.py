@@ -45,12 +45,12 @@ def resource_deletion(
             return outcome
         if to_delete is not None:
             api.delete(kind, request.namespace, request.name, to_delete["metadata"]["uid"])
-        return until_gone(reconcile, api, request, resource, outcome, progress, clock)
+        return until_deleted(reconcile, api, request, resource, outcome, progress, clock)
 
     return delete_resource
 
 
-def until_gone(
+def until_deleted(
     reconcile: Reconcile[_Options, _Plan],
     api: KubernetesApi,
     request: Request[_Options],
@@ -67,11 +67,11 @@ def until_gone(
         if live is None:
             return replace(last, remains=())
         last = add(last, reconcile(api, live, request.options, clock.now()))
-        if request.waits and last.report is not None and last.report.is_gone:
+        if request.waits and last.report is not None and last.report.is_deleted:
             live = _live(api, resource)
         return replace(last, remains=() if live is None else (with_finalizers(live),))
 
-    return until_nothing_remains(_is_gone, attempt, outcome, request, progress, clock)
+    return until_nothing_remains(_is_deleted, attempt, outcome, request, progress, clock)
 
 
 def until_nothing_remains(
@@ -83,15 +83,15 @@ def until_nothing_remains(
     clock: Clock,
 ) -> Outcome[_Plan]:
     """Repeat a deletion as `repeat_until` does, and name what remains as the progress."""
-    say = without_repeats(progress)
+    report_change = without_repeats(progress)
 
     def show(last: Outcome[_Plan]) -> None:
-        say(f"Waiting for the deletion of {join_limited(last.remains)}." if last.remains else "")
+        report_change(f"Waiting for the deletion of {join_limited(last.remains)}." if last.remains else "")
 
     return repeat_until(is_final, attempt, outcome, request, show, clock)
 
 
-def _is_gone(outcome: Outcome[Any]) -> bool:
+def _is_deleted(outcome: Outcome[Any]) -> bool:
     return not outcome.remains
 
 

@@ -85,9 +85,9 @@ def _reference(resource: Manifest) -> Mapping[str, Any]:
 MAX_EVENTS = 20
 
 
-def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now: datetime) -> None:
+def send(api: KubernetesApi, resource: Manifest, texts: Iterable[EventText], now: datetime) -> None:
     """Write the events of the resource; KubernetesError if the API server rejects one."""
-    for text in limited(news):
+    for text in limited(texts):
         manifest = event(resource, text, now)
         try:
             api.create(manifest)
@@ -97,9 +97,9 @@ def send(api: KubernetesApi, resource: Manifest, news: Iterable[EventText], now:
             _count(api, manifest, now)
 
 
-def limited(news: Iterable[EventText]) -> tuple[EventText, ...]:
+def limited(texts: Iterable[EventText]) -> tuple[EventText, ...]:
     """Return the events without duplicates, warnings first; one event counts those beyond the limit."""
-    found = sorted(dict.fromkeys(news), key=lambda text: text.kind != "Warning")
+    found = sorted(dict.fromkeys(texts), key=lambda text: text.kind != "Warning")
     if len(found) <= MAX_EVENTS:
         return tuple(found)
     kept, left = found[: MAX_EVENTS - 1], found[MAX_EVENTS - 1 :]

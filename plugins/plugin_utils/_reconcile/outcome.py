@@ -73,12 +73,12 @@ def repeat_until(
 
 def without_repeats(progress: Progress) -> Progress:
     """Return a progress function that skips a line equal to the one before, and empty ones."""
-    said: str | None = None
+    last: str | None = None
 
-    def say(line: str) -> None:
-        nonlocal said
-        if line and line != said:
-            said = line
+    def report_change(line: str) -> None:
+        nonlocal last
+        if line and line != last:
+            last = line
             progress(line)
 
-    return say
+    return report_change

@@ -64,7 +64,7 @@ class Report(Generic[_Plan]):
 
     With `is_final` there is nothing to wait for: the desired state is reached, or a lasting problem blocks it.
     `progress` is a line of text. `requeue_after` are the seconds until the next reconcile, None for the regular period.
-    `reporting_errors` are errors of writes of status and events; with `is_gone` the resource was deleted.
+    `reporting_errors` are errors of writes of status and events; with `is_deleted` the resource was deleted.
     """
 
     plan: _Plan
@@ -72,7 +72,7 @@ class Report(Generic[_Plan]):
     warnings: tuple[str, ...] = ()
     requeue_after: int | None = None
     reporting_errors: tuple[str, ...] = ()
-    is_gone: bool = False
+    is_deleted: bool = False
     is_final: bool = False
     progress: str = ""
 
@@ -96,7 +96,7 @@ class Completed(Generic[_Plan]):
     resource: Manifest
     plan: _Plan
     warnings: tuple[str, ...] = ()
-    is_gone: bool = False
+    is_deleted: bool = False
 
     @property
     def previous(self) -> Mapping[str, Any]:
@@ -161,9 +161,9 @@ def report(
     errors: tuple[str, ...] = ()
     is_stored = "uid" in completed.resource["metadata"]
     if is_stored and not check_mode:
-        news = kind.events(done, completed, StatusChange(completed.previous, document, warnings))
-        news = (replace(text, message=masked(text.message)) for text in news)
-        errors = tuple(map(masked, _publish(api, completed, document, news, now)))
+        texts = kind.events(done, completed, StatusChange(completed.previous, document, warnings))
+        texts = (replace(text, message=masked(text.message)) for text in texts)
+        errors = tuple(map(masked, _publish(api, completed, document, texts, now)))
     # If the status cannot be written, the generation would be new in every reconcile.
     is_new = is_stored and not errors and _is_new_generation(completed)
     return Report(
@@ -172,7 +172,7 @@ def report(
         (*warnings, *errors),
         kind.requeue_after(document["conditions"], now, plan.changes or is_new),
         errors,
-        completed.is_gone,
+        completed.is_deleted,
         kind.is_settled(document["conditions"]) or any(each.reason not in kind.transient for each in plan.problems),
         kind.progress(document),
     )
@@ -195,13 +195,13 @@ def _with_masked_plan(completed: Completed[_Plan], masked: Masked) -> Completed[
 
 
 def _publish(
-    api: KubernetesApi, completed: Completed[Any], document: dict[str, Any], news: Iterable[EventText], now: datetime
+    api: KubernetesApi, completed: Completed[Any], document: dict[str, Any], texts: Iterable[EventText], now: datetime
 ) -> tuple[str, ...]:
     """Write status and events; return the errors, which do not fail the reconcile."""
     try:
-        if document != completed.previous and not completed.is_gone:
+        if document != completed.previous and not completed.is_deleted:
             write_status(api, completed.resource, document)
-        send(api, completed.resource, news, now)
+        send(api, completed.resource, texts, now)
     except KubernetesError as error:
         return reporting_errors(error)
     return ()

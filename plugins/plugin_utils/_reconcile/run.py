@@ -60,7 +60,7 @@ def _until_final(
 
     `outcome` has the steps done before; `first` is the resource that was just read.
     """
-    say = without_repeats(progress)
+    report_change = without_repeats(progress)
 
     def attempt(last: Outcome[_Plan]) -> Outcome[_Plan]:
         with request.options.phases("observe"):
@@ -69,7 +69,7 @@ def _until_final(
         return last.after(kind.reconcile(api, resource, request.options, clock.now()))
 
     def show(last: Outcome[_Plan]) -> None:
-        say(last.report.progress if last.report else "")
+        report_change(last.report.progress if last.report else "")
 
     return repeat_until(_is_final, attempt, outcome, request, show, clock)
 

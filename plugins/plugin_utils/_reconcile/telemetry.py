@@ -73,8 +73,8 @@ class Telemetry(Generic[_Plan]):
         else:
             run, left = self.measure(outcome, meter, seconds), final_status(outcome.report)
         census = partial(count_resources, self.kind_metrics, meter.cache, arguments, left)
-        is_news = meter.has_written or isinstance(outcome, ResourceNotFound)
-        return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_news)
+        is_changed = meter.has_written or isinstance(outcome, ResourceNotFound)
+        return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_changed)
 
     def measure(self, outcome: Outcome[_Plan], meter: Meter, seconds: float) -> Run:
         """Return the metrics of a task that ran, even in part."""
@@ -94,26 +94,26 @@ class Telemetry(Generic[_Plan]):
 
 def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:
     """Return the metrics of a task that failed; a deleted resource is not a failure."""
-    is_gone = isinstance(error, ResourceNotFound)
+    is_deleted = isinstance(error, ResourceNotFound)
     return Run(
         seconds=seconds,
-        outcome="unchanged" if is_gone else "failed",
+        outcome="unchanged" if is_deleted else "failed",
         phases=meter.phases.seconds,
-        errors={} if is_gone else {meter.phases.last: 1},
+        errors={} if is_deleted else {meter.phases.last: 1},
         requests=meter.requests,
     )
 
 
-def publish(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str | None:
+def publish(url: str, kind: str, run: Run, count: Census, is_changed: bool) -> str | None:
     """Push the metrics of a run within a few seconds; return the error, or None.
 
     A lock serializes runs: ansible-operator (v1.42) crashes on concurrent registrations of a metric, and a gauge that
-    becomes 0 needs two requests. ``count`` counts the resources; ``is_news`` is True after a write.
+    becomes 0 needs two requests. ``count`` counts the resources; ``is_changed`` is True after a write.
     """
     try:
         file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
         with file_lock(file, LOCK_SECONDS) as lock:
-            census = count() if is_news or lock.is_due(kind, CENSUS_PERIOD_SECONDS) else None
+            census = count() if is_changed or lock.is_due(kind, CENSUS_PERIOD_SECONDS) else None
             push(url, requests_for(kind, metric_values(replace(run, census=census), time.time())))
             if census is not None:
                 lock.record_run(kind)
@@ -127,4 +127,4 @@ def publish(url: str, kind: str, run: Run, count: Census, is_news: bool) -> str 
 
 def final_status(report: Report[Any] | None) -> FinalStatus:
     """Return the final status of a reconcile; none if there is no report, since the resource was deleted."""
-    return FinalStatus(None if report is None or report.is_gone else report.status)
+    return FinalStatus(None if report is None or report.is_deleted else report.status)

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, without_status
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 
-GONE: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 300}
+ABSENT: dict[str, Any] = {"state": "absent", "wait": True, "wait_sleep": 1, "wait_timeout": 300}
 CLAIMS = {"segments-druid-wiki-data-0", "druid-wiki-routers"}
 CLAIM = "PersistentVolumeClaim"
 
@@ -56,16 +56,16 @@ def test_by_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool
     assert planned(plan.output) == (set() if keeps_claims else CLAIMS)
     assert [each for each in live.writes(mark) if not each.dry_run] == []
 
-    removed = ansible.cluster("wiki", **GONE)
+    removed = ansible.cluster("wiki", **ABSENT)
     assert removed.changed
     assert named(removed.output) == planned(plan.output)
     assert live.find("Druid", "wiki") is None
     kept = {(CLAIM, name) for name in CLAIMS} if keeps_claims else set()
-    eventually(lambda: live.made() == kept)
+    eventually(lambda: live.created_objects() == kept)
     eventually(lambda: not live.list("Pod"))
     assert [each["metadata"]["name"] for each in live.list(CLAIM) if each["metadata"].get("deletionTimestamp")] == []
     mark = live.mark()
-    assert not ansible.cluster("wiki", **GONE).changed
+    assert not ansible.cluster("wiki", **ABSENT).changed
     assert without_status(live.writes(mark)) == []
 
 
@@ -73,37 +73,37 @@ def test_by_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool
 def test_without_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool) -> None:
     spec = all_kinds_cluster.spec()
     until_ready(live, "wiki", spec=spec, without_resource=True)
-    given = {"without_resource": True} if keeps_claims else {"spec": spec}
+    options = {"without_resource": True} if keeps_claims else {"spec": spec}
     mark = live.mark()
-    plan = ansible.cluster("wiki", "--check", "--diff", state="absent", **given)
+    plan = ansible.cluster("wiki", "--check", "--diff", state="absent", **options)
     assert plan.changed
     assert planned(plan.output) == (set() if keeps_claims else CLAIMS)
     assert [each for each in live.writes(mark) if not each.dry_run] == []
 
-    removed = ansible.cluster("wiki", **GONE, **given)
+    removed = ansible.cluster("wiki", **ABSENT, **options)
     assert removed.changed
     assert named(removed.output) == planned(plan.output)
     assert keeps_claims == ("These PVCs are retained, since no spec says whether to delete them" in removed.output)
-    assert live.made() == ({(CLAIM, name) for name in CLAIMS} if keeps_claims else set())
+    assert live.created_objects() == ({(CLAIM, name) for name in CLAIMS} if keeps_claims else set())
     mark = live.mark()
-    assert not ansible.cluster("wiki", **GONE, **given).changed
+    assert not ansible.cluster("wiki", **ABSENT, **options).changed
     assert without_status(live.writes(mark)) == []
 
 
 @pytest.mark.parametrize(
-    "given", [{"without_resource": True}, {"spec": all_kinds_cluster.spec()}], ids=["kept", "deleted"]
+    "options", [{"without_resource": True}, {"spec": all_kinds_cluster.spec()}], ids=["kept", "deleted"]
 )
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
 def test_without_resource_keeps_the_cluster_of_a_resource(
-    ansible: Ansible, live: NamespaceClient, given: dict[str, Any], check: tuple[str, ...]
+    ansible: Ansible, live: NamespaceClient, options: dict[str, Any], check: tuple[str, ...]
 ) -> None:
     live.create(all_kinds_cluster.resource())
     until_ready(live, "wiki")
     mark = live.mark()
-    refused = ansible.cluster("wiki", *check, state="absent", status=2, **given)
+    refused = ansible.cluster("wiki", *check, state="absent", status=2, **options)
     assert "that cluster has a resource, and nothing was deleted." in refused.output
     assert live.writes(mark) == []
-    assert live.made() == all_kinds_cluster.OBJECTS
+    assert live.created_objects() == all_kinds_cluster.OBJECTS
 
 
 @pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
@@ -111,7 +111,7 @@ def test_warns_that_a_cluster_without_resource_is_kept(
     ansible: Ansible, live: NamespaceClient, check: tuple[str, ...]
 ) -> None:
     one_pass(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
-    made = live.made()
+    created = live.created_objects()
     mark = live.mark()
     warned = ansible.cluster("wiki", *check, state="absent")
     assert not warned.changed
@@ -120,7 +120,7 @@ def test_warns_that_a_cluster_without_resource_is_kept(
     assert "StatefulSet druid-wiki-data" in words
     assert "set without_resource to true (in the role: druid_cluster_without_resource), or set its spec." in words
     assert live.writes(mark) == []
-    assert live.made() == made
+    assert live.created_objects() == created
 
 
 def test_no_warning_if_there_is_no_cluster(live: NamespaceClient) -> None:
@@ -140,19 +140,19 @@ def test_without_resource_waits_until_all_objects_are_deleted(ansible: Ansible, 
     request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=all_kinds_cluster.spec())
     assert run(connection(live), request, lambda _text: None, Clock()).changed
     # Kubernetes needs time to delete the pods and their PVCs
-    eventually(lambda: live.made() == {("Service", "druid-wiki-data")})
+    eventually(lambda: live.created_objects() == {("Service", "druid-wiki-data")})
 
     request = replace(request, wait=True, wait_timeout=6, wait_sleep=0.2)
     outcome = run(connection(live), request, lambda _text: None, Clock())
-    told = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
-    assert told["msg"].endswith(
+    reported = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
+    assert reported["msg"].endswith(
         ": timed out waiting for the deletion of Service druid-wiki-data (finalizers: example.com/mine) after 6 s."
     )
-    assert told["failed"]
-    assert live.made() == {("Service", "druid-wiki-data")}
+    assert reported["failed"]
+    assert live.created_objects() == {("Service", "druid-wiki-data")}
     live.merge("Service", "druid-wiki-data", {"metadata": {"finalizers": None}})
-    ansible.cluster("wiki", **GONE, spec=all_kinds_cluster.spec())
-    assert live.made() == set()
+    ansible.cluster("wiki", **ABSENT, spec=all_kinds_cluster.spec())
+    assert live.created_objects() == set()
 
 
 def test_without_resource_reports_deleted_and_remaining_objects(live: NamespaceClient) -> None:
@@ -168,11 +168,11 @@ def test_without_resource_reports_deleted_and_remaining_objects(live: NamespaceC
     request = cluster_request("wiki", live.namespace, without_resource=True, absent=True, spec=all_kinds_cluster.spec())
     outcome = run(connection(live, "limited"), request, lambda _text: None, Clock())
     assert outcome.changed
-    told = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
-    assert told["failed"]
-    assert told["msg"].count("The user needs the verb delete on configmaps") == len(live.names("ConfigMap"))
-    assert "delete StatefulSet druid-wiki-data" in told["plan"]
-    eventually(lambda: {kind for kind, _name in live.made()} == {"ConfigMap"})
+    reported = of_outcome(DRUID, request, outcome, fail_when_blocked=True)
+    assert reported["failed"]
+    assert reported["msg"].count("The user needs the verb delete on configmaps") == len(live.names("ConfigMap"))
+    assert "delete StatefulSet druid-wiki-data" in reported["plan"]
+    eventually(lambda: {kind for kind, _name in live.created_objects()} == {"ConfigMap"})
 
 
 def allow(live: NamespaceClient, *rules: dict[str, Any]) -> None:
@@ -212,5 +212,5 @@ def test_deletes_no_other_objects(ansible: Ansible, live: NamespaceClient) -> No
         }
     )
     until_ready(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
-    ansible.cluster("wiki", **GONE, spec=all_kinds_cluster.spec())
-    eventually(lambda: live.made() == {("ConfigMap", "mine"), ("PersistentVolumeClaim", "mine")})
+    ansible.cluster("wiki", **ABSENT, spec=all_kinds_cluster.spec())
+    eventually(lambda: live.created_objects() == {("ConfigMap", "mine"), ("PersistentVolumeClaim", "mine")})

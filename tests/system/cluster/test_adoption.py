@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.tests.system.support.go_operator import 
 )
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
-    MADE,
+    CREATED_KINDS,
     MERGE,
     Manifest,
     NamespaceClient,
@@ -50,7 +50,12 @@ RECORDINGS = [
 
 def hashes(live: NamespaceClient) -> set[str]:
     """Return the kinds of objects that carry the Go operator's annotation."""
-    return {kind for kind in MADE for each in live.list(kind) if HASH in (each["metadata"].get("annotations") or {})}
+    return {
+        kind
+        for kind in CREATED_KINDS
+        for each in live.list(kind)
+        if HASH in (each["metadata"].get("annotations") or {})
+    }
 
 
 @pytest.mark.parametrize(("name", "manager"), RECORDINGS)

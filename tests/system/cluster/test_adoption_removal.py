@@ -14,7 +14,11 @@ from ansible_collections.druidops.druid.tests.system.support.campaign import cam
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import HASH, GoOperator, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    CREATED_KINDS,
+    Manifest,
+    NamespaceClient,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 
 
@@ -216,7 +220,7 @@ def _removing(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _objects(live: NamespaceClient) -> dict[tuple[str, str], Manifest]:
     """Return the objects of the cluster, without its PVCs, which are data and are kept."""
-    kinds = [kind for kind in MADE if kind != "PersistentVolumeClaim"]
+    kinds = [kind for kind in CREATED_KINDS if kind != "PersistentVolumeClaim"]
     found = (each for kind in kinds for each in live.list(kind) if each["metadata"]["name"] != "kube-root-ca.crt")
     return {(each["kind"], each["metadata"]["name"]): each for each in found}
 

@@ -70,7 +70,7 @@ def objects_of(live: NamespaceClient, group: str) -> dict[tuple[str, str], str]:
     """Return the versions of the objects of a group, without PVCs of its pods and status of controllers."""
     unique_name = UNIQUE_NAMES[group]
     names = {unique_name, f"{unique_name}-config", f"{unique_name}-api", *([CLAIM] if group == "historicals" else [])}
-    keys = [key for key in live.made() if key[1] in names]
+    keys = [key for key in live.created_objects() if key[1] in names]
     return {key: str(full_cluster.essence(live.get(*key))) for key in keys}
 
 
@@ -163,13 +163,13 @@ def test_policy_rejects_the_change_of_one_object(live: NamespaceClient, kind: st
 @pytest.mark.parametrize("is_new", [True, False], ids=["new", "running"])
 def test_a_field_is_invalid(live: NamespaceClient, is_new: bool) -> None:
     """The server names the field, and so does the condition."""
-    nobody = {"runAsUser": -1}
-    brokers = {"brokers": full_cluster.brokers(**({"securityContext": nobody} if is_new else {}))}
+    other_user = {"runAsUser": -1}
+    brokers = {"brokers": full_cluster.brokers(**({"securityContext": other_user} if is_new else {}))}
     full_cluster.create(live, historicals=full_cluster.historicals(), **brokers)
     if not is_new:
         assert one_pass(live, NAME).plan.findings == ()
         change_everything(live)
-        live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"securityContext": nobody}}}})
+        live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"securityContext": other_user}}}})
     words = ("spec.template.spec.securityContext.runAsUser", "must be between 0 and")
     # not a StatefulSet: before Kubernetes 1.31 its template is not validated
     assert_blocked(live, "Deployment", STATELESS, "brokers", *words)
@@ -228,7 +228,7 @@ def test_quota_that_only_the_sum_exceeds(live: NamespaceClient, quota: Sum) -> N
     assert objects_of(live, quota.group) == {}
     no_limit(live)
     eventually(lambda: one_pass(live, NAME).plan.findings == ())
-    assert (quota.kind, quota.name) in live.made()
+    assert (quota.kind, quota.name) in live.created_objects()
     assert one_pass(live, NAME).plan.steps == ()
 
 
@@ -300,7 +300,7 @@ def test_shared_object_blocks_all_groups(live: NamespaceClient) -> None:
         outcome = one_pass(live, NAME)
         assert [(finding.reason, finding.group) for finding in outcome.plan.findings] == [("RejectedByAPIServer", None)]
         assert persisting(live, mark, "historicals") == persisting(live, mark, "brokers") == []
-        assert live.made() == set()
+        assert live.created_objects() == set()
 
 
 def test_check_mode_predicts_the_rejection(live: NamespaceClient) -> None:

@@ -89,12 +89,12 @@ def test_added_with_another_change_in_one_write(live: NamespaceClient, kind: str
 def test_replicas_of_the_autoscaler_are_kept(live: NamespaceClient, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=5, hpAutoscaler=autoscaler(kind, KINDS[kind][0])))
     settled(live)
-    for wanted in (7, 2):
-        scale(live, kind, wanted)
+    for desired in (7, 2):
+        scale(live, kind, desired)
         assert one_pass(live, NAME).plan.steps == ()
-        change(live, kind, image=f"apache/druid:{wanted}.0.0")
+        change(live, kind, image=f"apache/druid:{desired}.0.0")
         settled(live)
-        assert state(live, kind)[0] == wanted
+        assert state(live, kind)[0] == desired
 
 
 @ALL_KINDS
@@ -164,9 +164,9 @@ def test_replicas_of_an_external_autoscaler_are_kept(live: NamespaceClient) -> N
     outcome = one_pass(live, NAME)
     assert (outcome.plan.findings, outcome.plan.steps) == ((), ())
     for kind, (_name, key) in KINDS.items():
-        told = [text for text in outcome.warnings if text.startswith(f"spec.nodes[{key}]: replicas has no effect")]
-        assert len(told) == 1
-        assert f"HorizontalPodAutoscaler by-hand-{kind.lower()}," in told[0]
+        reported = [text for text in outcome.warnings if text.startswith(f"spec.nodes[{key}]: replicas has no effect")]
+        assert len(reported) == 1
+        assert f"HorizontalPodAutoscaler by-hand-{kind.lower()}," in reported[0]
         change(live, kind, image="apache/druid:36.0.0", replicas=4)
     settled(live)
     assert [state(live, kind)[0] for kind in KINDS] == [5, 5]
@@ -189,8 +189,8 @@ def test_manual_scaling_is_reverted(live: NamespaceClient, kind: str) -> None:
     full_cluster.create(live, **group(kind, replicas=3))
     settled(live)
     by_hand(live, kind, "other")
-    for wanted in (5, 3):
-        scale(live, kind, wanted)
+    for desired in (5, 3):
+        scale(live, kind, desired)
         settled(live)
         assert state(live, kind)[0] == 3
     mark = live.mark()

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.tests.system.support.nesting import nest
 from ansible_collections.druidops.druid.tests.system.support.permissions import grant
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, messages
 
-MADE_BY_US = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
+CREATED_BY_US = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
 
 
 def test_file_without_a_resource(each_ansible: Ansible) -> None:
@@ -88,7 +88,7 @@ def test_rejected_by_the_crd(live: NamespaceClient, ansible: Ansible) -> None:
     for (_patch, field), *both in zip(REFUSED.values(), from_server, without_resource, strict=True):
         assert [field in message for message in both] == [True, True], both
         assert ["<nil>" in message for message in both] == [False, False], both
-    assert live.made() == set()
+    assert live.created_objects() == set()
 
 
 def merged(document: Manifest, patch: Manifest) -> Manifest:
@@ -147,7 +147,7 @@ def test_rejected_by_validation(live: NamespaceClient, mistake: str) -> None:
     ready = condition(live.get("Druid", "wiki"), "Ready")
     assert (ready["status"], ready["reason"]) == ("False", "InvalidSpec")
     assert words in ready["message"]
-    assert live.made() == set()
+    assert live.created_objects() == set()
 
 
 def test_missing_volume_can_be_added(live: NamespaceClient) -> None:
@@ -165,17 +165,19 @@ def test_missing_volume_can_be_added(live: NamespaceClient) -> None:
     )
 
 
-@pytest.mark.parametrize("given", ["resource", "spec"])
+@pytest.mark.parametrize("provided", ["resource", "spec"])
 @pytest.mark.parametrize("check_mode", [True, False], ids=["checked", "done"])
-def test_suggests_the_field_for_a_typo(live: NamespaceClient, given: str, check_mode: bool) -> None:
+def test_suggests_the_field_for_a_typo(live: NamespaceClient, provided: str, check_mode: bool) -> None:
     """The message of the API server, which may change, and ours."""
     misspelt = all_kinds_cluster.resource()
     misspelt["metadata"]["namespace"] = live.namespace
     misspelt["spec"]["nodes"]["data"] |= {"replica": 1, "env": [{"name": "A", "vale": "a"}]}
-    stated = {"resource": misspelt} if given == "resource" else {"spec": misspelt["spec"], "without_resource": True}
-    told = one_pass(live, "wiki", check_mode, **stated).warnings
+    specified = (
+        {"resource": misspelt} if provided == "resource" else {"spec": misspelt["spec"], "without_resource": True}
+    )
+    reported = one_pass(live, "wiki", check_mode, **specified).warnings
     for path, nearest in (("nodes.data.replica", "replicas"), ("nodes.data.env[0].vale", "value")):
-        [warning] = [text for text in told if path in text]
+        [warning] = [text for text in reported if path in text]
         assert warning.endswith(f" (did you mean {nearest}?)")
 
 
@@ -194,7 +196,7 @@ def test_task_fails_with_the_message_of_the_condition_until_it_is_fixed(
     assert words in by_resource
     live.merge("Druid", "wiki", all_kinds_cluster.changed("data", podLabels=None))
     each_ansible.task(name="wiki")
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
 
 
 RULES = [
@@ -213,10 +215,10 @@ def test_installing_the_crds_names_the_missing_permissions(each_ansible: Ansible
     limited = str(each_ansible.plane.kubeconfig("limited"))
     refused = each_ansible.run("druidops.druid.install_crds", status=2, K8S_AUTH_KUBECONFIG=limited)
     needed = "The user needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io"
-    told = " ".join(refused.output.split())
-    assert needed in told
+    reported = " ".join(refused.output.split())
+    assert needed in reported
     # the message of the server is part of the error, for a playbook that rescues it
-    assert "Not all CRDs could be applied: Failed to " in told
+    assert "Not all CRDs could be applied: Failed to " in reported
 
 
 def test_message_names_the_missing_permission(ansible: Ansible, live: NamespaceClient) -> None:
@@ -232,7 +234,7 @@ def test_message_names_the_missing_permission(ansible: Ansible, live: NamespaceC
     assert "The user needs the verb patch on statefulsets.apps (RBAC)" in no_patch
     assert "Nothing of group data is changed." in no_patch
     # what does not need it is there, whole groups only
-    assert {name for _kind, name in live.made()} == {
+    assert {name for _kind, name in live.created_objects()} == {
         "wiki-druid-common-config",
         "druid-wiki-brokers",
         "druid-wiki-brokers-config",
@@ -240,7 +242,7 @@ def test_message_names_the_missing_permission(ansible: Ansible, live: NamespaceC
     assert "statefulsets" in condition(live.get("Druid", "wiki"), "Degraded")["message"]
     grant(live, *RULES, {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["*"]})
     ansible.task(**limited)
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
 
 
 FOREIGN: dict[str, Manifest] = {
@@ -273,7 +275,7 @@ def foreign(kind: str, name: str, labels: dict[str, str]) -> Manifest:
 def test_name_conflict_is_reported_and_the_object_is_kept(
     live: NamespaceClient, kind: str, labels: dict[str, str]
 ) -> None:
-    name = min(name for each, name in MADE_BY_US if each == kind and "common" not in name)
+    name = min(name for each, name in CREATED_BY_US if each == kind and "common" not in name)
     live.create(foreign(kind, name, labels))
     theirs = untouched(live.get(kind, name))
     live.create(all_kinds_cluster.resource())
@@ -286,16 +288,16 @@ def test_name_conflict_is_reported_and_the_object_is_kept(
     assert untouched(live.get(kind, name)) == theirs
     assert [each for each in live.writes(mark) if (each.resource, each.name) == (KINDS[kind].plural, name)] == []
     # nothing else of its group, unless nothing depends on it, but everything of the others
-    group = {each for each in MADE_BY_US if each[1].removesuffix("-config") == name.removesuffix("-config")}
+    group = {each for each in CREATED_BY_US if each[1].removesuffix("-config") == name.removesuffix("-config")}
     if kind in LEAVES:
         group = {(kind, name)}
-    made = {each for each in live.made() if not each[1].startswith("segments")}
-    assert made == MADE_BY_US - group | {(kind, name)}
+    created = {each for each in live.created_objects() if not each[1].startswith("segments")}
+    assert created == CREATED_BY_US - group | {(kind, name)}
 
     live.delete(kind, name)
     eventually(lambda: live.find(kind, name) is None)
     assert one_pass(live, "wiki").report.problems == ()  # type: ignore[union-attr]
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
 
 
 def untouched(found: Manifest) -> Manifest:
@@ -317,7 +319,7 @@ def test_missing_reference_blocks_until_it_exists(ansible: Ansible, live: Namesp
     shown = ansible.cluster("wiki", status=2).output.partition(": Print the result]")[2]
     assert f"blocked: {words}" in shown
     assert words in condition(live.get("Druid", "wiki"), "Ready")["message"]
-    assert live.made() == set()
+    assert live.created_objects() == set()
     live.create({"kind": "ConfigMap", "metadata": {"name": "extra"}, "data": {"extra.properties": "a=b"}})
     ansible.task(name="wiki")
     assert live.get("ConfigMap", "wiki-druid-common-config")["data"]["extra.properties"] == "a=b"
@@ -334,6 +336,6 @@ def test_reference_to_another_namespace_requires_permission(ansible: Ansible, li
         in refused
     )
     assert [each for each in live.plane.audit.since(mark, "druidops") if each.namespace == "kube-public"] == []
-    assert live.made() == set()
+    assert live.created_objects() == set()
     ansible.cluster("wiki", allowed_reference_namespaces=["kube-public"])
     assert "BEGIN CERTIFICATE" in live.get("ConfigMap", "wiki-druid-common-config")["data"]["ca.crt"]

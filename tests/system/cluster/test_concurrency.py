@@ -27,7 +27,11 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
 )
 from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
 from ansible_collections.druidops.druid.tests.system.support.interleaving_proxy import Interleaving, stepping_in
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    CREATED_KINDS,
+    Manifest,
+    NamespaceClient,
+)
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import (
     KEYS,
@@ -96,18 +100,18 @@ def test_two_update(live: NamespaceClient, stepping_in: Interleaving, created: d
         live.merge("Druid", "c", {"spec": spec(number)})
         good(run(other, request))
 
-    wanted: dict[int, Any] = {}
+    desired: dict[int, Any] = {}
     for number in (2, 1):
         live.merge("Druid", "model", {"spec": spec(number)})
         good(run(other, model))
-        wanted[number] = picture(live, "model")
+        desired[number] = picture(live, "model")
 
     def attempt(_turn: int) -> None:
         live.merge("Druid", "c", {"spec": spec(2)})
         stepping_in.expect(lambda: newer(1))
         run(stepping_in.proxy.api(), request)
         good(run(other, request))
-        assert picture(live, "c") == wanted[2 if stepping_in.reached is None else 1], stepping_in.reached
+        assert picture(live, "c") == desired[2 if stepping_in.reached is None else 1], stepping_in.reached
         newer(1)
 
     stepping_in.run(attempt)
@@ -131,7 +135,7 @@ def test_two_delete(live: NamespaceClient, stepping_in: Interleaving, by_hand: b
         assert live.find("Druid", request.name) is None, stepping_in.reached
 
     stepping_in.run(attempt)
-    eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
+    eventually(lambda: not [name for kind in CREATED_KINDS for name in live.names(kind)])
 
 
 FOREIGN = {
@@ -188,8 +192,8 @@ def test_another_client_creates_an_object_with_the_name(
 def essence(live: Manifest) -> Any:
     """Return the fields of an object that a user has specified."""
     metadata = live["metadata"]
-    stated = [metadata.get(field) for field in ("uid", "labels", "annotations", "ownerReferences")]
-    return stated, live.get("data"), live.get("spec")
+    specified = [metadata.get(field) for field in ("uid", "labels", "annotations", "ownerReferences")]
+    return specified, live.get("data"), live.get("spec")
 
 
 def edit_everything(live: NamespaceClient) -> set[str]:
@@ -290,7 +294,7 @@ def test_another_client_recreates_the_resource(
     stepping_in.run(attempt)
 
 
-def given(live: NamespaceClient, name: str) -> Request:
+def provided(live: NamespaceClient, name: str) -> Request:
     """Return the request of a playbook with the resource in a file."""
     manifest = {**resource(name), "metadata": {"name": name, "namespace": live.namespace}}
     return cluster_request(name, live.namespace, resource=manifest)
@@ -298,12 +302,12 @@ def given(live: NamespaceClient, name: str) -> Request:
 
 def test_two_runs_provide_the_resource(live: NamespaceClient, stepping_in: Interleaving) -> None:
     other = connection(live)
-    good(run(other, given(live, "model")))
+    good(run(other, provided(live, "model")))
     created = picture(live, "model")
 
     def attempt(turn: int) -> None:
         name = f"c{turn}"
-        request = given(live, name)
+        request = provided(live, name)
         stepping_in.expect(lambda: good(run(other, request)))
         run(stepping_in.proxy.api(), request)
         good(run(other, request))

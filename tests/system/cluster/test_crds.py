@@ -33,7 +33,7 @@ MERGE = "application/merge-patch+json"
 # The version whose OpenAPI documents the committed files are made of.
 GENERATED_FROM = "1.34"
 LARGEST_ANNOTATIONS = 256 * 1024
-PATIENCE = 30
+TIMEOUT = 30
 # The responses of the API server; the last one while a CRD is being established.
 INVALID, NOT_FOUND, NOT_YET = 422, 404, 429
 
@@ -104,7 +104,7 @@ class Druids:
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
         )
-        with opener.open(request, timeout=PATIENCE) as answer:
+        with opener.open(request, timeout=TIMEOUT) as answer:
             table = json.load(answer)
         names = [column["name"] for column in table["columnDefinitions"] if column["priority"] == 0]
         [row] = table["rows"]
@@ -153,9 +153,9 @@ def test_api_server_reports_no_warnings(control_plane: ControlPlane, plural: str
 def test_accepts_current_resources_and_stores_them_as_the_go_operator_does(
     druids: Druids, file: Path, form: str
 ) -> None:
-    stated = json.loads(file.read_text())[form]["spec"]
-    stored = druids.try_out(stated)["spec"]
-    result = schema.apply(schema.spec_of("Druid"), stated)
+    specified = json.loads(file.read_text())[form]["spec"]
+    stored = druids.try_out(specified)["spec"]
+    result = schema.apply(schema.spec_of("Druid"), specified)
     assert (result.value, result.errors, result.pruned) == (stored, (), ())
 
 
@@ -185,9 +185,9 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
     ],
 )
 def test_stores_the_same_as_the_schema_library(druids: Druids, changes: dict[str, Any]) -> None:
-    stated = spec(**changes)
-    expected = druids.try_out(stated)["spec"]
-    assert schema.apply(schema.spec_of("Druid"), stated) == schema.ValidationResult(expected, (), ())
+    specified = spec(**changes)
+    expected = druids.try_out(specified)["spec"]
+    assert schema.apply(schema.spec_of("Druid"), specified) == schema.ValidationResult(expected, (), ())
 
 
 KINDS = "Required value|Invalid value|Unsupported value|Too long|Too many"

@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.tests.system.support.eventually import e
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, one_pass
 from ansible_collections.druidops.druid.tests.system.support.in_process import run as run_cluster
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
-    MADE,
+    CREATED_KINDS,
     Manifest,
     NamespaceClient,
     condition,
@@ -64,8 +64,8 @@ def add_owned_claim(live: NamespaceClient, name: str) -> str:
     reference = {"apiVersion": owner["apiVersion"], "kind": "Druid", "name": name, "uid": owner["metadata"]["uid"]}
     owned = claim(name, KEYS[0], 7)
     owned["metadata"] |= {"name": f"{name}-extra", "ownerReferences": [{**reference, "controller": True}]}
-    made: str = live.create(owned)["metadata"]["name"]
-    return made
+    created: str = live.create(owned)["metadata"]["name"]
+    return created
 
 
 def deploy_with_pods(live: NamespaceClient, name: str) -> None:
@@ -80,7 +80,7 @@ def own_claims(name: str) -> set[str]:
     return {claim(name, key)["metadata"]["name"] for key in KEYS}
 
 
-def until_gone(live: NamespaceClient, name: str) -> None:
+def until_deleted(live: NamespaceClient, name: str) -> None:
     """Reconcile as the operator does until the resource is deleted, which Kubernetes' own finalizer may delay."""
     for _pass in range(PASSES):
         if not is_held(live.find("Druid", name)):
@@ -100,7 +100,7 @@ def left(live: NamespaceClient, name: str) -> set[str]:
     return {f"{each['kind']} {each['metadata']['name']}" for each in found}
 
 
-def gone(live: NamespaceClient, name: str) -> bool:
+def is_deleted(live: NamespaceClient, name: str) -> bool:
     """Wait until no object of a cluster remains."""
     return eventually(lambda: not objects_of(live, name))
 
@@ -127,13 +127,13 @@ def set_reference_missing(live: NamespaceClient, name: str) -> None:
     live.merge("Druid", name, {"spec": {"extraCommonConfig": [reference]}})
 
 
-def set_half_gone(live: NamespaceClient, name: str) -> None:
+def set_half_deleted(live: NamespaceClient, name: str) -> None:
     live.delete("StatefulSet", f"druid-{name}-brokers")
     live.delete("ConfigMap", f"{name}-druid-common-config")
     live.delete(CLAIM, f"data-druid-{name}-brokers-0")
 
 
-def set_all_gone(live: NamespaceClient, name: str) -> None:
+def set_all_deleted(live: NamespaceClient, name: str) -> None:
     for each in objects_of(live, name):
         if each["kind"] != "Druid":
             live.delete(each["kind"], each["metadata"]["name"])
@@ -146,8 +146,8 @@ STATES: dict[str, tuple[Callable[[NamespaceClient, str], None], str]] = {
     "ignored": (set_ignored, "Ignored"),
     "contested": (set_contested, "ConflictingOperator"),
     "reference missing": (set_reference_missing, "ReferenceNotFound"),
-    "half gone": (set_half_gone, ""),
-    "all gone": (set_all_gone, ""),
+    "half gone": (set_half_deleted, ""),
+    "all gone": (set_all_deleted, ""),
 }
 
 
@@ -165,7 +165,7 @@ def test_deleted_in_every_state(live: NamespaceClient, state: str, keep: bool) -
     live.merge("Druid", "c", {"metadata": {"finalizers": [FINALIZER]}})
     claims = {each for each in left(live, "c") if each.startswith(CLAIM)}
     live.delete("Druid", "c")
-    until_gone(live, "c")
+    until_deleted(live, "c")
     eventually(lambda: left(live, "c") == (claims if keep else set()))
     assert not [each for each in live.list(CLAIM) if each["metadata"].get("ownerReferences")]
 
@@ -181,7 +181,7 @@ def test_last_value_of_the_flag_applies(live: NamespaceClient, keep: bool) -> No
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": not keep}})
     live.delete("Druid", "c")
     live.merge("Druid", "c", {"spec": {"disablePVCDeletionFinalizer": keep}})
-    until_gone(live, "c")
+    until_deleted(live, "c")
     eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in claims if keep})
     assert not [each for each in live.list(CLAIM) if each["metadata"].get("ownerReferences")]
 
@@ -207,7 +207,7 @@ def test_kept_pvcs_are_not_garbage_collected(live: NamespaceClient) -> None:
     owned = add_owned_claim(live, "c")
     stranger(live, owned)
     live.delete("Druid", "c")
-    until_gone(live, "c")
+    until_deleted(live, "c")
     eventually(lambda: left(live, "c") == {f"{CLAIM} {owned}"})
     assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
 
@@ -241,7 +241,7 @@ def test_playbook_and_operator_agree_on_the_finalizer(live: NamespaceClient) -> 
         assert not run_cluster(connection(live), operator, lambda _text: None, Clock()).changed
         assert live.get("Druid", "c")["metadata"]["finalizers"] == [FINALIZER]
     live.delete("Druid", "c")
-    until_gone(live, "c")
+    until_deleted(live, "c")
     eventually(lambda: left(live, "c") == {f"{CLAIM} {name}" for name in own_claims("c")})
 
 
@@ -263,8 +263,8 @@ def test_deleted_whatever_etcd_contains(live: NamespaceClient, specification: An
     deploy(live, "c", spec())
     store_spec(live, "c", specification)
     live.delete("Druid", "c")
-    until_gone(live, "c")
-    assert gone(live, "c")
+    until_deleted(live, "c")
+    assert is_deleted(live, "c")
 
 
 def test_reports_why_a_resource_without_specification_is_kept(live: NamespaceClient) -> None:
@@ -276,8 +276,8 @@ def test_reports_why_a_resource_without_specification_is_kept(live: NamespaceCli
     assert "spec: Required value" in problem
     assert all("because Druid c failed" in text for text in others)
     live.merge("Druid", "c", {"spec": spec()})
-    until_gone(live, "c")
-    assert gone(live, "c")
+    until_deleted(live, "c")
+    assert is_deleted(live, "c")
 
 
 def reported(outcome: Outcome) -> list[str]:
@@ -290,22 +290,22 @@ def test_deleted_with_its_namespace(live: NamespaceClient) -> None:
     live.plane.request("DELETE", f"/api/v1/namespaces/{live.namespace}", user="person")
     # Kubernetes would do it, too, but only when it comes to it.
     live.delete("Druid", "c")
-    until_gone(live, "c")
-    assert gone(live, "c")
+    until_deleted(live, "c")
+    assert is_deleted(live, "c")
 
 
 def test_orphan_deletion_keeps_all_objects(live: NamespaceClient) -> None:
     deploy(live, "c", spec())
     everything = left(live, "c") - {"Druid c"}
     live.delete("Druid", "c", "Orphan")
-    until_gone(live, "c")
+    until_deleted(live, "c")
     assert left(live, "c") == everything
     # An object without owner belongs to the recreated resource of this name, and is deleted with it.
     live.create(resource("c"))
     one_pass(live, "c")
     live.delete("Druid", "c")
-    until_gone(live, "c")
-    assert gone(live, "c")
+    until_deleted(live, "c")
+    assert is_deleted(live, "c")
 
 
 def test_orphan_deletion_keeps_all_objects_if_kubernetes_is_faster(live: NamespaceClient) -> None:
@@ -313,7 +313,7 @@ def test_orphan_deletion_keeps_all_objects_if_kubernetes_is_faster(live: Namespa
     everything = left(live, "c") - {"Druid c"}
     live.delete("Druid", "c", "Orphan")
     eventually(lambda: "orphan" not in live.get("Druid", "c")["metadata"]["finalizers"])
-    until_gone(live, "c")
+    until_deleted(live, "c")
     assert left(live, "c") == everything
 
 
@@ -322,9 +322,9 @@ def test_deletes_pvcs_of_pods_that_are_being_created(live: NamespaceClient) -> N
         live.create(resource(name, spec(replicas=3)))
         one_pass(live, name)
         live.delete("Druid", name)
-        until_gone(live, name)
+        until_deleted(live, name)
     for name in ("c0", "c1", "c2"):
-        assert gone(live, name)
+        assert is_deleted(live, name)
 
 
 def stranger(live: NamespaceClient, claim_name: str) -> None:
@@ -366,18 +366,18 @@ def test_deletes_only_its_own_pvcs(live: NamespaceClient, by: str) -> None:
         deploy(live, "a-b")
     if by == "operator":
         live.delete("Druid", "a-b")
-        until_gone(live, "a-b")
+        until_deleted(live, "a-b")
     else:
-        wanted: dict[str, Any] = {
+        inputs: dict[str, Any] = {
             "absent": True,
             **({"without_resource": True, "spec": spec()} if by == "variable" else {}),
         }
-        told: list[str] = []
-        request = cluster_request("a-b", live.namespace, **wanted)
-        outcome = run_cluster(connection(live), request, told.append, Clock())
+        messages: list[str] = []
+        request = cluster_request("a-b", live.namespace, **inputs)
+        outcome = run_cluster(connection(live), request, messages.append, Clock())
         assert [text for text in outcome.warnings if "pod reader mounts it" in text]
         assert {
-            name for name in own_claims("a-b") | foreign if any(f" {name} " in text for text in told)
+            name for name in own_claims("a-b") | foreign if any(f" {name} " in text for text in messages)
         } == own_claims("a-b")
     eventually(lambda: live.names(CLAIM) == foreign)
     assert [each["metadata"]["name"] for each in live.list(CLAIM) if each["metadata"].get("deletionTimestamp")] == []
@@ -395,11 +395,11 @@ def test_reports_kept_data_if_orphan_deletion_is_uncertain(live: NamespaceClient
     assert all(name in warning for name in own_claims("c"))
     if by == "operator":
         live.delete("Druid", "c")
-        until_gone(live, "c")
+        until_deleted(live, "c")
     else:
         assert warning in one_pass(live, "c", absent=True).warnings
-    said = [each["message"] for each in live.list("Event") if each["reason"] == "PVCsRetained"]
-    assert said == [warning]
+    messages = [each["message"] for each in live.list("Event") if each["reason"] == "PVCsRetained"]
+    assert messages == [warning]
     eventually(lambda: left(live, "c") == {f"ConfigMap {common}", *(f"{CLAIM} {name}" for name in own_claims("c"))})
 
 
@@ -408,7 +408,7 @@ def test_restores_the_owner_reference_first(live: NamespaceClient) -> None:
     live.merge("ConfigMap", "c-druid-common-config", {"metadata": {"ownerReferences": None}})
     one_pass(live, "c")
     assert one_pass(live, "c", absent=True).warnings == ()
-    assert gone(live, "c")
+    assert is_deleted(live, "c")
 
 
 @dataclass
@@ -419,14 +419,14 @@ class LateController:
     transport: Transport
     late: Manifest
     has_begun: bool = False
-    is_made: bool = False
+    is_created: bool = False
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
         """Send the request."""
         answer = self.transport.request(method, url, **arguments)
         self.has_begun = self.has_begun or (method == "DELETE" and "/statefulsets/" in url)
-        if self.has_begun and method == "GET" and "/persistentvolumeclaims?" in url and not self.is_made:
-            self.is_made = True
+        if self.has_begun and method == "GET" and "/persistentvolumeclaims?" in url and not self.is_created:
+            self.is_created = True
             self.live.create(self.late)
         return answer
 
@@ -438,14 +438,14 @@ def test_deletes_a_pvc_that_a_controller_creates_at_the_last_moment(live: Namesp
     else:
         one_pass(live, "c", without_resource=True, spec=spec(replicas=1))
         eventually(lambda: [pod["status"]["phase"] for pod in live.list("Pod")] == ["Running"] * len(KEYS))
-    wanted: dict[str, Any] = {} if by == "resource" else {"without_resource": True, "spec": spec()}
+    inputs: dict[str, Any] = {} if by == "resource" else {"without_resource": True, "spec": spec()}
     api = connection(live)
     late = LateController(live, api.transport, claim("c", "brokers", 1))
     lines: list[str] = []
-    request = cluster_request("c", live.namespace, absent=True, **wanted)
+    request = cluster_request("c", live.namespace, absent=True, **inputs)
     outcome = run_cluster(replace(api, transport=late), request, lines.append, Clock())
-    assert late.is_made
-    assert gone(live, "c")
+    assert late.is_created
+    assert is_deleted(live, "c")
     claims = {late.late["metadata"]["name"], *own_claims("c")}
     assert sorted(lines) == sorted(f"Deletes PVC {name} and the data in its volume." for name in claims)
     assert {step.key.name for step in outcome.plan.steps if step.key.kind == CLAIM} == claims
@@ -474,10 +474,10 @@ def test_names_a_pvc_before_it_is_deleted(live: NamespaceClient, by: str) -> Non
         deploy_with_pods(live, "c")
     if by == "resource that is going":
         live.delete("Druid", "c")
-    wanted: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
+    inputs: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
     api = connection(live)
     witness = Witness(api.transport)
-    request = cluster_request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **wanted)
+    request = cluster_request("c", live.namespace, absent=True, wait=True, wait_timeout=60, wait_sleep=0.1, **inputs)
     outcome = run_cluster(replace(api, transport=witness), request, witness.lines.append, Clock())
     assert outcome.changed
     assert not outcome.timed_out
@@ -559,10 +559,10 @@ def test_pods_of_an_interrupted_recreation_are_deleted_with_the_cluster(
     deploy_and_leave_alone(live, kind, by == "variable", disablePVCDeletionFinalizer=keep)
     if by == "operator":
         live.delete("Druid", "c")
-        until_gone(live, "c")
+        until_deleted(live, "c")
     else:
-        wanted: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
-        one_pass(live, "c", absent=True, **wanted)
+        inputs: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
+        one_pass(live, "c", absent=True, **inputs)
     assert nothing_runs(live)
     eventually(lambda: {each.partition(" ")[0] for each in left(live, "c")} == ({CLAIM} if keep else set()))
 
@@ -589,10 +589,10 @@ def test_workloads_are_deleted_before_their_pvcs(live: NamespaceClient) -> None:
     deploy_with_pods(live, "c")
     live.delete("Druid", "c")
     mark = live.mark()
-    until_gone(live, "c")
+    until_deleted(live, "c")
     deleted = [each.resource for each in live.writes(mark) if each.verb == "delete"]
     assert deleted == ["statefulsets"] * len(KEYS) + ["persistentvolumeclaims"] * len(KEYS)
-    assert gone(live, "c")
+    assert is_deleted(live, "c")
 
 
 class Killed(BaseException):
@@ -641,7 +641,7 @@ def killed_everywhere(record_property: Callable[[str, object], None], request: p
         assert requests > FEWEST
         every = "each" if step == 1 else f"one in {step}"
         record_property(
-            "told", f"{what}: killed after {every} of {requests - 1} requests, and one more run finished it"
+            "measurement", f"{what}: killed after {every} of {requests - 1} requests, and one more run finished it"
         )
 
     return everywhere
@@ -657,7 +657,7 @@ def test_second_run_completes_the_finalizer(live: NamespaceClient, keep: bool, k
             live.merge("Druid", name, {"spec": {"disablePVCDeletionFinalizer": True}})
         live.delete("Druid", name)
         killed = is_killed(live, cluster_request(name, live.namespace), requests)
-        until_gone(live, name)
+        until_deleted(live, name)
         assert {each for each in left(live, name) if each.startswith(CLAIM)} == {
             f"{CLAIM} {each}" for each in claims if keep
         }
@@ -684,7 +684,7 @@ def test_second_run_completes_a_deletion_in_the_foreground(
         except Killed:
             killed = True
         annotations = (live.find("Druid", name) or {}).get("metadata", {}).get("annotations") or {}
-        until_gone(live, name)
+        until_deleted(live, name)
         kept = {each for each in left(live, name) if each.startswith(CLAIM)}
         assert kept in ((set(),) if "druid.apache.org/deletes-pvcs" in annotations else (set(), claims))
         return killed
@@ -703,12 +703,12 @@ def test_second_run_completes_the_deletion_of_a_resource(live: NamespaceClient, 
         return killed
 
     killed_everywhere(attempt, "absent by resource")
-    eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
+    eventually(lambda: not [name for kind in CREATED_KINDS for name in live.names(kind)])
 
 
-@pytest.mark.parametrize("stated", [True, False], ids=["with its data", "but not its data"])
+@pytest.mark.parametrize("is_specified", [True, False], ids=["with its data", "but not its data"])
 def test_second_run_completes_the_deletion_without_resource(
-    live: NamespaceClient, stated: bool, killed_everywhere: Everywhere
+    live: NamespaceClient, is_specified: bool, killed_everywhere: Everywhere
 ) -> None:
     def attempt(requests: int) -> bool:
         name = f"c{requests}"
@@ -716,11 +716,11 @@ def test_second_run_completes_the_deletion_without_resource(
         for key in KEYS:
             live.create(claim(name, key))
         request = cluster_request(
-            name, live.namespace, without_resource=True, absent=True, spec=spec() if stated else None
+            name, live.namespace, without_resource=True, absent=True, spec=spec() if is_specified else None
         )
         killed = is_killed(live, request, requests)
         run(connection(live), request)
-        eventually(lambda: left(live, name) == {f"{CLAIM} {each}" for each in own_claims(name) if not stated})
+        eventually(lambda: left(live, name) == {f"{CLAIM} {each}" for each in own_claims(name) if not is_specified})
         return killed
 
     killed_everywhere(attempt, "absent by variable")
@@ -732,11 +732,11 @@ def test_deleted_after_an_interrupted_creation(live: NamespaceClient, killed_eve
         live.create(resource(name))
         killed = is_killed(live, cluster_request(name, live.namespace), requests)
         live.delete("Druid", name)
-        until_gone(live, name)
+        until_deleted(live, name)
         return killed
 
     killed_everywhere(attempt, "deleted half created")
-    eventually(lambda: not [name for kind in MADE for name in live.names(kind)])
+    eventually(lambda: not [name for kind in CREATED_KINDS for name in live.names(kind)])
 
 
 def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: NamespaceClient) -> None:
@@ -750,8 +750,8 @@ def test_keeps_the_finalizer_while_an_object_cannot_be_deleted(live: NamespaceCl
     assert live.names(CLAIM) == own_claims("c")
     assert FINALIZER in live.get("Druid", "c")["metadata"]["finalizers"]
     assert condition(live.get("Druid", "c"), "Degraded")["status"] == "True"
-    until_gone(live, "c")
-    assert gone(live, "c")
+    until_deleted(live, "c")
+    assert is_deleted(live, "c")
 
 
 @dataclass

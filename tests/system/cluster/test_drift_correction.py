@@ -74,15 +74,15 @@ EDITS = {
 @pytest.mark.parametrize("edit", EDITS)
 def test_manual_edit_is_reverted(wiki_cluster: NamespaceClient, edit: str) -> None:
     kind, name, patch, value = EDITS[edit]
-    wanted = value(wiki_cluster.get(kind, name))
+    desired = value(wiki_cluster.get(kind, name))
     # unspecified fields are kept
     wiki_cluster.merge(kind, name, {"metadata": {"annotations": {"mine": "1"}}})
     edited = wiki_cluster.merge(kind, name, patch)
-    assert value(edited) != wanted
+    assert value(edited) != desired
     assert plan(wiki_cluster) == [f"update {kind} {name}"]
-    mended = wiki_cluster.get(kind, name)
-    assert value(mended) == wanted
-    assert mended["metadata"]["annotations"]["mine"] == "1"
+    reverted = wiki_cluster.get(kind, name)
+    assert value(reverted) == desired
+    assert reverted["metadata"]["annotations"]["mine"] == "1"
     assert plan(wiki_cluster) == []
 
 
@@ -127,9 +127,9 @@ OPTIONAL: dict[str, tuple[Manifest, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("thing", OPTIONAL)
-def test_follows_removed_and_added_fields(wiki_cluster: NamespaceClient, thing: str) -> None:
-    patch, steps = OPTIONAL[thing]
+@pytest.mark.parametrize("change", OPTIONAL)
+def test_follows_removed_and_added_fields(wiki_cluster: NamespaceClient, change: str) -> None:
+    patch, steps = OPTIONAL[change]
     wiki_cluster.merge("Druid", "wiki", patch)
     assert plan(wiki_cluster) == steps
     assert plan(wiki_cluster) == []

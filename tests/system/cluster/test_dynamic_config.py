@@ -46,7 +46,7 @@ CANARY = "hunter2-the-canary"
 AUTH = {"type": "basic-auth", "secretRef": {"name": "login"}}
 ONE_TRY = Timeouts(retry_timeout=0)
 # Seconds: later responses are not awaited.
-IMPATIENT = Timeouts(read_timeout=1, retry_timeout=0)
+SHORT_TIMEOUT = Timeouts(read_timeout=1, retry_timeout=0)
 NODES = {"routers": "router", "coordinators": "coordinator", "workers": "middleManager", "others": "indexer"}
 
 
@@ -63,15 +63,15 @@ class Kept:
         self.proxy.forget()
         spec = more.pop("spec", None)
         settings = Options(check_mode, **{"url": self.proxy.url, "timeouts": ONE_TRY, **more})
-        wanted = cluster_request(
+        desired = cluster_request(
             NAME, self.live.namespace, spec=spec, without_resource=spec is not None, options=settings
         )
-        return run(api or connection(self.live), wanted, lambda _text: None, Clock())
+        return run(api or connection(self.live), desired, lambda _text: None, Clock())
 
     def state(self, nodes: dict[str, Any] | None = None, **spec: Any) -> None:
         """Change the resource: fields of the cluster, and of the groups."""
-        stated = {key: {"dynamicConfig": config} for key, config in (nodes or {}).items()}
-        self.live.merge("Druid", NAME, {"spec": {**spec, "nodes": stated}})
+        specified = {key: {"dynamicConfig": config} for key, config in (nodes or {}).items()}
+        self.live.merge("Druid", NAME, {"spec": {**spec, "nodes": specified}})
 
     @property
     def stored(self) -> Manifest:
@@ -99,7 +99,7 @@ def cluster() -> Manifest:
 
 
 @contextmanager
-def made(live: NamespaceClient, druid: Druid) -> Iterator[Kept]:
+def created(live: NamespaceClient, druid: Druid) -> Iterator[Kept]:
     """Create the cluster, and reconcile until it is ready."""
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
@@ -110,7 +110,7 @@ def made(live: NamespaceClient, druid: Druid) -> Iterator[Kept]:
 
 @pytest.fixture(scope="module")
 def cluster_with_druid(control_plane: ControlPlane, druid: Druid) -> Iterator[Kept]:
-    with new_namespace(control_plane) as namespace, made(NamespaceClient(control_plane, namespace), druid) as kept:
+    with new_namespace(control_plane) as namespace, created(NamespaceClient(control_plane, namespace), druid) as kept:
         yield kept
 
 
@@ -139,8 +139,8 @@ def test_sets_specified_fields(kept: Kept) -> None:
     first = kept.one_pass()
     assert (first.changed, kept.sent) == (True, [f"POST {COORDINATOR}"])
     assert kept.in_druid(COORDINATOR, "maxSegmentsToMove") == 7
-    told = "DruidOperatorUpdateSuccess: Done in Druid: update dynamic configuration of the Coordinator."
-    assert any(each.startswith(told) and "maxSegmentsToMove: 100 -> 7" in each for each in events(kept))
+    reported = "DruidOperatorUpdateSuccess: Done in Druid: update dynamic configuration of the Coordinator."
+    assert any(each.startswith(reported) and "maxSegmentsToMove: 100 -> 7" in each for each in events(kept))
 
     mark = kept.live.mark()
     again = kept.one_pass()
@@ -279,7 +279,7 @@ def test_druid_does_not_respond(kept: Kept, reaction: Any) -> None:
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     kept.proxy.fail_next(reaction, path=COORDINATOR)
     kept.live.merge("Druid", NAME, {"spec": {"common.runtime.properties": f"a={reaction}"}})
-    outcome = kept.one_pass(timeouts=IMPATIENT)
+    outcome = kept.one_pass(timeouts=SHORT_TIMEOUT)
     assert kept.condition("Degraded") == ("True", "DruidUnreachable")
     assert outcome.report is not None
     # Kubernetes is up to date, and Druid is read again soon
@@ -311,7 +311,7 @@ def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid
     assert login is not None
     wrong = {"OperatorUserName": login.username, "OperatorPassword": CANARY}
     druid_basic.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
-    with made(live, druid_basic) as kept:
+    with created(live, druid_basic) as kept:
         live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": wrong})
         kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, auth=AUTH)
         seen = [kept.one_pass()]
@@ -331,34 +331,34 @@ def test_druid_requires_tls_and_a_client_certificate(
     assert druid_mutual_tls.client_certificate is not None
     certificate, key = druid_mutual_tls.client_certificate
     druid_mutual_tls.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
-    with made(live, druid_mutual_tls) as kept:
+    with created(live, druid_mutual_tls) as kept:
 
-        def told(**endpoint: Any) -> tuple[str, str]:
-            stated = {"url": druid_mutual_tls.url, **TRUST, **endpoint}
-            kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, endpoint=stated)
+        def reported(**endpoint: Any) -> tuple[str, str]:
+            specified = {"url": druid_mutual_tls.url, **TRUST, **endpoint}
+            kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}}, endpoint=specified)
             kept.one_pass(url=None)
             found = condition(kept.stored, "Degraded")
             return found["reason"], found["message"]
 
-        reason, message = told()
+        reason, message = reported()
         assert (reason, message.startswith("spec.endpoint.caSecretRef: there is no")) == ("SecretNotFound", True)
         live.create(secret("trust", ca_crt=druid_tls.ca_file))
-        reason, message = told()
+        reason, message = reported()
         assert (reason, "ca_path is spec.endpoint.caSecretRef" in message) == ("DruidUnreachable", True)
         live.merge("Secret", "trust", {"stringData": {"ca.crt": "none"}})
-        reason, message = told()
+        reason, message = reported()
         assert (reason, message) == (
             "InvalidSpec",
             "spec.endpoint.caSecretRef: it contains no certificate in PEM format.",
         )
         live.merge("Secret", "trust", secret("trust", ca_crt=druid_mutual_tls.ca_file))
-        reason, message = told()
+        reason, message = reported()
         assert (reason, "spec.endpoint.clientCertificateSecretRef" in message) == ("DruidUnreachable", True)
         live.create(secret("own", tls_crt=certificate, tls_key=key))
-        assert told(**OWN)[0] == "AsExpected"
+        assert reported(**OWN)[0] == "AsExpected"
         assert kept.in_druid(COORDINATOR, "maxSegmentsToMove") == 4
         # no request is sent to the cluster's own router before it listens
-        assert told(**OWN, url=None)[0] == "RouterNotFound"
+        assert reported(**OWN, url=None)[0] == "RouterNotFound"
 
 
 def test_cluster_without_resource(live: NamespaceClient, druid: Druid) -> None:
@@ -378,10 +378,10 @@ def test_cluster_without_resource(live: NamespaceClient, druid: Druid) -> None:
 def test_waits_for_pods_and_is_deleted_without_a_request(live: NamespaceClient, druid: Druid) -> None:
     with recording_proxy(druid.upstream) as proxy:
         kept = Kept(live, druid, proxy)
-        stated = cluster()
-        stated["spec"]["dynamicConfig"] = {"coordinator": {"maxSegmentsToMove": 100}}
-        stated["spec"]["nodes"]["routers"]["replicas"] = 0
-        live.create(stated)
+        specified = cluster()
+        specified["spec"]["dynamicConfig"] = {"coordinator": {"maxSegmentsToMove": 100}}
+        specified["spec"]["nodes"]["routers"]["replicas"] = 0
+        live.create(specified)
         eventually(lambda: (report := kept.one_pass().report) is not None and report.is_ready)
         found = condition(kept.stored, "Progressing")
         assert (found["status"], found["reason"]) == ("False", "WaitingForDruid")

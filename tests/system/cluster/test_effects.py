@@ -55,7 +55,7 @@ class Change(NamedTuple):
     lines: list[str]
 
 
-def gone(*ordinals: int) -> list[str]:
+def deleted_claims(*ordinals: int) -> list[str]:
     return [f"delete {CLAIM} data-{BROKERS}-{ordinal} (whenScaled: Delete) (destructive)" for ordinal in ordinals]
 
 
@@ -65,13 +65,13 @@ CHANGES = [
         "fewer replicas",
         {"replicas": 1},
         {f"data-{BROKERS}-1", f"data-{BROKERS}-2"},
-        [f"stop 2 pods of StatefulSet {BROKERS}", *gone(1, 2)],
+        [f"stop 2 pods of StatefulSet {BROKERS}", *deleted_claims(1, 2)],
     ),
     Change(
         "a lower maximum of an autoscaler",
         {"hpAutoscaler": autoscaler(2)},
         {f"data-{BROKERS}-2"},
-        [f"stop 1 pod of StatefulSet {BROKERS}", *gone(2)],
+        [f"stop 1 pod of StatefulSet {BROKERS}", *deleted_claims(2)],
     ),
     Change("a stop", {"stopped": True}, set(), [f"stop 3 pods of StatefulSet {BROKERS}"]),
     Change(

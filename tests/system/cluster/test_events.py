@@ -67,9 +67,9 @@ def test_failing_writes_are_reported_once(live: NamespaceClient) -> None:
         outcome = limited_pass(live)
         assert outcome.report is not None
         assert outcome.report.problems
-    told = warnings(live)
-    assert told
-    assert set(told.values()) <= {len(small_cluster.KEYS)}
+    reported = warnings(live)
+    assert reported
+    assert set(reported.values()) <= {len(small_cluster.KEYS)}
     assert {each["count"] for each in events(live)} == {1}
 
 
@@ -115,19 +115,19 @@ def test_large_change_is_summarized(live: NamespaceClient) -> None:
     live.create(small_cluster.resource(NAME, spec))
     outcome = one_pass(live, NAME)
     found = events(live)
-    made = len([step for step in outcome.plan.steps if step.patch is None])
-    assert made > 60
+    writes = len([step for step in outcome.plan.steps if step.patch is None])
+    assert writes > 60
     assert len(found) == MAX_EVENTS
     [more] = [each for each in found if each["reason"] == EVENTS_OMITTED]
-    left = made - MAX_EVENTS + 1
+    left = writes - MAX_EVENTS + 1
     assert more["message"] == f"and {left} more events (DruidOperatorCreateSuccess: {left})"
 
     live.merge("Druid", NAME, {"spec": {"nodes": {"g0": {"runtime.properties": long.replace(SECRET, "another")}}}})
     assert one_pass(live, NAME).changed
-    said = [each["message"] for each in events(live)]
-    assert any("(changed)" in text for text in said)
-    assert not [text for text in said if SECRET in text or "password0=another " in text]
-    assert max(len(text.encode()) for text in said) <= 1024
+    messages = [each["message"] for each in events(live)]
+    assert any("(changed)" in text for text in messages)
+    assert not [text for text in messages if SECRET in text or "password0=another " in text]
+    assert max(len(text.encode()) for text in messages) <= 1024
 
 
 def test_recreated_resource_has_its_own_events(live: NamespaceClient) -> None:

@@ -40,7 +40,7 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from testbed.api import ApiError
 
-Tell = Callable[[str, object], None]
+Report = Callable[[str, object], None]
 
 # Fewer requests than this are not the whole story of a run.
 FEWEST = 15
@@ -138,13 +138,15 @@ class Attempts:
 
 
 @pytest.fixture
-def tell(record_property: Callable[[str, object], None]) -> Tell:
+def report(record_property: Callable[[str, object], None]) -> Report:
     """Add the attempts to the summary."""
-    return lambda what, attempts: record_property("told", f"{what}: {attempts}")
+    return lambda what, attempts: record_property("measurement", f"{what}: {attempts}")
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_creation(live: NamespaceClient, proxy: FaultProxy, created: dict[str, Any], tell: Tell, each: bool) -> None:
+def test_creation(
+    live: NamespaceClient, proxy: FaultProxy, created: dict[str, Any], report: Report, each: bool
+) -> None:
     def create(number: int) -> None:
         request = cluster_request(f"c{number}", live.namespace)
         live.create(resource(request.name))
@@ -152,33 +154,33 @@ def test_creation(live: NamespaceClient, proxy: FaultProxy, created: dict[str, A
         good(run(connection(live), request))
         assert picture(live, request.name) == created, proxy.reached
 
-    tell("creation", Attempts(proxy, create).run(each))
+    report("creation", Attempts(proxy, create).run(each))
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_update(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_update(live: NamespaceClient, proxy: FaultProxy, report: Report, each: bool) -> None:
     """To and fro: one workload is updated, the other one recreated, objects come and go."""
     request = cluster_request("c", live.namespace)
     live.create(resource("c"))
     good(run(connection(live), request))
-    wanted = {}
+    desired = {}
     for number in (2, 1):
         live.merge("Druid", "c", {"spec": spec(number)})
         good(run(connection(live), request))
-        wanted[number] = picture(live, "c")
+        desired[number] = picture(live, "c")
 
     def update(turn: int) -> None:
         number = 1 + turn % 2
         live.merge("Druid", "c", {"spec": spec(number)})
         run(proxy.api(), request)
         good(run(connection(live), request))
-        assert picture(live, "c") == wanted[number], proxy.reached
+        assert picture(live, "c") == desired[number], proxy.reached
 
-    tell("update", Attempts(proxy, update).run(each))
+    report("update", Attempts(proxy, update).run(each))
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_deletion(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_deletion(live: NamespaceClient, proxy: FaultProxy, report: Report, each: bool) -> None:
     foreign = claim("foreign", "brokers", app=None)
     live.create(foreign)
 
@@ -195,12 +197,12 @@ def test_deletion(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bo
         claims = [each for each in objects_of(live, name) if each["kind"] == "PersistentVolumeClaim"]
         assert [each for each in claims if not each["metadata"].get("deletionTimestamp")] == [], proxy.reached
 
-    tell("deletion", Attempts(proxy, delete).run(each))
-    eventually(lambda: live.made() == {("PersistentVolumeClaim", foreign["metadata"]["name"])})
+    report("deletion", Attempts(proxy, delete).run(each))
+    eventually(lambda: live.created_objects() == {("PersistentVolumeClaim", foreign["metadata"]["name"])})
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_deletion_by_the_finalizer(live: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_deletion_by_the_finalizer(live: NamespaceClient, proxy: FaultProxy, report: Report, each: bool) -> None:
     """A user has deleted the resource, and the next reconciles complete the deletion."""
     foreign = claim("foreign", "brokers", app=None)
     live.create(foreign)
@@ -222,8 +224,8 @@ def test_deletion_by_the_finalizer(live: NamespaceClient, proxy: FaultProxy, tel
         claims = [each for each in objects_of(live, request.name) if each["kind"] == "PersistentVolumeClaim"]
         assert [each for each in claims if not each["metadata"].get("deletionTimestamp")] == [], proxy.reached
 
-    tell("deletion by the finalizer", Attempts(proxy, delete, late=[FINALIZER_PATCH]).run(each))
-    eventually(lambda: live.made() == {("PersistentVolumeClaim", foreign["metadata"]["name"])})
+    report("deletion by the finalizer", Attempts(proxy, delete, late=[FINALIZER_PATCH]).run(each))
+    eventually(lambda: live.created_objects() == {("PersistentVolumeClaim", foreign["metadata"]["name"])})
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,7 @@ class Recorded:
 
 
 @pytest.mark.parametrize("each", EACH)
-def test_adoption(golden: NamespaceClient, proxy: FaultProxy, tell: Tell, each: bool) -> None:
+def test_adoption(golden: NamespaceClient, proxy: FaultProxy, report: Report, each: bool) -> None:
     """All the time no pod is restarted and no workload is touched."""
     live = golden
     # the larger recording has every kind of object, but every attempt puts all of them back
@@ -279,4 +281,4 @@ def test_adoption(golden: NamespaceClient, proxy: FaultProxy, tell: Tell, each: 
         assert identities(live) == before, proxy.reached
         recorded.restore()
 
-    tell("adoption", Attempts(proxy, adopt).run(each))
+    report("adoption", Attempts(proxy, adopt).run(each))

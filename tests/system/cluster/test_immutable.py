@@ -105,20 +105,20 @@ def belongs_to_its_workload(live: NamespaceClient) -> bool:
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_is_recreated_and_nothing_else_is_deleted(cluster: NamespaceClient, what: str) -> None:
-    wanted = CHANGES[what]
-    old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
+    replacement = CHANGES[what]
+    old = cluster.get(replacement.kind, replacement.name)["metadata"]["uid"]
     data, everything = kept(cluster, "Pod", "PersistentVolumeClaim"), identities(cluster)
-    change(cluster, wanted.node)
+    change(cluster, replacement.node)
 
     mark = cluster.mark()
     checked = one_pass(cluster, NAME, check_mode=True)
     recreated = [tuple(step.key) for step in checked.plan.steps if step.operation == "recreate"]
-    assert (wanted.kind, wanted.name) in recreated
+    assert (replacement.kind, replacement.name) in recreated
     assert [write for write in cluster.writes(mark) if not write.dry_run] == []
     assert identities(cluster) == everything
 
     assert one_pass(cluster, NAME).plan.findings == ()
-    assert cluster.get(wanted.kind, wanted.name)["metadata"]["uid"] != old
+    assert cluster.get(replacement.kind, replacement.name)["metadata"]["uid"] != old
     assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
     assert one_pass(cluster, NAME).plan.steps == ()
     eventually(lambda: belongs_to_its_workload(cluster))
@@ -249,12 +249,12 @@ def test_keeps_foreign_additions_to_pods(cluster: NamespaceClient, what: str) ->
 
 
 def test_keeps_foreign_additions_to_a_service(cluster: NamespaceClient) -> None:
-    wanted = CHANGES["Service without an address"]
+    replacement = CHANGES["Service without an address"]
     mine = {"labels": {"example.com/mine": "yes"}, "annotations": {"example.com/mine": "yes"}}
-    old = cluster.merge("Service", wanted.name, {"metadata": mine})["metadata"]
-    change(cluster, wanted.node)
+    old = cluster.merge("Service", replacement.name, {"metadata": mine})["metadata"]
+    change(cluster, replacement.node)
     assert one_pass(cluster, NAME).plan.findings == ()
-    new = cluster.get("Service", wanted.name)["metadata"]
+    new = cluster.get("Service", replacement.name)["metadata"]
     assert new["uid"] != old["uid"]
     assert (new["labels"], new["annotations"]) == (old["labels"], old["annotations"])
     assert one_pass(cluster, NAME).plan.steps == ()
@@ -314,16 +314,16 @@ def test_is_rejected_if_pods_would_be_lost(cluster: NamespaceClient) -> None:
 
 @pytest.mark.parametrize("what", ["pod management", "Service without an address"])
 def test_is_recreated_although_a_quota_is_full(cluster: NamespaceClient, what: str) -> None:
-    wanted = CHANGES[what]
-    counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[wanted.kind]
-    limit(cluster, counted, len(cluster.list(wanted.kind)))
-    old = cluster.get(wanted.kind, wanted.name)["metadata"]["uid"]
+    replacement = CHANGES[what]
+    counted = {"StatefulSet": "count/statefulsets.apps", "Service": "services"}[replacement.kind]
+    limit(cluster, counted, len(cluster.list(replacement.kind)))
+    old = cluster.get(replacement.kind, replacement.name)["metadata"]["uid"]
     data = kept(cluster, "Pod", "PersistentVolumeClaim")
-    change(cluster, wanted.node)
+    change(cluster, replacement.node)
     checked, done = one_pass(cluster, NAME, check_mode=True), one_pass(cluster, NAME)
     assert (checked.plan.findings, done.plan.findings) == ((), ())
     assert [step.key for step in checked.plan.steps] == [step.key for step in done.plan.steps]
-    assert cluster.get(wanted.kind, wanted.name)["metadata"]["uid"] != old
+    assert cluster.get(replacement.kind, replacement.name)["metadata"]["uid"] != old
     assert one_pass(cluster, NAME).plan.steps == ()
     eventually(lambda: belongs_to_its_workload(cluster))
     assert data.items() <= kept(cluster, "Pod", "PersistentVolumeClaim").items()
@@ -461,10 +461,10 @@ def with_a_selector_of_the_go_operator(live: NamespaceClient) -> str:
     live.delete("Deployment", STATELESS)
     eventually(lambda: live.find("Deployment", STATELESS) is None)
     metadata = {key: before["metadata"][key] for key in ("name", "labels", "ownerReferences")}
-    made = {**before, "metadata": {**metadata, "annotations": {"druidOpResourceHash": "x"}}}
-    for labels in (made["spec"]["selector"]["matchLabels"], made["spec"]["template"]["metadata"]["labels"]):
+    annotated = {**before, "metadata": {**metadata, "annotations": {"druidOpResourceHash": "x"}}}
+    for labels in (annotated["spec"]["selector"]["matchLabels"], annotated["spec"]["template"]["metadata"]["labels"]):
         labels["team"] = "a"
-    uid: str = live.create(made)["metadata"]["uid"]
+    uid: str = live.create(annotated)["metadata"]["uid"]
     return uid
 
 
@@ -524,9 +524,9 @@ def test_template_with_duplicates_is_recreated_unchanged(golden: NamespaceClient
     # All of it is still ours: removed fields are removed.
     golden.merge("Druid", "hand", {"spec": {"workloadAnnotations": None}})
     one_pass(golden, "hand")
-    gone = golden.get("StatefulSet", "druid-hand-historicals-hot")
-    assert "annotations" not in gone["metadata"]
-    assert gone["spec"]["template"] == before["spec"]["template"]
+    deleted = golden.get("StatefulSet", "druid-hand-historicals-hot")
+    assert "annotations" not in deleted["metadata"]
+    assert deleted["spec"]["template"] == before["spec"]["template"]
 
 
 def test_deployment_group_becomes_a_stateful_set_and_back(cluster: NamespaceClient) -> None:

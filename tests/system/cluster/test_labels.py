@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    CREATED_KINDS,
+    Manifest,
+    NamespaceClient,
+)
 
 INSTANCE = "app.kubernetes.io/instance"
 CLAIM = "PersistentVolumeClaim"
@@ -16,7 +20,7 @@ CLAIM = "PersistentVolumeClaim"
 
 def labelled(live: NamespaceClient) -> set[tuple[str, str]]:
     """Return the objects that carry the label."""
-    return {(kind, each["metadata"]["name"]) for kind in MADE for each in live.list(kind) if instance(each)}
+    return {(kind, each["metadata"]["name"]) for kind in CREATED_KINDS for each in live.list(kind) if instance(each)}
 
 
 def instance(found: Manifest) -> str | None:
@@ -29,11 +33,11 @@ def test_object_without_owner_has_no_instance_label(live: NamespaceClient) -> No
     until_ready(live, "wiki")
     owned = {
         (kind, each["metadata"]["name"])
-        for kind in MADE
+        for kind in CREATED_KINDS
         for each in live.list(kind)
         if any(owner["kind"] == "Druid" for owner in each["metadata"].get("ownerReferences") or ())
     }
-    assert (CLAIM, "druid-wiki-routers") in live.made() - owned
+    assert (CLAIM, "druid-wiki-routers") in live.created_objects() - owned
     assert labelled(live) == owned
 
 

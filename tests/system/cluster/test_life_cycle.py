@@ -32,7 +32,7 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: NamespaceClient)
     live.create(all_kinds_cluster.resource())
     created = each_ansible.cluster("wiki", **QUICK)
     assert created.changed
-    assert live.made() == all_kinds_cluster.OBJECTS
+    assert live.created_objects() == all_kinds_cluster.OBJECTS
     # a line for each step forward; the first pods may be ready before the first one
     assert re.search(r"wiki: [0-2]/3 pods ready\. Waiting for .*\d/1\.", created.output)
     assert "wiki: 3/3 pods ready. All pods are ready and up to date (3/3)." in created.output
@@ -47,17 +47,18 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: NamespaceClient)
 
     live.merge("Druid", "wiki", {"spec": {"nodes": {"brokers": None}}})
     each_ansible.cluster("wiki", **QUICK)
-    gone = {each for each in all_kinds_cluster.OBJECTS if "brokers" in each[1]}
+    of_brokers = {each for each in all_kinds_cluster.OBJECTS if "brokers" in each[1]}
     eventually(
         lambda: (
-            live.made() == all_kinds_cluster.OBJECTS - gone | {("PersistentVolumeClaim", "segments-druid-wiki-data-1")}
+            live.created_objects()
+            == all_kinds_cluster.OBJECTS - of_brokers | {("PersistentVolumeClaim", "segments-druid-wiki-data-1")}
         )
     )
 
     removed = each_ansible.cluster("wiki", state="absent", **QUICK)
     assert "Deletes PVC segments-druid-wiki-data-0 and the data in its volume." in removed.output
     assert live.find("Druid", "wiki") is None
-    eventually(lambda: not live.made())
+    eventually(lambda: not live.created_objects())
     assert not each_ansible.cluster("wiki", state="absent").changed
 
 
@@ -69,14 +70,14 @@ FORMS: dict[str, Callable[[Ansible], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_by_a_provided_resource(ansible: Ansible, live: NamespaceClient, form: str) -> None:
-    given = FORMS[form](ansible)
-    assert ansible.cluster(**given, **QUICK).changed
-    assert live.made() == all_kinds_cluster.OBJECTS
-    assert not ansible.cluster(**given).changed
+    arguments = FORMS[form](ansible)
+    assert ansible.cluster(**arguments, **QUICK).changed
+    assert live.created_objects() == all_kinds_cluster.OBJECTS
+    assert not ansible.cluster(**arguments).changed
     # metadata of other clients is kept
     live.merge("Druid", "wiki", {"metadata": {"labels": {"team": "a"}}})
     live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=5))
-    again = ansible.cluster(**given, **QUICK)
+    again = ansible.cluster(**arguments, **QUICK)
     assert "change Druid wiki" in again.output
     stored = live.get("Druid", "wiki")
     assert (stored["metadata"]["labels"], stored["spec"]["nodes"]["data"]["replicas"]) == ({"team": "a"}, 1)
@@ -101,13 +102,16 @@ def test_without_resource(each_ansible: Ansible, live: NamespaceClient) -> None:
         return each_ansible.cluster("wiki", spec={**all_kinds_cluster.spec(), **changes}, **QUICK).changed
 
     assert run()
-    assert live.made() == all_kinds_cluster.OBJECTS
+    assert live.created_objects() == all_kinds_cluster.OBJECTS
     assert live.list("Druid") == []
     assert all("ownerReferences" not in each["metadata"] for each in live.list("StatefulSet"))
     assert not run()
     nodes = all_kinds_cluster.spec()["nodes"]
     assert run(nodes={"data": {**nodes["data"], "replicas": 2}})
     eventually(
-        lambda: {name for kind, name in live.made() if kind in ("StatefulSet", "Deployment")} == {"druid-wiki-data"}
+        lambda: (
+            {name for kind, name in live.created_objects() if kind in ("StatefulSet", "Deployment")}
+            == {"druid-wiki-data"}
+        )
     )
     assert replicas(live, "StatefulSet", "druid-wiki-data") == 2

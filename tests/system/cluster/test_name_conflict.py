@@ -106,9 +106,9 @@ def test_foreign_object_is_never_changed(
     assert [write for write in live.writes(mark) if (write.resource, write.name) == (resource, name)] == []
     assert decided(live.get(kind, name)) == before
     # No object of that group exists, unless nothing depends on this one, and all of the others.
-    made = live.made() - {(kind, name), ("ConfigMap", "owner")}
-    held_back = {STATEFUL: "historicals", STATELESS: "brokers"}
-    there = {key for unique_name, key in held_back.items() if any(unique_name in each for _kind, each in made)}
+    created = live.created_objects() - {(kind, name), ("ConfigMap", "owner")}
+    blocked_groups = {STATEFUL: "historicals", STATELESS: "brokers"}
+    there = {key for unique_name, key in blocked_groups.items() if any(unique_name in each for _kind, each in created)}
     blocked = {"historicals", "brokers"} if group is None else {group} - ({group} if kind in LEAVES else set())
     assert there == {"historicals", "brokers"} - blocked
 
@@ -143,10 +143,10 @@ def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: NamespaceCli
     live.create({"kind": "StatefulSet", "metadata": {"name": STATEFUL, "labels": labels}, "spec": restored})
     eventually(lambda: live.get("StatefulSet", STATEFUL)["status"].get("readyReplicas") == 1)
     specification = full_cluster.spec()
-    wanted: dict[str, Any] = {"without_resource": True, "spec": specification} if by == "variable" else {}
+    options: dict[str, Any] = {"without_resource": True, "spec": specification} if by == "variable" else {}
     if by != "variable":
         full_cluster.create(live)
-    [finding] = one_pass(live, NAME, **wanted).plan.findings
+    [finding] = one_pass(live, NAME, **options).plan.findings
     assert finding.reason == "NameConflict"
     kept = f"data-{STATEFUL}-0"
     before = {
@@ -159,11 +159,11 @@ def test_keeps_the_data_of_a_foreign_stateful_set_of_our_form(live: NamespaceCli
         one_pass(live, NAME)
         assert [each for each in live.list("Event") if each["message"].startswith(warning)]
     else:
-        removed = one_pass(live, NAME, absent=True, **wanted)
+        removed = one_pass(live, NAME, absent=True, **options)
         assert [text for text in removed.warnings if text.startswith(warning)]
         assert kept not in {step.key.name for step in removed.plan.steps}
     eventually(lambda: live.find("Druid", NAME) is None)
-    eventually(lambda: live.made() == {("StatefulSet", STATEFUL), ("PersistentVolumeClaim", kept)})
+    eventually(lambda: live.created_objects() == {("StatefulSet", STATEFUL), ("PersistentVolumeClaim", kept)})
     assert {key: live.get(*key)["metadata"]["uid"] for key in before} == before
     assert "deletionTimestamp" not in live.get("PersistentVolumeClaim", kept)["metadata"]
 
@@ -212,7 +212,7 @@ def owned_by(live: NamespaceClient, name: str) -> set[tuple[str, str]]:
     """Return kind and name of all that the resource controls."""
     return {
         key
-        for key in live.made()
+        for key in live.created_objects()
         for owner in live.get(*key)["metadata"].get("ownerReferences", [])
         if owner["name"] == name
     }

@@ -176,9 +176,9 @@ def test_no_secret_is_ever_printed(each_ansible: Ansible, live: NamespaceClient)
         output = each_ansible.cluster("wiki", *options).output
         assert "(changed)" in output
         assert [secret for secret in SECRETS if secret in output] == []
-    told = " ".join(each["message"] for each in live.list("Event"))
-    assert "AWS_SECRET_ACCESS_KEY" in told
-    assert [secret for secret in SECRETS if secret in told] == []
+    reported = " ".join(each["message"] for each in live.list("Event"))
+    assert "AWS_SECRET_ACCESS_KEY" in reported
+    assert [secret for secret in SECRETS if secret in reported] == []
 
 
 def test_plans_a_proposal_against_the_current_state(ansible: Ansible, live: NamespaceClient) -> None:

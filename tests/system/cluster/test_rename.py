@@ -41,11 +41,11 @@ def renamed(live: NamespaceClient) -> NamespaceClient:
 
 def assert_stays(live: NamespaceClient, *words: str) -> None:
     """One reconcile keeps all objects in service, and reports this and the reason."""
-    before = {key for key in live.made() if NEW not in key[1]}
+    before = {key for key in live.created_objects() if NEW not in key[1]}
     pod = live.get("Pod", POD)["metadata"]
     one_pass(live, NAME, check_mode=True)
     outcome = one_pass(live, NAME)
-    assert before <= live.made()
+    assert before <= live.created_objects()
     after = live.get("Pod", POD)["metadata"]
     assert (after["uid"], after.get("deletionTimestamp")) == (pod["uid"], None)
     assert [step.key for step in outcome.plan.steps if step.operation == "delete" and step.key.name == STATEFUL] == []
@@ -54,7 +54,7 @@ def assert_stays(live: NamespaceClient, *words: str) -> None:
         assert text in message
 
 
-def assert_goes(live: NamespaceClient) -> None:
+def assert_deleted(live: NamespaceClient) -> None:
     """Once nothing blocks, the old one is deleted; its PVCs are data and are kept."""
     eventually(lambda: one_pass(live, NAME).plan.findings == () and live.find("StatefulSet", STATEFUL) is None)
     assert live.find("StatefulSet", NEW)
@@ -65,36 +65,36 @@ def assert_goes(live: NamespaceClient) -> None:
 
 
 def test_is_removed_together_with_its_replacement(renamed: NamespaceClient) -> None:
-    assert_goes(renamed)
+    assert_deleted(renamed)
 
 
 def test_policy_rejects_the_new_group(renamed: NamespaceClient) -> None:
     with refusing(renamed, "StatefulSet", NEW):
         assert_stays(renamed, WORDS)
-    assert_goes(renamed)
+    assert_deleted(renamed)
 
 
 def test_quota_rejects_the_new_group(renamed: NamespaceClient) -> None:
     limit(renamed, "count/statefulsets.apps", 1)
     assert_stays(renamed, "exceeded quota: limit")
     no_limit(renamed)
-    assert_goes(renamed)
+    assert_deleted(renamed)
 
 
 def test_new_name_conflicts(renamed: NamespaceClient) -> None:
     renamed.create(THEIRS)
     assert_stays(renamed, f"StatefulSet {NEW} exists and does not belong to this cluster")
     renamed.delete("StatefulSet", NEW)
-    assert_goes(renamed)
+    assert_deleted(renamed)
 
 
 def test_quota_rejects_part_of_the_new_group(renamed: NamespaceClient) -> None:
     """Each object passes its dry run; the second Service would exceed the quota."""
     limit(renamed, "count/services", len(renamed.names("Service")) + 1)
     assert_stays(renamed, "exceeded quota: limit")
-    assert not any(NEW in name for _kind, name in renamed.made())
+    assert not any(NEW in name for _kind, name in renamed.created_objects())
     no_limit(renamed)
-    assert_goes(renamed)
+    assert_deleted(renamed)
 
 
 def test_new_group_cannot_be_written(renamed: NamespaceClient, proxy: FaultProxy) -> None:
@@ -107,4 +107,4 @@ def test_new_group_cannot_be_written(renamed: NamespaceClient, proxy: FaultProxy
     assert renamed.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
     assert renamed.find("Pod", POD)
     assert condition(renamed.get("Druid", NAME), "Degraded")["reason"] == "ApplyFailed"
-    assert_goes(renamed)
+    assert_deleted(renamed)

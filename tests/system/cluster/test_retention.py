@@ -22,10 +22,10 @@ BOTH = {"whenScaled": "Delete", "whenDeleted": "Delete"}
 
 def retaining(policy: dict[str, str] | None = None, replicas: int = 2, **more: Any) -> dict[str, Any]:
     """Return the specification of a cluster whose groups have a retention policy."""
-    made = spec(replicas=replicas, **more)
-    for node in made["nodes"].values():
+    created = spec(replicas=replicas, **more)
+    for node in created["nodes"].values():
         node[POLICY] = policy or BOTH
-    return made
+    return created
 
 
 def lasting_claims(live: NamespaceClient) -> dict[str, str]:
@@ -108,7 +108,7 @@ def owned_by_stateful_sets(live: NamespaceClient) -> dict[str, str]:
 
 def nothing_else_is_left(live: NamespaceClient, claims: dict[str, str]) -> None:
     """Wait until only these PVCs exist, and nothing can delete them any more."""
-    eventually(lambda: live.made() == {(CLAIM, name) for name in claims} and not live.list("Pod"))
+    eventually(lambda: live.created_objects() == {(CLAIM, name) for name in claims} and not live.list("Pod"))
     assert lasting_claims(live) == claims
     assert [owners(claim) for claim in live.list(CLAIM)] == [set()] * len(claims)
 

@@ -55,14 +55,14 @@ class Both:
 
     def specify(self, cluster: Cluster) -> None:
         """Create or change the resource."""
-        wanted = resource(cluster)
+        desired = resource(cluster)
         simulated = self.world.store.get("Druid", NAMESPACE, NAME)
         if simulated is None:
-            self.world.store.create(wanted)
-            self.live.create(wanted)
+            self.world.store.create(desired)
+            self.live.create(desired)
             return
-        self.world.store.update({**simulated, "spec": wanted["spec"]})
-        self.live.patch("Druid", NAME, [{"op": "replace", "path": "/spec", "value": wanted["spec"]}])
+        self.world.store.update({**simulated, "spec": desired["spec"]})
+        self.live.patch("Druid", NAME, [{"op": "replace", "path": "/spec", "value": desired["spec"]}])
 
     def converge(self) -> None:
         """Reconcile on both sides, and compare the objects when the controllers are done."""

@@ -111,7 +111,7 @@ def test_status_of_a_ready_cluster(ready: NamespaceClient) -> None:
     assert (node["druidNodeConditionType"], node["druidNodeConditionStatus"]) == ("DruidClusterReady", "True")
 
 
-def told(status: Manifest) -> Manifest:
+def reported(status: Manifest) -> Manifest:
     """Return the reported part of a status, without its history."""
     texts = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
     return {**texts, "nodes": status["nodes"], "version": status["version"]}
@@ -131,7 +131,7 @@ def test_check_mode_predicts_the_conditions(ready: NamespaceClient, change: Mani
     planned, done = (one_pass(ready, "wiki", check_mode=check_mode).report for check_mode in (True, False))
     assert planned is not None
     assert done is not None
-    assert told(planned.status) == told(done.status)
+    assert reported(planned.status) == reported(done.status)
 
 
 def test_columns(ready: NamespaceClient) -> None:
@@ -171,19 +171,19 @@ def test_pods_that_fail_are_named(live: NamespaceClient) -> None:
 def test_events_report_each_change(live: NamespaceClient) -> None:
     live.create(all_kinds_cluster.resource())
     one_pass(live, "wiki")
-    made = {
+    created = {
         message for kind, reason, message in events(live) if (kind, reason) == ("Normal", "DruidOperatorCreateSuccess")
     }
     template = "Successfully created object [{}:*v1.{}] in namespace [{}]"
     by_us = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", "segments-druid-wiki-data-0")}
-    assert made == {template.format(name, kind, live.namespace) for kind, name in by_us}
+    assert created == {template.format(name, kind, live.namespace) for kind, name in by_us}
 
     live.merge("Service", "druid-wiki-data", {"spec": {"type": "NodePort"}})
     live.merge("Druid", "wiki", all_kinds_cluster.changed("brokers", ingress=None))
     one_pass(live, "wiki")
-    told = {reason: message for _kind, reason, message in events(live) if "Create" not in reason}
-    assert "spec.type: NodePort -> ClusterIP" in told["DruidOperatorUpdateSuccess"]
-    assert "[druid-wiki-brokers:*v1.Ingress]" in told["DruidOperatorDeleteSuccess"]
+    reported = {reason: message for _kind, reason, message in events(live) if "Create" not in reason}
+    assert "spec.type: NodePort -> ClusterIP" in reported["DruidOperatorUpdateSuccess"]
+    assert "[druid-wiki-brokers:*v1.Ingress]" in reported["DruidOperatorDeleteSuccess"]
 
 
 def test_wait_timeout_reports_the_missing_pods(ansible: Ansible, ready: NamespaceClient) -> None:

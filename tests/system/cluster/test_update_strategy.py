@@ -39,25 +39,25 @@ def of(live: NamespaceClient, strategy: Strategy) -> dict[str, Any]:
     return found
 
 
-def change(live: NamespaceClient, strategy: Strategy, wanted: dict[str, Any] | None) -> None:
+def change(live: NamespaceClient, strategy: Strategy, desired: dict[str, Any] | None) -> None:
     """Change the resource, verify that check mode predicts it, and that one reconcile applies it permanently."""
-    live.merge("Druid", NAME, {"spec": {"nodes": {strategy.group: {strategy.field: wanted}}}})
+    live.merge("Druid", NAME, {"spec": {"nodes": {strategy.group: {strategy.field: desired}}}})
     uid = live.get(strategy.kind, strategy.name)["metadata"]["uid"]
     checked, done = one_pass(live, NAME, check_mode=True).plan, one_pass(live, NAME).plan
     for plan in (checked, done):
         assert plan.findings == ()
         assert [tuple(step.key) for step in plan.steps] == [(strategy.kind, strategy.name)]
         assert not any(step.restarts_pods for step in plan.steps)
-    foretold = checked.steps[0].after
-    assert foretold is not None
-    assert foretold["spec"][strategy.field] == of(live, strategy)
+    predicted = checked.steps[0].after
+    assert predicted is not None
+    assert predicted["spec"][strategy.field] == of(live, strategy)
     assert live.get(strategy.kind, strategy.name)["metadata"]["uid"] == uid
     assert one_pass(live, NAME).plan.steps == ()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.kind)
 @pytest.mark.parametrize("is_edited", [False, True], ids=["filled in", "edited"])
-@pytest.mark.parametrize("back", [ROLLING, None], ids=["stated", "left out"])
+@pytest.mark.parametrize("back", [ROLLING, None], ids=["specified", "left out"])
 def test_other_strategy_and_back(
     live: NamespaceClient, strategy: Strategy, is_edited: bool, back: dict[str, Any] | None
 ) -> None:

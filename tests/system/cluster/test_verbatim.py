@@ -182,8 +182,8 @@ def test_text_is_copied_verbatim_and_never_evaluated(
     marker = tmp_path / "executed"
     document = resource(marker)
     live.create(extra_configuration(marker))
-    given = SOURCES[source](live, each_ansible, document)
-    each_ansible.cluster(given.pop("name", None), "--diff", "-vvv", **given)
+    provided = SOURCES[source](live, each_ansible, document)
+    each_ansible.cluster(provided.pop("name", None), "--diff", "-vvv", **provided)
 
     assert_arrived(live, document, marker)
     assert not marker.exists()

@@ -75,15 +75,15 @@ def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
     spec = kafka_spec(ingestion, inputFormat={"type": "json", "featureSpce": {}})
     compaction = {"skipOffsetFromLatest": "PT4H", "tuningConfig": {"splitHintSpec": {"type": "maxSize", "maxSpilt": 1}}}
     ingestion.live.create(ingestion.resource("kafka", spec, suspend=True, compaction=compaction))
-    told = [ingestion.one_pass(), ingestion.one_pass()]
-    assert (done(told[1]), ingestion.writes) == ((), [])
-    for outcome in told:
+    outcomes = [ingestion.one_pass(), ingestion.one_pass()]
+    assert (done(outcomes[1]), ingestion.writes) == ((), [])
+    for outcome in outcomes:
         warnings = " ".join(outcome.warnings)
         assert "ignores unknown field spec.ioConfig.inputFormat.featureSpce" in warnings
         assert "ignores unknown field tuningConfig.splitHintSpec.maxSpilt" in warnings
     events = [each for each in ingestion.live.list("Event") if each["reason"] == "SpecWarning"]
     # reported when the resource was new, not in each reconcile
-    assert sorted((each["message"], each["count"]) for each in events) == sorted((w, 1) for w in told[0].warnings)
+    assert sorted((each["message"], each["count"]) for each in events) == sorted((w, 1) for w in outcomes[0].warnings)
 
     # other changes are reverted, and nothing else
     changed = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/{ingestion.name}")
@@ -268,7 +268,7 @@ def test_adoption_that_does_not_succeed_at_once(ingestion: Ingesting) -> None:
     ingestion.settled()
     assert ingestion.stored["status"]["taskId"] == task
     assert "currentIngestionSpec.json" not in ingestion.stored["status"]
-    assert ingestion.times_given("native-batch") == 1
+    assert ingestion.times_submitted("native-batch") == 1
 
 
 @pytest.mark.parametrize(("suspend", "reason"), [(True, "Suspended"), (False, "RejectedByDruid")])
@@ -356,9 +356,9 @@ def test_recreated_batch_runs_again(ingestion: Ingesting) -> None:
     eventually(lambda: ingestion.live.get("ConfigMap", record)["metadata"].get("deletionTimestamp"))
     ingestion.live.create(resource)
     ingestion.settled()
-    assert ingestion.times_given("native-batch") == 2
+    assert ingestion.times_submitted("native-batch") == 2
     ingestion.live.merge("ConfigMap", record, {"metadata": {"finalizers": None}})
     ingestion.settled()
     owner = ingestion.live.get("ConfigMap", record)["metadata"]["ownerReferences"]
     assert [each["uid"] for each in owner] == [ingestion.stored["metadata"]["uid"]]
-    assert ingestion.times_given("native-batch") == 2
+    assert ingestion.times_submitted("native-batch") == 2

@@ -48,10 +48,10 @@ def test_wrong_and_right_certificate_authority(
         live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
         create_secured(ingestion, **TRUST)
         assert not done(ingestion.one_pass())
-        told = ingestion.stored["status"]["message"]
+        reported = ingestion.stored["status"]["message"]
         assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
-        assert "the server's certificate is not trusted" in told
-        assert "ca_path is spec.endpoint.caSecretRef" in told
+        assert "the server's certificate is not trusted" in reported
+        assert "ca_path is spec.endpoint.caSecretRef" in reported
 
         live.merge("Secret", "trust", secret("trust", ca_crt=druid_tls.ca_file))
         ingestion.settled()
@@ -64,10 +64,10 @@ def test_invalid_certificate(live: NamespaceClient, druid_tls: Druid) -> None:
         create_secured(ingestion, **TRUST)
         ingestion.one_pass()
         assert ingestion.condition("Ready") == ("False", "InvalidSpec")
-        told = ingestion.stored["status"]["message"]
-        assert "spec.endpoint.caSecretRef: it contains no certificate in PEM format." in told
+        reported = ingestion.stored["status"]["message"]
+        assert "spec.endpoint.caSecretRef: it contains no certificate in PEM format." in reported
         ingestion.one_pass()
-        assert ingestion.stored["status"]["message"] == told
+        assert ingestion.stored["status"]["message"] == reported
 
 
 def test_client_certificate(live: NamespaceClient, druid_mutual_tls: Druid) -> None:
@@ -136,8 +136,8 @@ def test_terminating_cluster_that_does_not_respond(in_cluster: Ingesting) -> Non
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": ["example.org/hold"]}})
     in_cluster.live.delete("Druid", "c")
     in_cluster.proxy.fail_next(UNAVAILABLE, path="/terminate")
-    gone = in_cluster.one_pass(absent=True, settings=ONE_TRY)
-    assert_orphaned(in_cluster, gone, "The cluster is also being deleted")
+    deletion = in_cluster.one_pass(absent=True, settings=ONE_TRY)
+    assert_orphaned(in_cluster, deletion, "The cluster is also being deleted")
     in_cluster.live.merge("Druid", "c", {"metadata": {"finalizers": None}})
 
 
@@ -167,10 +167,10 @@ def test_terminating_namespace(ingestion: Ingesting, answers: bool) -> None:
     if not answers:
         ingestion.proxy.fail_next(UNAVAILABLE, path="/terminate")
 
-    gone = ingestion.one_pass(absent=True, settings=ONE_TRY)
+    deletion = ingestion.one_pass(absent=True, settings=ONE_TRY)
 
     if not answers:
-        assert_orphaned(ingestion, gone, "The namespace is also being deleted", has_events=False)
+        assert_orphaned(ingestion, deletion, "The namespace is also being deleted", has_events=False)
     assert live.find(KIND, ingestion.name) is None
     assert (ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")) is not answers
 
@@ -192,12 +192,12 @@ def delete(ingestion: Ingesting, kind: str, name: str) -> None:
     eventually(lambda: ingestion.live.find(kind, name) is None)
 
 
-def assert_orphaned(ingestion: Ingesting, gone: Outcome[Any], why: str, *, has_events: bool = True) -> None:
+def assert_orphaned(ingestion: Ingesting, deletion: Outcome[Any], why: str, *, has_events: bool = True) -> None:
     """The resource is deleted, the supervisor is not, and this is reported."""
     assert ingestion.live.find(KIND, ingestion.name) is None
     assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
-    [warning] = [text for text in gone.warnings if why in text]
+    [warning] = [text for text in deletion.warnings if why in text]
     assert f"{ingestion.name} " in warning
     if has_events:
-        told = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
-        assert told == [warning]
+        reported = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
+        assert reported == [warning]

@@ -70,7 +70,7 @@ def test_a_creation(kind: str, step: int, live: NamespaceClient, druid: Druid, m
             live.create(ingestion.resource(kind, spec, **({"suspend": True} if kind == "kafka" else {})))
             has_died = die_after(ingestion, requests, monkeypatch)
             ingestion.settled()
-            assert ingestion.times_given(kind) == 1, requests
+            assert ingestion.times_submitted(kind) == 1, requests
             if not has_died:
                 return
     pytest.fail("a pass never ended")
@@ -83,12 +83,12 @@ def test_a_change(step: int, live: NamespaceClient, druid: Druid, monkeypatch: p
         live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
         ingestion.settled()
         for requests in range(1, MANY, step):
-            before = ingestion.times_given("kafka")
+            before = ingestion.times_submitted("kafka")
             changed = kafka_spec(ingestion, taskCount=requests)
             live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
             has_died = die_after(ingestion, requests, monkeypatch)
             ingestion.settled()
-            assert ingestion.times_given("kafka") - before == (1 if requests > 1 else 0), requests
+            assert ingestion.times_submitted("kafka") - before == (1 if requests > 1 else 0), requests
             if not has_died:
                 return
         pytest.fail("a pass never ended")

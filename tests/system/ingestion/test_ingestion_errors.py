@@ -40,7 +40,7 @@ CANARY = "hunter2-the-canary"
 # Seconds: later responses are not awaited.
 ONE_TRY = Options(timeouts=Timeouts(retry_timeout=0))
 # Seconds: later responses are not awaited.
-IMPATIENT = Options(timeouts=Timeouts(read_timeout=1, retry_timeout=0))
+SHORT_TIMEOUT = Options(timeouts=Timeouts(read_timeout=1, retry_timeout=0))
 FORBIDDEN = Answer(403, (("Content-Type", "application/json"),), b'{"Access-Check-Result":"no"}')
 LOGIN_PAGE = Answer(200, (("Content-Type", "text/html"),), b"<html><title>Log in</title></html>")
 
@@ -67,7 +67,7 @@ def test_unexpected_responses_of_druid(ingestion: Ingesting, reaction: Any, reas
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
     ingestion.proxy.fail_next(reaction, path="/supervisor")
-    outcome = ingestion.one_pass(settings=IMPATIENT if reaction is Loss.HUNG else ONE_TRY)
+    outcome = ingestion.one_pass(settings=SHORT_TIMEOUT if reaction is Loss.HUNG else ONE_TRY)
     assert (done(outcome), ingestion.condition("Ready")) == ((), ("False", reason))
     assert ingestion.condition("Degraded") == ("True", reason)
     ingestion.settled()
@@ -78,8 +78,8 @@ def test_operator_limits_the_time_of_reads_not_of_writes(ingestion: Ingesting) -
     """A Druid that hangs would otherwise keep a worker as long as a supervisor may take to stop."""
     [play] = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
     variables = play["tasks"][0]["vars"]
-    stated = {name: variables[f"druid_ingestion_{name}"] for name in ("read_timeout", "retry_timeout")}
-    operators = to_options({**DEFAULTS, **stated}, False, Meter())
+    specified = {name: variables[f"druid_ingestion_{name}"] for name in ("read_timeout", "retry_timeout")}
+    operators = to_options({**DEFAULTS, **specified}, False, Meter())
     assert operators.timeouts.read_timeout == 10
 
     ingestion.kafka.make_topic(ingestion.name)
@@ -221,13 +221,13 @@ def test_task_that_keeps_running_is_named(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, period="PT1H")))
     ingestion.one_pass()
     [task] = eventually(lambda: running_tasks(ingestion))
-    gone = ingestion.one_pass(absent=True)
+    deletion = ingestion.one_pass(absent=True)
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     assert running_tasks(ingestion) == [task]
-    [warning] = gone.warnings
+    [warning] = deletion.warnings
     assert f"Task {task} had just started" in warning
-    told = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
-    assert told == [warning]
+    reported = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
+    assert reported == [warning]
 
 
 def running_tasks(ingestion: Ingesting) -> list[str]:
@@ -247,6 +247,6 @@ def test_retained_supervisor_keeps_running(ingestion: Ingesting) -> None:
 
 def assert_silent(ingestion: Ingesting, *canaries: str) -> None:
     """No secret is in the status, in an event, or in a ConfigMap other than the record of the specification."""
-    said = [ingestion.stored["status"], ingestion.live.list("Event")]
+    messages = [ingestion.stored["status"], ingestion.live.list("Event")]
     for canary in canaries:
-        assert canary not in json.dumps(said)
+        assert canary not in json.dumps(messages)

@@ -61,10 +61,10 @@ def test_removed_parts_remain_in_the_previous_druid(moved: Ingesting) -> None:
 
 
 def test_existing_supervisor_is_adopted(moved: Ingesting) -> None:
-    given = moved.times_given("kafka")
+    provided = moved.times_submitted("kafka")
     moved.settled()
     assert done(moved.one_pass()) == ()
-    assert moved.times_given("kafka") == given
+    assert moved.times_submitted("kafka") == provided
     moved.one_pass(absent=True)
     assert supervisors(moved) == []
 

@@ -43,12 +43,12 @@ class Operation:
     """
     A change of the spec of an ingestion (None: it is deleted) that does nothing, reads, or is suspended before.
 
-    `given`: how often Druid has stored the supervisor at the end. `read`: how often each row exists.
+    `submitted`: how often Druid has stored the supervisor at the end. `read`: how often each row exists.
     """
 
     starts: str
     change: Mapping[str, Any] | None
-    given: int
+    submitted: int
     read: int = 1
 
 
@@ -103,7 +103,7 @@ class Case:
         """The state is the same as without the outage."""
         is_listed = self.ingestion.name in self.ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
         assert is_listed == (self.operation.change is not None)
-        assert self.ingestion.times_given("kafka") == self.operation.given
+        assert self.ingestion.times_submitted("kafka") == self.operation.submitted
         eventually(lambda: self.rows.has_all(self.operation.read))
 
 
@@ -145,15 +145,15 @@ def test_overlord_is_killed_during_each_operation(
     while_the_overlord_dies(druid, [*proxies, batch.proxy], moment, lambda: together(operations))
     if moment is before:
         # a termination is retried by the same reconcile
-        told = {name: case.ingestion.condition("Ready") for name, case in cases.items() if name != "termination"}
-        assert told == dict.fromkeys(told, ("False", "DruidUnreachable"))
+        reported = {name: case.ingestion.condition("Ready") for name, case in cases.items() if name != "termination"}
+        assert reported == dict.fromkeys(reported, ("False", "DruidUnreachable"))
 
     together([*(each.go_on for each in cases.values()), batch.settled])
     for case in cases.values():
         case.check()
     assert cases["termination"].ingestion.live.find(KIND, cases["termination"].ingestion.name) is None
     assert batch.condition("Ready") == ("True", "Succeeded")
-    assert batch.times_given("native-batch") == 1
+    assert batch.times_submitted("native-batch") == 1
 
 
 def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
@@ -163,7 +163,7 @@ def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
     # that one starts nonetheless need not be waited for
     monkeypatch.setattr(supervisor, "_START", 5.0)
     with ingesting(live, druid_apart) as ingestion, ingesting(live, druid_apart) as suspended:
-        case = Case(replace(OPERATIONS["reset"], given=4), suspended)
+        case = Case(replace(OPERATIONS["reset"], submitted=4), suspended)
         case.begin()
         rows = Rows(druid_apart, ingestion.name)
         rows.produce(ROWS)

@@ -38,8 +38,8 @@ def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
 
 def play(ansible: Ansible, *options: str, **variables: Any) -> Run:
     """Run the playbook druidops.druid.ingestion; the variables go without their prefix."""
-    stated = {"namespace": ansible.namespace, "wait_sleep": 1, **variables}
-    prefixed = {f"druid_ingestion_{key}": value for key, value in stated.items()}
+    specified = {"namespace": ansible.namespace, "wait_sleep": 1, **variables}
+    prefixed = {f"druid_ingestion_{key}": value for key, value in specified.items()}
     return ansible.run("druidops.druid.ingestion", "-e", ansible.write("variables.json", prefixed), *options)
 
 
@@ -47,18 +47,18 @@ def test_by_playbook(each_ansible: Ansible, ingestion: Ingesting) -> None:
     spec = kafka_spec(ingestion)
     spec["spec"]["ioConfig"]["consumerProperties"]["ssl.keystore.password"] = CANARY
     resource = {"apiVersion": "druid.apache.org/v1alpha1", **ingestion.resource("kafka", spec, suspend=True)}
-    given = {"resource": resource, "wait": True}
+    provided = {"resource": resource, "wait": True}
 
-    planned = play(each_ansible, "--check", "--diff", **given)
+    planned = play(each_ansible, "--check", "--diff", **provided)
     assert f"create supervisor {ingestion.name}" in planned.output
     assert CANARY not in planned.output
     assert ingestion.live.find(KIND, ingestion.name) is None
 
-    made = play(each_ansible, "--diff", **given)
-    assert made.changed
-    assert CANARY not in made.output
-    assert f"{ingestion.name}: Supervisor {ingestion.name} is suspended, as specified." in made.output
-    assert not play(each_ansible, **given).changed
+    created = play(each_ansible, "--diff", **provided)
+    assert created.changed
+    assert CANARY not in created.output
+    assert f"{ingestion.name}: Supervisor {ingestion.name} is suspended, as specified." in created.output
+    assert not play(each_ansible, **provided).changed
     assert not play(each_ansible, name=ingestion.name).changed
 
     ended = play(each_ansible, name=ingestion.name, state="absent", wait=True)
@@ -78,7 +78,7 @@ def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path
     before = len(started.program.runs)
     started.touch(ingestion.name)
     started.program.wait_for_runs(ingestion.name, before + 1)
-    eventually(lambda: started.requests(mark) == [started.look] * 2 * (len(started.program.runs) - before))
+    eventually(lambda: started.requests(mark) == [started.cache_read] * 2 * (len(started.program.runs) - before))
     assert ingestion.writes == []
 
     ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
@@ -101,8 +101,8 @@ def test_quick_start_of_the_document_ingests_rows(ansible: Ansible, ingestion: I
         ingestion.name, [{"time": f"2026-01-01T00:00:0{second}Z", "page": "a"} for second in (1, 2)]
     )
 
-    made = play(ansible, resource=resource, wait=True)
-    assert f"create supervisor {ingestion.name}" in made.output
+    created = play(ansible, resource=resource, wait=True)
+    assert f"create supervisor {ingestion.name}" in created.output
     eventually(lambda: column(ingestion.druid, ingestion.name, "page") == ["a", "a"])
     play(ansible, name=ingestion.name, state="absent", wait=True)
 

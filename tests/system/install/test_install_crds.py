@@ -32,7 +32,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PLURALS = ("druids", "druidingestions")
 APPLY = "application/apply-patch+yaml"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-MADE_BY_US = {(kind, name) for kind, name in all_kinds_cluster.OBJECTS if kind != "PersistentVolumeClaim"}
+CREATED_BY_US = {(kind, name) for kind, name in all_kinds_cluster.OBJECTS if kind != "PersistentVolumeClaim"}
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +57,15 @@ def test_without_crds_and_then_with_them(each_bare: Ansible) -> None:
     for message in messages(ansible, {"name": "wiki"}, {"resource": all_kinds_cluster.resource()}):
         assert "The CRD druids.druid.apache.org is not installed: run the playbook" in message
     ansible.task(name="wiki", spec=all_kinds_cluster.spec())
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
     assert "set without_resource to true" in " ".join(ansible.cluster("wiki", state="absent", status=2).output.split())
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
     ansible.task(name="wiki", spec=all_kinds_cluster.spec(), state="absent")
-    eventually(lambda: not live.made())
+    eventually(lambda: not live.created_objects())
     assert ansible.run("druidops.druid.install_crds").changed
     assert not ansible.run("druidops.druid.install_crds").changed
     ansible.task(resource=all_kinds_cluster.resource())
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
     ansible.task(name="wiki", state="absent")
     assert live.find("Druid", "wiki") is None
 
@@ -89,8 +89,8 @@ def theirs(plural: str) -> Manifest:
 
 def kubectl_apply(plane: ControlPlane, crd: Manifest) -> None:
     """Make the CRD, and change it once, as `kubectl apply` without --server-side does."""
-    stated = {**crd, "metadata": {**crd["metadata"], "annotations": {LAST_APPLIED: json.dumps(crd)}}}
-    plane.request("POST", f"{CRDS}?fieldManager=kubectl-client-side-apply", stated)
+    specified = {**crd, "metadata": {**crd["metadata"], "annotations": {LAST_APPLIED: json.dumps(crd)}}}
+    plane.request("POST", f"{CRDS}?fieldManager=kubectl-client-side-apply", specified)
     change = {"metadata": {"labels": {"changed": "once"}}}
     path = f"{CRDS}/{crd['metadata']['name']}?fieldManager=kubectl-client-side-apply"
     plane.request("PATCH", path, change, content_type=MERGE)
@@ -137,7 +137,7 @@ def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane,
     assert live.get("Druid", "wiki")["metadata"]["uid"] == resource["metadata"]["uid"]
     assert not ansible.run("druidops.druid.install_crds").changed
     ansible.task(name="wiki")
-    assert live.made() >= MADE_BY_US
+    assert live.created_objects() >= CREATED_BY_US
     ansible.task(name="wiki", state="absent")
 
 

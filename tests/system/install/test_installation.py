@@ -198,8 +198,8 @@ def test_with_kubectl_for_one_namespace(shell: Installer, plane: ControlPlane, t
     shell.run(commands("With kubectl for one namespace"))
     check_crds_are_ours(plane)
     check_changes_nothing(shell, "config/namespaced")
-    made = shell.objects("kubectl kustomize config/namespaced")
-    assert {kind for kind, namespace, _name in made if not namespace} == {"CustomResourceDefinition"}
+    rendered = shell.objects("kubectl kustomize config/namespaced")
+    assert {kind for kind, namespace, _name in rendered if not namespace} == {"CustomResourceDefinition"}
     shell.run("kubectl apply --namespace druid --filename config/samples/small.yaml")
     keeps_a_cluster(shell, plane, deployment(shell, "druid"), "druid", tmp_path)
     assert not may(shell, "list configmaps", "default", home="druid")

@@ -31,27 +31,27 @@ def run(*command: str | Path, **variables: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("exported", "said", "used"),
+    ("exported", "arguments", "used"),
     [
         ({"KUBECONFIG": "/production", "CONTEXT": "production"}, [], "DEMO_KUBECONFIG='' DEMO_CONTEXT=''"),
         ({"KUBECONFIG": "/production"}, ["KUBECONFIG=/mine"], "DEMO_KUBECONFIG='/mine' DEMO_CONTEXT=''"),
         ({}, ["KUBECONFIG=/mine", "CONTEXT=here"], "DEMO_KUBECONFIG='/mine' DEMO_CONTEXT='here'"),
     ],
 )
-def test_demo_uses_the_named_cluster(exported: dict[str, str], said: list[str], used: str) -> None:
-    assert f"{used} tools/demo/run" in run("make", "--dry-run", "demo", *said, **exported)
+def test_demo_uses_the_named_cluster(exported: dict[str, str], arguments: list[str], used: str) -> None:
+    assert f"{used} tools/demo/run" in run("make", "--dry-run", "demo", *arguments, **exported)
 
 
 def room(cache: Path, name: str, checkout: Path | None) -> Path:
     """Return a cache directory with a read-only file, which belongs to a checkout."""
-    made = cache / f"checkout-{name}"
-    (made / LINK).parent.mkdir(parents=True)
+    created = cache / f"checkout-{name}"
+    (created / LINK).parent.mkdir(parents=True)
     if checkout:
-        (made / LINK).symlink_to(checkout)
-    (made / "modules").mkdir()
-    (made / "modules/file").touch()
-    (made / "modules").chmod(0o555)
-    return made
+        (created / LINK).symlink_to(checkout)
+    (created / "modules").mkdir()
+    (created / "modules/file").touch()
+    (created / "modules").chmod(0o555)
+    return created
 
 
 def clean(cache: Path, own: Path) -> str:
@@ -69,13 +69,13 @@ def test_clean_removes_everything(tmp_path: Path) -> None:
 
 
 def test_clean_keeps_files_that_another_checkout_uses(tmp_path: Path) -> None:
-    own, other, gone = (
+    own, other, removed = (
         room(tmp_path, name, checkout) for name, checkout in (("1", ROOT), ("2", ROOT), ("3", tmp_path / "deleted"))
     )
     for name in SHARED:
         (tmp_path / name).mkdir()
     assert str(ROOT) in clean(tmp_path, own)
-    assert [own.exists(), other.exists(), gone.exists()] == [False, True, False]
+    assert [own.exists(), other.exists(), removed.exists()] == [False, True, False]
     assert all((tmp_path / name).exists() for name in SHARED)
 
 

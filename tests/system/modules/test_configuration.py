@@ -47,7 +47,7 @@ __all__ = ["druid", "druid_27", "druid_33", "share_druid"]
 pytestmark = pytest.mark.xdist_group("cluster-wide")
 
 Result = dict[str, Any]
-_UNSTATED = {
+_UNSPECIFIED = {
     "author": None,
     "comment": None,
     "state": "present",
@@ -79,14 +79,14 @@ def name() -> str:
 def done(direct: Direct, work: Callable[..., Result], check_mode: bool = False, **params: Any) -> Result:
     """Return the result of what a module does."""
     direct.proxy.forget()
-    return work(direct.client, {**_UNSTATED, **params}, check_mode=check_mode)
+    return work(direct.client, {**_UNSPECIFIED, **params}, check_mode=check_mode)
 
 
 def compaction(direct: Direct, **params: Any) -> Result:
     return done(direct, ensure.ensure_compaction, **params)
 
 
-class Thing(NamedTuple):
+class Setting(NamedTuple):
     """A setting that a module can change to a number, and reset."""
 
     change: Callable[[Direct, str, int], Result]
@@ -102,24 +102,24 @@ def _workers(name: str, number: int) -> Any:
     return {"selectStrategy": {"type": "equalDistributionWithAffinity", "affinityConfig": affinity}}
 
 
-THINGS = {
-    "compaction": Thing(
+SETTINGS = {
+    "compaction": Setting(
         lambda direct, name, number: compaction(direct, datasource=name, config={"taskPriority": number}),
         lambda direct, name: compaction(direct, datasource=name, state="absent"),
     ),
-    "retention rules": Thing(
+    "retention rules": Setting(
         lambda direct, name, number: done(direct, ensure_rules, datasource=name, rules=_period(number)),
         lambda direct, name: done(direct, ensure_rules, datasource=name, rules=[]),
     ),
-    "coordinator": Thing(
+    "coordinator": Setting(
         lambda direct, _name, number: done(direct, ensure_coordinator, config={"maxSegmentsToMove": number}),
         lambda direct, _name: done(direct, ensure_coordinator, config={"maxSegmentsToMove": 100}),
     ),
-    "overlord": Thing(
+    "overlord": Setting(
         lambda direct, name, number: done(direct, ensure_overlord, config=_workers(name, number)),
         lambda direct, _name: done(direct, ensure_overlord, config={"selectStrategy": None}),
     ),
-    "task slots": Thing(
+    "task slots": Setting(
         lambda direct, _name, number: done(
             direct, ensure_cluster_compaction, config={"maxCompactionTaskSlots": number}
         ),
@@ -128,10 +128,10 @@ THINGS = {
 }
 
 
-@pytest.fixture(params=THINGS)
-def thing(request: pytest.FixtureRequest, direct: Direct, name: str) -> Iterator[Thing]:
+@pytest.fixture(params=SETTINGS)
+def setting(request: pytest.FixtureRequest, direct: Direct, name: str) -> Iterator[Setting]:
     """One of them, at the number 7."""
-    found: Thing = THINGS[request.param]
+    found: Setting = SETTINGS[request.param]
     assert found.change(direct, name, 7)["changed"]
     yield found
     direct.proxy.clear()
@@ -139,42 +139,42 @@ def thing(request: pytest.FixtureRequest, direct: Direct, name: str) -> Iterator
     assert (found.back(direct, name)["changed"], direct.writes) == (False, [])
 
 
-def test_changed_once(direct: Direct, name: str, thing: Thing) -> None:
-    assert (thing.change(direct, name, 7)["changed"], direct.writes) == (False, [])
-    result = thing.change(direct, name, 8)
+def test_changed_once(direct: Direct, name: str, setting: Setting) -> None:
+    assert (setting.change(direct, name, 7)["changed"], direct.writes) == (False, [])
+    result = setting.change(direct, name, 8)
     assert (result["changed"], len(direct.writes), result["warnings"]) == (True, 1, [])
-    assert (thing.change(direct, name, 8)["changed"], direct.writes) == (False, [])
+    assert (setting.change(direct, name, 8)["changed"], direct.writes) == (False, [])
 
 
-def test_failure_without_a_change_is_reported_as_such(direct: Direct, name: str, thing: Thing) -> None:
+def test_failure_without_a_change_is_reported_as_such(direct: Direct, name: str, setting: Setting) -> None:
     direct.proxy.fail_next(SERVER_ERROR_PAGE, method="POST")
 
     with pytest.raises(DruidError, match=r"500 .*made to fail.* Current state of .*: unchanged\."):
-        thing.change(direct, name, 8)
+        setting.change(direct, name, 8)
 
-    assert not thing.change(direct, name, 7)["changed"]
+    assert not setting.change(direct, name, 7)["changed"]
 
 
-def test_failure_after_the_change_is_a_change(direct: Direct, name: str, thing: Thing) -> None:
+def test_failure_after_the_change_is_a_change(direct: Direct, name: str, setting: Setting) -> None:
     def fail_afterwards(request: Request, forward: Forward) -> Answer | Loss:
         forward(request)
         return SERVER_ERROR_PAGE
 
     direct.proxy.fail_next(fail_afterwards, method="POST")
 
-    result = thing.change(direct, name, 8)
+    result = setting.change(direct, name, 8)
 
     assert result["changed"]
     assert "The change took effect despite this error" in result["warnings"][0]
 
 
-def test_lost_response_does_no_harm(direct: Direct, name: str, thing: Thing) -> None:
+def test_lost_response_does_no_harm(direct: Direct, name: str, setting: Setting) -> None:
     direct.proxy.fail_next(Loss.CUT, method="POST")
 
-    assert thing.change(direct, name, 8)["changed"]
+    assert setting.change(direct, name, 8)["changed"]
 
     assert direct.proxy.unmet == 0
-    assert not thing.change(direct, name, 8)["changed"]
+    assert not setting.change(direct, name, 8)["changed"]
 
 
 def test_unreadable_current_state_is_reported(newest: Direct, name: str) -> None:
@@ -215,10 +215,10 @@ def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: st
 
 
 def test_author_and_comment_are_in_the_audit_history(direct: Direct, name: str) -> None:
-    stated = {"author": "somebody", "comment": f"for {name}"}
-    done(direct, ensure_rules, datasource=name, rules=_period(7), **stated)
-    done(direct, ensure_coordinator, config={"replicantLifetime": 16}, **stated)
-    done(direct, ensure_coordinator, config={"replicantLifetime": 15}, **stated)
+    specified = {"author": "somebody", "comment": f"for {name}"}
+    done(direct, ensure_rules, datasource=name, rules=_period(7), **specified)
+    done(direct, ensure_coordinator, config={"replicantLifetime": 16}, **specified)
+    done(direct, ensure_coordinator, config={"replicantLifetime": 15}, **specified)
 
     for history in (f"/druid/coordinator/v1/rules/{name}/history", "/druid/coordinator/v1/config/history?count=1"):
         newest = direct.client.get(history)[0]["auditInfo"]
@@ -240,8 +240,8 @@ def test_many_datasources_are_read_at_once_and_a_failure_stops_no_other(direct: 
 
     assert not compaction(direct, datasources=[{"datasource": name}])["changed"]
     assert len(direct.proxy.exchanges) == 1
-    (told,) = compacted(direct.client, {"datasource": name, "status": True})
-    assert (told["id"], told["config"]["taskPriority"], "status" in told) == (name, 25, True)
+    (reported,) = compacted(direct.client, {"datasource": name, "status": True})
+    assert (reported["id"], reported["config"]["taskPriority"], "status" in reported) == (name, 25, True)
     assert compaction(direct, datasource=name, state="absent")["changed"]
 
 
@@ -272,11 +272,11 @@ def test_concurrent_change_is_kept(direct: Direct, name: str) -> None:
 
 def test_concurrent_removal(direct: Direct, name: str) -> None:
     compaction(direct, datasource=name)
-    gone = Compaction(direct.client, name, None)
-    before = gone.read()
+    removal = Compaction(direct.client, name, None)
+    before = removal.read()
     assert compaction(direct, datasource=name, state="absent")["changed"]
 
-    assert gone.write(before, None) is None
+    assert removal.write(before, None) is None
 
 
 def test_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
@@ -284,8 +284,8 @@ def test_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
         done(direct, ensure_rules, datasource="_default", rules=[])
 
     assert direct.writes == []
-    (told,) = retention_rules_info(direct.client, {"datasource": "_default"})
-    assert [rule["type"] for rule in told["rules"]] == ["loadForever"]
+    (reported,) = retention_rules_info(direct.client, {"datasource": "_default"})
+    assert [rule["type"] for rule in reported["rules"]] == ["loadForever"]
 
 
 def test_normalized_value_is_reported(direct: Direct, name: str) -> None:
@@ -314,13 +314,13 @@ def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
 
 def test_kubernetes_task_runner(druid_33: Druid) -> None:
     small = {"selectionKey": "small", "type": ["index_kafka", "compact"], "context.tags": {"team": ["b", "a"]}}
-    stated = {
+    specified = {
         "capacity": "12",
         "podTemplateSelectStrategy": {"type": "selectorBased", "selectors": [small, {"selectionKey": "large"}]},
     }
     fewer = {"podTemplateSelectStrategy": {"selectors": [{"selectionKey": "small", "type": ["compact"]}]}}
     with other_release("37.0.0", druid_33.upstream) as newer, direct_on(druid_33, upstream=newer) as direct:
-        for desired in (stated, fewer):
+        for desired in (specified, fewer):
             for is_new in (True, False):
                 result = done(direct, ensure_overlord, kubernetes_task_runner=desired)
                 assert (result["changed"], len(direct.writes), result["warnings"]) == (is_new, int(is_new), [])

@@ -26,9 +26,9 @@ __all__ = ["druid", "druid_basic", "druid_mutual_tls", "druid_tls", "share_druid
 LIST = "/druid/indexer/v1/supervisor"
 
 
-def ask(**stated: Any) -> Any:
+def ask(**arguments: Any) -> Any:
     """Ask a Druid, reached like this, for its supervisors."""
-    with DruidClient(Connection(**{"retry_timeout": 0, **stated})) as client:
+    with DruidClient(Connection(**{"retry_timeout": 0, **arguments})) as client:
         return client.get(LIST)
 
 
@@ -146,13 +146,13 @@ spec:
     number = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "c"}, "ioConfig": {"x.password": 48151623}}}
     many = {"supervisors": [{"spec": flow}, {"spec": block}, {"spec": number}]}
 
-    for stated in ({"spec": flow}, {"spec": block}, {"spec": number}, many):
+    for arguments in ({"spec": flow}, {"spec": block}, {"spec": number}, many):
         run = ansible.tasks(
-            {"druidops.druid.supervisor": stated},
+            {"druidops.druid.supervisor": arguments},
             options=("-vvv", "--diff"),
             status=2,
             environment={"DRUID_URL": druid.url, "ANSIBLE_DEBUG": "false"},
         )
         assert "400 Bad Request" in run.output
-        assert "hunter" not in run.output.replace(json.dumps(stated), "")
+        assert "hunter" not in run.output.replace(json.dumps(arguments), "")
         assert "48151623" not in run.output

@@ -78,23 +78,23 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modul
 @pytest.mark.usefixtures("share_druid")
 def test_matrix(case: tuple[Modules, dict[str, Any]]) -> None:
     modules, matrix = case
-    for operation, stated in matrix.items():
+    for operation, specified in matrix.items():
         if operation not in FACTS:
-            run_four_times(modules, stated.get("module", matrix["module"]), operation, stated)
+            run_four_times(modules, specified.get("module", matrix["module"]), operation, specified)
 
 
-def run_four_times(modules: Modules, module: str, operation: str, stated: dict[str, Any]) -> None:
-    task = {f"druidops.druid.{module}": stated["arguments"], "diff": True}
-    foretold, done, *again = modules.run({**task, "check_mode": True}, task, {**task, "check_mode": True}, task)
-    writes = stated.get("writes", [])
-    assert (foretold.changed, foretold.writes) == (bool(writes), []), operation
+def run_four_times(modules: Modules, module: str, operation: str, specified: dict[str, Any]) -> None:
+    task = {f"druidops.druid.{module}": specified["arguments"], "diff": True}
+    predicted, done, *again = modules.run({**task, "check_mode": True}, task, {**task, "check_mode": True}, task)
+    writes = specified.get("writes", [])
+    assert (predicted.changed, predicted.writes) == (bool(writes), []), operation
     assert (done.changed, done.writes) == (bool(writes), writes), operation
     for step in again:
         assert (step.changed, step.writes) == (False, []), operation
-    for step in (foretold, done):
-        assert "diff" not in stated or stated["diff"] == step.differing, operation
-    for step in (foretold, done, *again):
-        assert "ids" not in stated or stated["ids"] == ids(step.result), operation
+    for step in (predicted, done):
+        assert "diff" not in specified or specified["diff"] == step.differing, operation
+    for step in (predicted, done, *again):
+        assert "ids" not in specified or specified["ids"] == ids(step.result), operation
 
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:

@@ -65,7 +65,7 @@ class Calls:
     def __init__(self, druid: Druid, directs: list[Direct]) -> None:
         self.druid = druid
         self.created, self.changed, self.removed = self.streams = [Stream(direct) for direct in directs]
-        self.wanted: list[Call] = [
+        self.desired: list[Call] = [
             {"spec": self.created.spec()},
             {"spec": self.changed.spec(maxRowsInMemory=1000)},
             {"id": self.removed.name, "state": "absent"},
@@ -78,8 +78,8 @@ class Calls:
 
     def make(self) -> list[dict[str, Any]]:
         """Make the calls at the same time, and return the result of each, with the problem that ended it."""
-        with ThreadPoolExecutor(len(self.wanted)) as pool:
-            return list(pool.map(_outcome, self.streams, self.wanted))
+        with ThreadPoolExecutor(len(self.desired)) as pool:
+            return list(pool.map(_outcome, self.streams, self.desired))
 
     def make_while_the_overlord_dies(self, moment: Moment) -> list[dict[str, Any]]:
         """Kill the Overlord when all three requests have come to that moment, and revive it while the calls wait."""
@@ -97,9 +97,9 @@ class Calls:
         ]
 
 
-def _outcome(stream: Stream, wanted: Call) -> dict[str, Any]:
+def _outcome(stream: Stream, desired: Call) -> dict[str, Any]:
     try:
-        return {**stream.direct.supervisor(**wanted), "problem": ""}
+        return {**stream.direct.supervisor(**desired), "problem": ""}
     except PartialFailure as failed:
         return {**failed.result, "problem": str(failed)}
 
@@ -206,11 +206,11 @@ def test_overlord_is_killed_during_a_termination(druid_apart: Druid, busy: Strea
     assert not busy.direct.supervisor(id=busy.name, state="absent")["changed"]
 
 
-def outcome_of_dying_at_it(druid: Druid, busy: Stream, wanted: Call) -> dict[str, Any]:
+def outcome_of_dying_at_it(druid: Druid, busy: Stream, desired: Call) -> dict[str, Any]:
     dead = threading.Event()
     busy.direct.proxy.fail_next(dies_at_it(druid, busy.name, dead), **WRITE)
     with ThreadPoolExecutor(1) as pool:
-        outcome = pool.submit(_outcome, busy, wanted)
+        outcome = pool.submit(_outcome, busy, desired)
         eventually(lambda: dead.is_set() or outcome.done())
         assert dead.is_set(), outcome.result()
         druid.revive("coordinator")

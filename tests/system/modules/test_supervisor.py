@@ -73,9 +73,9 @@ def test_names_fields_that_druid_ignores(direct: Direct, spec: dict[str, Any]) -
     again = direct.supervisor(spec=misspelt)
 
     for result in (created, again):
-        told = " ".join(result["warnings"])
-        assert "ignores unknown field spec.ioConfig.taskCuont. Check its name." in told
-        assert "spec.ioConfig.inputFormat.keepNulColumns" in told
+        reported = " ".join(result["warnings"])
+        assert "ignores unknown field spec.ioConfig.taskCuont. Check its name." in reported
+        assert "spec.ioConfig.inputFormat.keepNulColumns" in reported
     assert created["changed"]
     assert not again["changed"]
 
@@ -121,10 +121,10 @@ def test_results_contain_no_secrets(direct: Direct, spec: dict[str, Any]) -> Non
 
 def test_many_are_read_at_once_and_a_failure_stops_no_other(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     broken = with_io({**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": f"{name}_broken"}}}, topic=None)
-    gone = {"id": f"{name}_gone", "state": "absent"}
+    absent = {"id": f"{name}_gone", "state": "absent"}
 
     with pytest.raises(PartialFailure) as failed:
-        direct.supervisor(supervisors=[{"spec": broken}, gone, {"spec": spec}])
+        direct.supervisor(supervisors=[{"spec": broken}, absent, {"spec": spec}])
 
     assert str(failed.value).startswith("supervisors[0]: ")
     assert "400" in str(failed.value)

@@ -56,16 +56,16 @@ def is_kept_and_changed(direct: Direct, case: Case) -> None:
     assert direct.druid.kafka is not None
     spec = case.spec(name, direct.druid.kafka.address)
 
-    foretold = direct.supervisor(spec=spec, check_mode=True)
-    assert (foretold["changed"], direct.writes) == (True, [])
+    predicted = direct.supervisor(spec=spec, check_mode=True)
+    assert (predicted["changed"], direct.writes) == (True, [])
     created = direct.supervisor(spec=spec)
     assert (created["changed"], len(direct.writes), created["warnings"]) == (True, 1, [])
     is_kept(direct, name, spec)
 
     changed = copy.deepcopy(spec)
     put(changed["spec"], case.leaf, case.value)
-    foretold = direct.supervisor(spec=changed, check_mode=True)
-    assert (leaves_that_differ(foretold), direct.writes) == ({("spec", *case.leaf): case.kept}, [])
+    predicted = direct.supervisor(spec=changed, check_mode=True)
+    assert (leaves_that_differ(predicted), direct.writes) == ({("spec", *case.leaf): case.kept}, [])
     done = direct.supervisor(spec=changed)
     assert (leaves_that_differ(done), len(direct.writes)) == ({("spec", *case.leaf): case.kept}, 1)
     is_kept(direct, name, changed)

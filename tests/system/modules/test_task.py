@@ -110,11 +110,11 @@ def test_invalid_specification_is_reported_with_druids_message(direct: Direct) -
 def test_results_contain_no_secrets(direct: Direct, name: str) -> None:
     source = {"type": "http", "uris": ["http://127.0.0.1:1/x"], "httpAuthenticationPassword": "hunter-1"}
 
-    foretold = direct.task(spec=batch(name, source), check_mode=True)
+    predicted = direct.task(spec=batch(name, source), check_mode=True)
     submitted = direct.task(spec=batch(name, source))
     direct.task(spec=batch(name, source), state="absent")
 
-    assert "hunter" not in f"{foretold} {submitted}"
+    assert "hunter" not in f"{predicted} {submitted}"
 
 
 def test_statement_is_submitted_once_and_reports_its_rows(druid_27: Druid, name: str) -> None:

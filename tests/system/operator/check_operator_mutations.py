@@ -20,7 +20,7 @@ from testbed.operator.started import STAND_IN
 
 CONTRACT = Path(__file__).with_name("test_operator_stand_in.py")
 # Seconds for what will not come; far more than it takes where it comes.
-PATIENCE = "20"
+TIMEOUT = "20"
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.broken.replace(" ", "-"))
@@ -43,7 +43,7 @@ def contract_test(name: str, plane: ControlPlane, directory: Path, tests: Path) 
     """One test, with the stand-in in that directory, on our own control plane."""
     options = ["-p", "no:cacheprovider", "--basetemp", str(directory / "pytest"), "--tb=short"]
     command = [sys.executable, "-m", "pytest", f"{CONTRACT}::{name}", *options]
-    chosen = {STAND_IN: str(tests), "DRUIDOPS_PATIENCE": PATIENCE, "DRUIDOPS_TESTBED": str(plane.directory)}
+    chosen = {STAND_IN: str(tests), "DRUIDOPS_PATIENCE": TIMEOUT, "DRUIDOPS_TESTBED": str(plane.directory)}
     # the variables of an xdist worker are not for others
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     root = Path(__file__).parents[3]

@@ -43,9 +43,9 @@ def test_rules_are_installed_with_one_line(tmp_path: Path) -> None:
     text = kustomization.read_text(encoding="utf-8")
     assert text.count("  # - ../prometheus\n") == 1
     kustomization.write_text(text.replace("  # - ../prometheus\n", "  - ../prometheus\n"), encoding="utf-8")
-    made = subprocess.run([kubectl(), "kustomize", kustomization.parent], capture_output=True, check=True).stdout
+    rendered = subprocess.run([kubectl(), "kustomize", kustomization.parent], capture_output=True, check=True).stdout
     by_kind: dict[str, list[dict[str, Any]]] = {}
-    for each in yaml.safe_load_all(made):
+    for each in yaml.safe_load_all(rendered):
         by_kind.setdefault(each["kind"], []).append(each)
     [monitor], [rule], [service] = (by_kind[kind] for kind in ("ServiceMonitor", "PrometheusRule", "Service"))
     [dashboard] = by_kind["ConfigMap"]

@@ -146,17 +146,17 @@ def test_ready_again_once_a_run_starts(started: ImageOperator, live: NamespaceCl
 
 
 def test_files_of_deleted_resources_are_removed(started: ImageOperator, live: NamespaceClient) -> None:
-    gone = started.tmp / "ansible-operator/runner/druid.apache.org/v1alpha1/DruidIngestion/elsewhere/gone"
+    deleted = started.tmp / "ansible-operator/runner/druid.apache.org/v1alpha1/DruidIngestion/elsewhere/gone"
     for part in ("env/extravars", "artifacts/1/stdout"):
-        (gone / part).parent.mkdir(parents=True)
-        (gone / part).write_text("{}")
-    os.utime(gone / "env" / "extravars", (1, 1))
+        (deleted / part).parent.mkdir(parents=True)
+        (deleted / part).write_text("{}")
+    os.utime(deleted / "env" / "extravars", (1, 1))
     _give_to_user(started.tmp / "ansible-operator", *(started.tmp / "ansible-operator").rglob("*"))
 
     live.create(small_cluster.resource(NAME))
     started.wait_until_settled(NAME)
 
-    assert not gone.parent.exists()
+    assert not deleted.parent.exists()
     assert started.ended
 
 
@@ -183,9 +183,9 @@ def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Nam
     # of the tasks; the program itself prints the recap of each run
     assert "PLAY [" not in started.log.read_text()
     # nor is the resource, which may have secrets in it, left among the variables of a run
-    given = json.loads((left.parent / "env" / "extravars").read_text())
+    provided = json.loads((left.parent / "env" / "extravars").read_text())
     meta = {"name": NAME, "namespace": live.namespace}
-    assert given == {"ansible_operator_meta": meta, "druidops_least_period": 10}
+    assert provided == {"ansible_operator_meta": meta, "druidops_least_period": 10}
     # the test sets the time of the next one, not the author
     assert "10s" in {_asked_for(run) for run in runs}
 
@@ -275,8 +275,8 @@ def _account(live: NamespaceClient) -> str:
 def _asked_for(run: Path) -> str | None:
     """The period after which a run wants to be run again."""
     events = [json.loads(file.read_text())["event_data"] for file in (run / "job_events").glob("*-*.json")]
-    told = [event for event in events if event.get("task_action", "").endswith("requeue_after") and "res" in event]
-    return told[-1]["res"].get("period") if told else None
+    reported = [event for event in events if event.get("task_action", "").endswith("requeue_after") and "res" in event]
+    return reported[-1]["res"].get("period") if reported else None
 
 
 def _give_to_user(*files: Path | int) -> None:

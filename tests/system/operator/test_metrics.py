@@ -60,14 +60,14 @@ class Watched:
         found = [each.value for each in samples(self.text) if each.name == f"{PREFIX}{kind}_{name}"]
         return found[0] if found else None
 
-    def has(self, kind: str = "druid", **wanted: float) -> bool:
+    def has(self, kind: str = "druid", **expected: float) -> bool:
         """Whether our own metrics have these values."""
-        return all(self.value(name, kind) == value for name, value in wanted.items())
+        return all(self.value(name, kind) == value for name, value in expected.items())
 
     def writes(self) -> int:
         """How often the runs have written; ansible-operator itself sets finalizers by PUT."""
-        made = [each for each in self.started.events(self._mark) if each.verb in WRITES and not each.dry_run]
-        return len([each for each in made if (each.verb, each.resource) != ("update", "druids")])
+        created = [each for each in self.started.events(self._mark) if each.verb in WRITES and not each.dry_run]
+        return len([each for each in created if (each.verb, each.resource) != ("update", "druids")])
 
 
 @pytest.fixture
@@ -159,8 +159,8 @@ def assert_no_complaints(watched: Watched) -> None:
 
 def counts_what_was_done(watched: Watched) -> None:
     """The counters are right."""
-    made = watched.started.live.made()
-    applied = len([kind for kind, _name in made if kind != "PersistentVolumeClaim"])
+    created = watched.started.live.created_objects()
+    applied = len([kind for kind, _name in created if kind != "PersistentVolumeClaim"])
     eventually(lambda: watched.value("objects_applied_total") == applied)
     eventually(lambda: watched.value("kubernetes_writes_total") == watched.writes())
     assert watched.has(reconciles_failed_total=0, observe_errors_total=0, act_errors_total=0, report_errors_total=0)

@@ -42,7 +42,7 @@ def test_creates_a_cluster_logs_each_run_and_is_idle(
     started.touch(NAME)
     started.program.wait_for_runs(NAME, before + 1)
 
-    eventually(lambda: started.requests(mark) == [started.look] * 2 * (len(started.program.runs) - before))
+    eventually(lambda: started.requests(mark) == [started.cache_read] * 2 * (len(started.program.runs) - before))
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == len(started.program.runs)
     assert {(line["kind"], line["namespace"], line["name"]) for line in lines} == {("Druid", live.namespace, NAME)}
@@ -62,11 +62,11 @@ def test_changes_are_applied_and_manual_edits_are_reverted(
     eventually(lambda: live.get("Druid", NAME)["status"]["nodes"] == "3/3")
     started.wait_until_settled(NAME)
 
-    record_property("told", f"watched since it was created: {reverted_edits(live)}")
+    record_property("measurement", f"watched since it was created: {reverted_edits(live)}")
     started.program.stop()
     started.program.start()
     started.wait_until_settled(NAME)
-    record_property("told", f"after a restart: {reverted_edits(live)}")
+    record_property("measurement", f"after a restart: {reverted_edits(live)}")
 
 
 def reverted_edits(live: NamespaceClient) -> str:
@@ -121,7 +121,7 @@ def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live
         live.delete("Druid", name)
 
     eventually(lambda: live.list("Druid") == [])
-    eventually(lambda: live.made() == {("PersistentVolumeClaim", name) for name in claims[kept]})
+    eventually(lambda: live.created_objects() == {("PersistentVolumeClaim", name) for name in claims[kept]})
 
 
 def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(
@@ -132,7 +132,7 @@ def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(
     resource["metadata"]["annotations"] = {"druid.apache.org/ignored": "true"}
     live.create(resource)
     eventually(lambda: started.is_true(ignored, "Paused"))
-    assert live.made() == set()
+    assert live.created_objects() == set()
     assert condition(live.get("Druid", ignored), "Paused")["reason"] == "Ignored"
 
     live.create({"kind": "ConfigMap", "metadata": {"name": f"druid-{blocked}-brokers-config"}})
@@ -156,7 +156,7 @@ def test_resources_in_a_denied_namespace_are_ignored(
     assert all(run.status == 0 for run in started.program.wait_for_runs(NAME, 1))
 
     assert "status" not in live.get("Druid", NAME)
-    assert live.made() == set()
+    assert live.created_objects() == set()
 
 
 def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(

@@ -20,7 +20,7 @@ from testbed.operator.runs import Run
 from testbed.operator_plugin import StartOperator
 
 # Pods that are never ready, containers that crash, and an invalid specification.
-HOPELESS: dict[str, tuple[dict[str, Any], str]] = {
+FAILING: dict[str, tuple[dict[str, Any], str]] = {
     "stuck": ({"podAnnotations": {"test/ready": "never"}}, "PodsNotReady"),
     "crashing": ({"podAnnotations": {"test/start": "crash"}}, "PodsFailing"),
     "invalid": ({"zookeeper": {"type": "unknown", "spec": {}}}, "InvalidSpec"),
@@ -32,11 +32,11 @@ def test_failing_clusters_do_not_delay_the_others(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     started = start(operator, live, tmp_path, flags=["--max-concurrent-reconciles=1"])
-    for name, (more, _reason) in HOPELESS.items():
+    for name, (more, _reason) in FAILING.items():
         live.create(small_cluster.resource(name, small_cluster.spec(replicas=1, **more)))
-    eventually(lambda: all(is_only_looked_at_again(started, name) for name in HOPELESS))
+    eventually(lambda: all(is_only_retried(started, name) for name in FAILING))
 
-    before = {name: len(started.program.runs_of(name)) for name in HOPELESS}
+    before = {name: len(started.program.runs_of(name)) for name in FAILING}
     for name in GOOD:
         live.create(small_cluster.resource(name, small_cluster.spec(replicas=1)))
     for name in GOOD:
@@ -44,7 +44,7 @@ def test_failing_clusters_do_not_delay_the_others(
 
     good = [begin_of_first(started, name) for name in GOOD]
     counts = {}
-    for name, (_more, reason) in HOPELESS.items():
+    for name, (_more, reason) in FAILING.items():
         last_before, *runs = started.program.runs_of(name)[before[name] - 1 :]
         counts[name] = len(runs)
         # The longest waiting resource is next: none is reconciled twice before all valid ones are reconciled once.
@@ -52,10 +52,10 @@ def test_failing_clusters_do_not_delay_the_others(
         assert min(pauses([last_before, *runs]), default=MIN_BACKOFF_SECONDS) >= MIN_BACKOFF_SECONDS, name
         assert reason in {each["reason"] for each in live.get("Druid", name)["status"]["conditions"]}
         assert condition(live.get("Druid", name), "Ready")["status"] == "False"
-    record_property("told", f"runs of hopeless clusters while {len(GOOD)} good ones became ready: {counts}")
+    record_property("measurement", f"runs of hopeless clusters while {len(GOOD)} good ones became ready: {counts}")
 
 
-def is_only_looked_at_again(started: DruidOperator, name: str) -> bool:
+def is_only_retried(started: DruidOperator, name: str) -> bool:
     """True if only its own problem has caused the last run of the operator for it."""
     found = pauses(started.program.runs_of(name))
     return bool(found) and found[-1] >= MIN_BACKOFF_SECONDS

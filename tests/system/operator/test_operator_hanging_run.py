@@ -30,7 +30,7 @@ def test_hanging_run_is_stopped_and_repeated(
 ) -> None:
     login = account(live.plane, live.namespace, tmp_path)
     started = start(
-        operator, live, tmp_path, login=login, direct=login.by_way_of(proxy.url), DRUIDOPS_RUN_TIMEOUT=str(SECONDS)
+        operator, live, tmp_path, login=login, direct=login.through(proxy.url), DRUIDOPS_RUN_TIMEOUT=str(SECONDS)
     )
     stopped: list[int] = []
     proxy.expect(POSITION, meanwhile=lambda: stopped.extend(stop_playbooks(started.program)))

@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import g
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from ansible_collections.druidops.druid.tests.system.support.operator_kills import Killer
-from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated
+from ansible_collections.druidops.druid.tests.system.support.operator_writes import creations, repeated
 from testbed.control_plane import ControlPlane
 from testbed.operator_plugin import StartOperator
 from testbed.pytest_plugin import new_namespace
@@ -62,19 +62,19 @@ def test_killed_during_a_reconcile(
 ) -> None:
     print(f"DRUIDOPS_SEED={SEED}")
     login = account(live.plane, live.namespace, tmp_path)
-    started = start(operator, live, tmp_path, login=login, direct=login.by_way_of(proxy.url))
+    started = start(operator, live, tmp_path, login=login, direct=login.through(proxy.url))
     killer = Killer(started.program, proxy, random.Random(f"{SEED} {with_runs}"), with_runs=with_runs)
-    wanted, updated = small_cluster.spec(1, replicas=1), small_cluster.spec(2, replicas=1)
+    desired, updated = small_cluster.spec(1, replicas=1), small_cluster.spec(2, replicas=1)
 
     begin = live.mark()
-    undisturbed.create(small_cluster.resource(NAME, wanted))
+    undisturbed.create(small_cluster.resource(NAME, desired))
     requests = counted(undisturbed)
     assert killer.change(
-        lambda: live.create(small_cluster.resource(NAME, wanted)), lambda: started.is_true(NAME, "Ready"), requests
+        lambda: live.create(small_cluster.resource(NAME, desired)), lambda: started.is_true(NAME, "Ready"), requests
     )
     started.wait_until_settled(NAME)
     assert picture(live) == picture(undisturbed)
-    assert repeated(made(started.events(begin))) == {}
+    assert repeated(creations(started.events(begin))) == {}
     claims, brokers = uids(live, CLAIM), uids(live, "StatefulSet")[f"druid-{NAME}-brokers"]
 
     begin = live.mark()
@@ -83,7 +83,7 @@ def test_killed_during_a_reconcile(
     assert killer.change(lambda: live.merge("Druid", NAME, {"spec": updated}), lambda: is_up_to_date(live), requests)
     started.wait_until_settled(NAME)
     assert picture(live) == picture(undisturbed)
-    assert repeated(made(started.events(begin))) == {}
+    assert repeated(creations(started.events(begin))) == {}
     assert uids(live, CLAIM) == claims
     assert uids(live, "StatefulSet")[f"druid-{NAME}-brokers"] == brokers
 
@@ -91,11 +91,11 @@ def test_killed_during_a_reconcile(
     undisturbed.delete("Druid", NAME)
     requests = counted(undisturbed)
     assert killer.change(lambda: live.delete("Druid", NAME), lambda: live.find("Druid", NAME) is None, requests)
-    eventually(lambda: live.find("Druid", NAME) is None and live.made() == set())
-    assert made(started.events(begin)) == {}
+    eventually(lambda: live.find("Druid", NAME) is None and live.created_objects() == set())
+    assert creations(started.events(begin)) == {}
     if not with_runs:
         eventually(lambda: all(run.end for run in started.program.runs))
-    record_property("told", f"killed {killer}, DRUIDOPS_SEED={SEED}")
+    record_property("measurement", f"killed {killer}, DRUIDOPS_SEED={SEED}")
 
 
 def counted(undisturbed: NamespaceClient) -> int:

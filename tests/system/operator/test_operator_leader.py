@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.tests.system.support.druid_operator impo
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
-from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated, written
+from ansible_collections.druidops.druid.tests.system.support.operator_writes import creations, repeated, written
 from testbed.operator.started import which_networks
 from testbed.operator_plugin import StartOperator
 
@@ -45,13 +45,15 @@ def test_the_other_replica_takes_over(
     other.wait_until_settled(NAME)
 
     taken_over = other.program.runs[0].begin
-    record_property("told", f"{which_networks()}; taken over {taken_over - killed:.1f} s after the leader was killed")
+    record_property(
+        "measurement", f"{which_networks()}; taken over {taken_over - killed:.1f} s after the leader was killed"
+    )
     assert taken_over > killed
     after = lease(live)
     assert (after["leaseTransitions"], before["leaseTransitions"]) == (1, 0)
     assert after["holderIdentity"] != before["holderIdentity"]
     # Each object is created once, and the one that the update recreates, twice.
-    assert repeated(made(leader.events(mark))) == {f"{live.namespace}/statefulsets/druid-{NAME}-historicals": 2}
+    assert repeated(creations(leader.events(mark))) == {f"{live.namespace}/statefulsets/druid-{NAME}-historicals": 2}
     assert repeated(written(leader.events(updated))) == {}
 
 

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import CREATED_KINDS, NamespaceClient
 from testbed.control_plane import ControlPlane
 from testbed.operator_plugin import StartOperator
 from testbed.pytest_plugin import new_namespace
@@ -32,7 +32,7 @@ def three(control_plane: ControlPlane) -> Iterator[list[NamespaceClient]]:
 
 def uids(live: NamespaceClient) -> set[str]:
     """Return the identities of all that a cluster was made of."""
-    return {each["metadata"]["uid"] for kind in MADE for each in live.list(kind)}
+    return {each["metadata"]["uid"] for kind in CREATED_KINDS for each in live.list(kind)}
 
 
 def test_two_namespaces_of_three(operator: StartOperator, three: list[NamespaceClient], tmp_path: Path) -> None:
@@ -47,12 +47,12 @@ def test_two_namespaces_of_three(operator: StartOperator, three: list[NamespaceC
     second.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"podDisruptionBudgetSpec": {"maxUnavailable": 2}}}}})
     eventually(lambda: second.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 2)
     second.delete("Druid", NAME)
-    eventually(lambda: second.find("Druid", NAME) is None and second.made() == set())
+    eventually(lambda: second.find("Druid", NAME) is None and second.created_objects() == set())
 
     assert uids(first) == before
     assert first.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 1
     left_alone = unwatched.get("Druid", NAME)
     assert "status" not in left_alone
     assert "finalizers" not in left_alone["metadata"]
-    assert unwatched.made() == set()
+    assert unwatched.created_objects() == set()
     assert not started.program.runs_of(NAME, namespace=unwatched.namespace)

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.tests.system.support.druid_operator impo
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
-from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated, written
+from ansible_collections.druidops.druid.tests.system.support.operator_writes import creations, repeated, written
 from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as new_control_plane
 from testbed.operator.started import Operator
@@ -62,7 +62,7 @@ class Kubelet:
         self._program = program
         self.restarts = 0
 
-    def look(self) -> None:
+    def restart_if_ended(self) -> None:
         """Check that it still runs."""
         if self._program.pid is None:
             self.restarts += 1
@@ -73,11 +73,11 @@ class Kubelet:
     def until(self, condition: Callable[[], Any]) -> None:
         """Poll until the condition is true."""
 
-        def looked() -> Any:
-            self.look()
+        def checked() -> Any:
+            self.restart_if_ended()
             return condition()
 
-        eventually(looked)
+        eventually(checked)
 
 
 def test_the_api_server_is_killed_in_the_middle_of_an_update(
@@ -100,14 +100,16 @@ def test_the_api_server_is_killed_in_the_middle_of_an_update(
     with changing.plane.without_api_server():
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            kubelet.look()
+            kubelet.restart_if_ended()
             time.sleep(0.1)
 
     kubelet.until(lambda: is_up_to_date(changing, CHANGING))
     started.wait_until_settled(CHANGING)
-    record_property("told", f"API server killed for {SECONDS} s: operator started again {kubelet.restarts} times")
+    record_property(
+        "measurement", f"API server killed for {SECONDS} s: operator started again {kubelet.restarts} times"
+    )
     assert kubelet.restarts > 0
-    assert repeated(made(started.events(mark))) == {}
+    assert repeated(creations(started.events(mark))) == {}
     assert written(started.seen_from(idle).events(mark)) == {}
     assert uids(changing) == before
 
@@ -129,9 +131,9 @@ def test_the_api_server_hangs_in_the_middle_of_an_update(
     with live.plane.with_hung_api_server():
         time.sleep(SECONDS)
 
-    eventually(lambda: is_up_to_date(live, CHANGING), otherwise=lambda: started.whereabouts(CHANGING))
+    eventually(lambda: is_up_to_date(live, CHANGING), otherwise=lambda: started.diagnostics(CHANGING))
     started.wait_until_settled(CHANGING)
-    assert repeated(made(started.events(mark))) == {}
+    assert repeated(creations(started.events(mark))) == {}
     assert uids(live) == before
 
 

@@ -22,7 +22,7 @@ def test_changes_during_a_network_partition_are_reconciled(
 ) -> None:
     login = account(live.plane, live.namespace, tmp_path)
     with gate(live.plane.url) as way:
-        kubeconfig = login.by_way_of(way.url)
+        kubeconfig = login.through(way.url)
         started = start(operator, live, tmp_path, login=login, kubeconfig=kubeconfig, direct=kubeconfig)
         for name in ("edited", "changed", "deleted"):
             live.create(small_cluster.resource(name))
@@ -39,4 +39,4 @@ def test_changes_during_a_network_partition_are_reconciled(
         eventually(lambda: live.find("Druid", "deleted") is None)
         started.wait_until_settled("edited", "changed", "created")
         assert live.get("PodDisruptionBudget", "druid-changed-brokers")["spec"]["maxUnavailable"] == 2
-        eventually(lambda: not [name for _kind, name in live.made() if "deleted" in name])
+        eventually(lambda: not [name for _kind, name in live.created_objects() if "deleted" in name])

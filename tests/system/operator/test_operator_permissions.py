@@ -38,7 +38,7 @@ def test_each_permission_is_required_and_none_is_missing(
     ingest(live)
     for name in (NAME, full_cluster.NAME):
         live.delete("Druid", name)
-    eventually(lambda: live.made() == set() and live.list("Druid") == [])
+    eventually(lambda: live.created_objects() == set() and live.list("Druid") == [])
 
     events = started.events(mark)
     assert [each for each in events if each.code == FORBIDDEN] == []

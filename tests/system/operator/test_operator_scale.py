@@ -14,11 +14,11 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, NamespaceClient
-from ansible_collections.druidops.druid.tests.system.support.operator_writes import made, repeated
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import CREATED_KINDS, NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.operator_writes import creations, repeated
 from testbed.operator_plugin import StartOperator
 
-KINDS_OF_ITS_OWN = [kind for kind in MADE if kind != "PersistentVolumeClaim"]
+KINDS_OF_ITS_OWN = [kind for kind in CREATED_KINDS if kind != "PersistentVolumeClaim"]
 
 
 @pytest.mark.parametrize("clusters", [3, pytest.param(20, marks=campaign("the same with 3 clusters"))])
@@ -37,9 +37,9 @@ def test_clusters_at_once(
 
     for name in names:
         started.wait_until_ready(name)
-    record_property("told", f"{len(names)} clusters at once: ready after {time.monotonic() - begin:.0f} s")
+    record_property("measurement", f"{len(names)} clusters at once: ready after {time.monotonic() - begin:.0f} s")
     started.wait_until_settled(*names)
 
-    created = made(started.events(mark))
+    created = creations(started.events(mark))
     assert repeated(created) == {}
     assert len(created) == sum(len(live.names(kind)) for kind in KINDS_OF_ITS_OWN)

@@ -39,7 +39,7 @@ from testbed.operator_plugin import StartOperator
 from testbed.ports import reserved_ports
 
 # Seconds; less for a mutated stand-in, where the awaited event never occurs.
-PATIENCE = float(os.environ.get("DRUIDOPS_PATIENCE", "180"))
+TIMEOUT = float(os.environ.get("DRUIDOPS_PATIENCE", "180"))
 ANNOTATION = "ansible.sdk.operatorframework.io"
 FAIL: dict[str, Any] = {"fail": {"msg": "on purpose"}}
 LAST = "example.com/last"
@@ -48,9 +48,9 @@ LAST = "example.com/last"
 @pytest.fixture(scope="module")
 def group(control_plane: ControlPlane) -> Iterator[str]:
     """A kind for these tests."""
-    with created_sample_kind(control_plane) as made:
-        wait_until(lambda: _is_served(control_plane, made))
-        yield made
+    with created_sample_kind(control_plane) as created:
+        wait_until(lambda: _is_served(control_plane, created))
+        yield created
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def _is_served(plane: ControlPlane, group: str) -> bool:
 
 def eventually(condition: Callable[[], Any]) -> Any:
     """Wait with the patience of these tests."""
-    return wait_until(condition, PATIENCE)
+    return wait_until(condition, TIMEOUT)
 
 
 class Watched:
@@ -81,7 +81,7 @@ class Watched:
 
     def runs(self, name: str, count: int) -> list[Run]:
         """The runs of a sample when so many have ended."""
-        return self.operator.wait_for_runs(name, count, namespace=self.samples.namespace, patience=PATIENCE)
+        return self.operator.wait_for_runs(name, count, namespace=self.samples.namespace, timeout=TIMEOUT)
 
     def settled(self, name: str) -> int:
         """How many runs a sample has had, when those that are due have been: other samples come after them."""
@@ -95,10 +95,10 @@ class Watched:
     def run_created(self, name: str, **more: Any) -> dict[str, Any]:
         """A new sample whose first reconcile has ended."""
         mark = self.samples.plane.audit.mark()
-        made = self.samples.create(name, **more)
+        created = self.samples.create(name, **more)
         self.runs(name, 1)
         eventually(lambda: Counter(self.requests(mark))[f"get samples/{name}"] == 2)
-        return made
+        return created
 
     def read(self, owner: dict[str, Any] | None, path: str) -> Any:
         """Read through the proxy as a run for the owner does."""
@@ -125,9 +125,9 @@ class Watched:
 def watched(start: StartOperator, samples: SampleKind, *flags: str, **watch: Any) -> Watched:
     """An operator for the namespace, whose runs do nothing, quickly."""
     entry = samples.watch(samples.playbook(), **watch)
-    given = ["--max-concurrent-reconciles=1", *flags]
+    input_file = ["--max-concurrent-reconciles=1", *flags]
     programs = [quick_runner(samples.directory)]
-    return Watched(samples, start([entry], namespaces=[samples.namespace], flags=given, programs=programs))
+    return Watched(samples, start([entry], namespaces=[samples.namespace], flags=input_file, programs=programs))
 
 
 def played(start: StartOperator, samples: SampleKind, *tasks: dict[str, Any], **more: Any) -> Watched:
@@ -170,8 +170,8 @@ def test_arguments_of_a_run(operator: StartOperator, samples: SampleKind, tmp_pa
     started = operator(
         [entry], namespaces=[samples.namespace], flags=flags, programs=[seen], environment={"HELLO": "world"}
     )
-    made = samples.create("a", spec={"camelCase": "{{ 1 + 1 }}", "list": ["x", 1]})
-    (run,) = started.wait_for_runs("a", patience=PATIENCE)
+    created = samples.create("a", spec={"camelCase": "{{ 1 + 1 }}", "list": ["x", 1]})
+    (run,) = started.wait_for_runs("a", timeout=TIMEOUT)
 
     directory = f"/tmp/ansible-operator/runner/{samples.group}/v1/Sample/{samples.namespace}/a"
     options = ["--rotate-artifacts", "3", "-p", str(playbook), "-i", run.ident, "-v"]
@@ -186,21 +186,21 @@ def test_arguments_of_a_run(operator: StartOperator, samples: SampleKind, tmp_pa
     name = user["user"]["username"]
     assert cluster["cluster"]["server"] == started.proxy_url.replace("//", f"//{name}@")
     assert context["name"] == f"{samples.namespace}/proxy-server" == kubeconfig["current-context"]
-    assert json.loads(base64.urlsafe_b64decode(name)) == {**reference(made), "Namespace": samples.namespace}
+    assert json.loads(base64.urlsafe_b64decode(name)) == {**reference(created), "Namespace": samples.namespace}
 
-    def given(file: str) -> Any:
+    def input_file(file: str) -> Any:
         return json.loads((run.directory / file).read_text())
 
     variables = {"K8S_AUTH_KUBECONFIG": environment["KUBECONFIG"], "KUBECONFIG": environment["KUBECONFIG"]}
-    assert given("env/envvars") == variables
-    assert given("env/settings") == {
+    assert input_file("env/envvars") == variables
+    assert input_file("env/settings") == {
         "runner_http_url": f"/tmp/ansibleoperator-{run.ident}",
         "runner_http_path": "/events/",
     }
-    extra = given("env/extravars")
+    extra = input_file("env/extravars")
     unsafe = {"camelCase": {"__ansible_unsafe": "{{ 1 + 1 }}"}, "list": [{"__ansible_unsafe": "x"}, 1]}
     assert {key: extra[key] for key in unsafe} == unsafe == extra[f"{samples.variable}_spec"]
-    assert extra[samples.variable]["metadata"]["uid"] == {"__ansible_unsafe": made["metadata"]["uid"]}
+    assert extra[samples.variable]["metadata"]["uid"] == {"__ansible_unsafe": created["metadata"]["uid"]}
     assert extra["mine"] == "{{ 1 }}"
     assert extra["ansible_operator_meta"] == {"name": "a", "namespace": samples.namespace}
     assert (run.directory / "project" / "playbook.yaml").read_text() == playbook.read_text()
@@ -211,7 +211,7 @@ def test_arguments_of_a_run(operator: StartOperator, samples: SampleKind, tmp_pa
 
     # what the author of a resource may choose
     samples.create("b", annotations={f"{ANNOTATION}/verbosity": "4", f"{ANNOTATION}/max-runner-artifacts": "1"})
-    started.wait_for_runs("b", patience=PATIENCE)
+    started.wait_for_runs("b", timeout=TIMEOUT)
     arguments = (seen / "arguments-b").read_text().split()
     assert (arguments[3], arguments[-1]) == ("1", "-vvvv")
 
@@ -317,7 +317,7 @@ def test_no_concurrent_runs_of_a_resource(operator: StartOperator, samples: Samp
     samples.create("c")
     eventually(lambda: started.runs_of("c"))
     (tmp_path / "go").touch()
-    first, second = started.wait_for_runs("a", 2, patience=PATIENCE)
+    first, second = started.wait_for_runs("a", 2, timeout=TIMEOUT)
     assert first.end is not None
     assert second.begin >= first.end
 
@@ -339,26 +339,26 @@ def test_finalizer(operator: StartOperator, samples: SampleKind) -> None:
 def test_reads_are_served_from_the_cache(operator: StartOperator, samples: SampleKind) -> None:
     """Objects, and lists by labels; the rest by the API server, with the operator's credentials."""
     those = watched(operator, samples)
-    made = those.run_created("a")
+    created = those.run_created("a")
     maps = those.config_maps()
     for name in ("x", "y"):
-        owned(samples, made, name)
+        owned(samples, created, name)
 
     def cost(*paths: str) -> list[str]:
         mark = samples.plane.audit.mark()
         for path in paths:
-            those.read(made, path)
+            those.read(created, path)
         # another's request comes after those
         those.as_admin("GET", f"{maps}/x")
         eventually(lambda: any(each.user == "admin" for each in samples.plane.audit.since(mark)))
         return those.requests(mark)
 
     mark = samples.plane.audit.mark()
-    those.read(made, maps)
+    those.read(created, maps)
     # the response is from the list, and may be received before the watch
     eventually(lambda: len(those.requests(mark)) > 1)
     assert those.requests(mark) == ["list configmaps", "watch configmaps"]
-    found = those.read(made, f"{maps}?labelSelector=name%3Dx")
+    found = those.read(created, f"{maps}?labelSelector=name%3Dx")
     assert [each["metadata"]["name"] for each in found["items"]] == ["x"]
     assert (found["kind"], found["items"][0]["kind"]) == ("ConfigMapList", "ConfigMap")
     assert cost(f"{maps}/x", f"{maps}/y", f"{maps}?labelSelector=name%3Dx,name%3Dx", maps, samples.path("a")) == []
@@ -367,12 +367,12 @@ def test_reads_are_served_from_the_cache(operator: StartOperator, samples: Sampl
     assert cost("/api/v1/namespaces/default/configmaps") == ["list configmaps"]
     assert those.read(None, "/version")["major"] == "1"
     with pytest.raises(ApiError, match="404"):
-        those.read(made, f"{maps}/none")
+        those.read(created, f"{maps}/none")
 
     def values() -> list[str]:
-        return [each["data"]["key"] for each in those.read(made, f"{maps}?labelSelector=name%3Dz")["items"]]
+        return [each["data"]["key"] for each in those.read(created, f"{maps}?labelSelector=name%3Dz")["items"]]
 
-    owned(samples, made, "z")
+    owned(samples, created, "z")
     eventually(lambda: values() == ["value"])
     those.as_admin("PATCH", f"{maps}/z", {"data": {"key": "other"}})
     eventually(lambda: values() == ["other"])
@@ -383,18 +383,18 @@ def test_reads_are_served_from_the_cache(operator: StartOperator, samples: Sampl
 def test_watches_objects_that_were_read_by_name(operator: StartOperator, samples: SampleKind) -> None:
     """Edits and deletions of owned objects; a list starts no watch, and a new process forgets them."""
     those = watched(operator, samples)
-    made = those.run_created("a")
+    created = those.run_created("a")
     maps = those.config_maps()
     for name in ("x", "y"):
-        owned(samples, made, name)
-    eventually(lambda: len(those.read(made, f"{maps}?labelSelector=name")["items"]) == 2)
-    those.read(made, maps)
+        owned(samples, created, name)
+    eventually(lambda: len(those.read(created, f"{maps}?labelSelector=name")["items"]) == 2)
+    those.read(created, maps)
     those.as_admin("PATCH", f"{maps}/x", {"data": {"key": "other"}})
     assert those.settled("a") == 1
-    those.read(made, f"{maps}/x")
+    those.read(created, f"{maps}/x")
     those.settled("a")
     # the creation itself is not a cause
-    owned(samples, made, "z")
+    owned(samples, created, "z")
     assert those.settled("a") == 1
     those.as_admin("PATCH", f"{maps}/x", {"data": {"key": "another"}})
     those.runs("a", 2)
@@ -411,10 +411,10 @@ def test_watches_objects_that_were_read_by_name(operator: StartOperator, samples
 def test_status_of_dependent_is_no_cause(operator: StartOperator, samples: SampleKind) -> None:
     """Where it has had the same fields before."""
     those = watched(operator, samples)
-    made = those.run_created("a")
+    created = those.run_created("a")
     path = f"/api/v1/namespaces/{samples.namespace}/services"
     spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
-    metadata = {"name": "x", "ownerReferences": [reference(made)]}
+    metadata = {"name": "x", "ownerReferences": [reference(created)]}
 
     def write_status(address: str) -> None:
         status = {"loadBalancer": {"ingress": [{"ip": address}]}}
@@ -422,7 +422,7 @@ def test_status_of_dependent_is_no_cause(operator: StartOperator, samples: Sampl
 
     those.as_admin("POST", path, {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
     write_status("192.0.2.1")
-    eventually(lambda: those.read(made, f"{path}/x")["status"]["loadBalancer"])
+    eventually(lambda: those.read(created, f"{path}/x")["status"]["loadBalancer"])
     those.settled("a")
     write_status("192.0.2.2")
     assert those.settled("a") == 1
@@ -441,11 +441,11 @@ def test_watched_namespaces(operator: StartOperator, samples: SampleKind) -> Non
     for namespace in (names[1], names[0], samples.namespace):
         samples.create("a", namespace)
     for namespace in (names[0], samples.namespace):
-        two.wait_for_runs("a", namespace=namespace, patience=PATIENCE)
+        two.wait_for_runs("a", namespace=namespace, timeout=TIMEOUT)
     assert not two.runs_of("a", namespace=names[1])
     two.stop()
     every = operator([entry], programs=programs)
-    every.wait_for_runs("a", namespace=names[1], patience=PATIENCE)
+    every.wait_for_runs("a", namespace=names[1], timeout=TIMEOUT)
     every.stop()
     for name in names:
         samples.plane.request("DELETE", f"/api/v1/namespaces/{name}")
@@ -469,9 +469,9 @@ def test_survives_without_the_api_server(operator: StartOperator, samples: Sampl
     """Changes during the outage are reconciled."""
     with gate(samples.plane.url) as way:
         those = watched_through(way, operator, samples)
-        made = those.run_created("a")
-        owned(samples, made, "x")
-        those.read(made, those.config_maps("/x"))
+        created = those.run_created("a")
+        owned(samples, created, "x")
+        those.read(created, those.config_maps("/x"))
         those.run_created("b")
         way.close()
         those.as_admin("DELETE", those.config_maps("/x"))
@@ -487,9 +487,9 @@ def test_expired_resource_version(operator: StartOperator, samples: SampleKind) 
     definition = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/samples.{samples.group}"
     with gate(samples.plane.url) as way:
         those = watched_through(way, operator, samples)
-        made = those.run_created("a")
-        those.run_created("child", ownerReferences=[reference(made)])
-        those.read(made, samples.path("child"))
+        created = those.run_created("a")
+        those.run_created("child", ownerReferences=[reference(created)])
+        those.read(created, samples.path("child"))
         those.run_created("b")
         way.close()
         samples.delete("child")
@@ -515,13 +515,13 @@ def test_leader_election(operator: StartOperator, samples: SampleKind) -> None:
     lease = f"/apis/coordination.k8s.io/v1/namespaces/{samples.namespace}/leases/samples"
     first = elected(operator, samples)
     samples.create("a")
-    first.wait_for_runs("a", patience=PATIENCE)
+    first.wait_for_runs("a", timeout=TIMEOUT)
     second = elected(operator, samples)
     samples.patch("a", {"spec": {"size": 2}})
-    first.wait_for_runs("a", 2, patience=PATIENCE)
+    first.wait_for_runs("a", 2, timeout=TIMEOUT)
     assert not second.runs
     first.kill()
-    second.wait_for_runs("a", patience=PATIENCE)
+    second.wait_for_runs("a", timeout=TIMEOUT)
     assert samples.plane.request("GET", lease)["spec"]["leaseTransitions"] == 1
     samples.plane.request(
         "PATCH", lease, {"spec": {"holderIdentity": "thief", "leaseDurationSeconds": 3600}}, content_type=MERGE
@@ -535,15 +535,15 @@ def test_sigterm_waits_for_runs(operator: StartOperator, samples: SampleKind, tm
     flags = ["--max-concurrent-reconciles=1"]
     entry = samples.watch(samples.playbook())
     those = Watched(samples, operator([entry], namespaces=[samples.namespace], flags=flags, programs=programs))
-    made = samples.create("a")
+    created = samples.create("a")
     eventually(lambda: those.operator.runs)
     samples.create("b")
     stopping = threading.Thread(target=those.operator.stop, daemon=True)
     stopping.start()
     eventually(lambda: "Stopping and waiting" in those.operator.log)
-    assert those.read(made, "/version")
+    assert those.read(created, "/version")
     (tmp_path / "go").touch()
-    stopping.join(PATIENCE)
+    stopping.join(TIMEOUT)
     (run,) = those.operator.runs
     assert run.status == 0
     assert those.operator.pid is None

@@ -31,7 +31,7 @@ INSTALLED = Path(os.environ.get("DRUIDOPS_INSTALLED", "."))
 LEASE = "druid-operator"
 
 
-def _patience(names: Sequence[str]) -> float:
+def _timeout(names: Sequence[str]) -> float:
     """Return how long is waited for a run of each, in seconds."""
     return 120 + 60 * len(names)
 
@@ -46,7 +46,7 @@ class DruidOperator:
     kind: str = "Druid"
 
     @property
-    def look(self) -> tuple[str, str]:
+    def cache_read(self) -> tuple[str, str]:
         """What ansible-operator itself requests: before each run, and after each that did not ask for the next one."""
         return "get", f"{self.kind.lower()}s"
 
@@ -61,12 +61,12 @@ class DruidOperator:
 
     def wait_until_ready(self, name: str) -> None:
         """Wait until the resource is ready."""
-        eventually(lambda: self.is_true(name, "Ready"), otherwise=lambda: self.whereabouts(name))
+        eventually(lambda: self.is_true(name, "Ready"), otherwise=lambda: self.diagnostics(name))
 
-    def whereabouts(self, name: str) -> str:
+    def diagnostics(self, name: str) -> str:
         """What is to be seen of a resource that does not become ready: the causes are in one of these places."""
         nodes = self.live.plane.request("GET", "/api/v1/nodes")["items"]
-        told = {
+        state = {
             "status": self.live.get(self.kind, name).get("status"),
             "pods": {each["metadata"]["name"]: each["status"] for each in self.live.list("Pod")},
             "nodes": [each["status"]["conditions"] for each in nodes],
@@ -74,13 +74,13 @@ class DruidOperator:
             "runs": [(run.begin, run.end, run.status) for run in self.program.runs_of(name)],
             "events": [(each["reason"], each.get("message")) for each in self.live.list("Event")],
         }
-        return f"for {name}: {json.dumps(told, indent=1)}\n{self.program.log[-5000:]}"
+        return f"for {name}: {json.dumps(state, indent=1)}\n{self.program.log[-5000:]}"
 
     def wait_until_settled(self, *names: str) -> Mark:
         """Wait until the resources are ready and a run of each is idle; return the end of the audit log then."""
         for name in names:
             self.wait_until_ready(name)
-        eventually(lambda: self._runs_had_nothing_to_do(names), 2 * _patience(names))
+        eventually(lambda: self._runs_had_nothing_to_do(names), 2 * _timeout(names))
         return self.live.mark()
 
     def _runs_had_nothing_to_do(self, names: Sequence[str]) -> bool:
@@ -90,17 +90,20 @@ class DruidOperator:
         self.program.wait_for(
             "a run of each",
             lambda: self._have_run(self.program.runs[before:], names, mark),
-            patience=_patience(names),
+            timeout=_timeout(names),
         )
-        return {*self.requests(mark)} <= {self.look, ("get", "secrets")}
+        return {*self.requests(mark)} <= {self.cache_read, ("get", "secrets")}
 
     def _have_run(self, runs: Sequence[Run], names: Sequence[str], since: Mark) -> bool:
         """True if all of them have been run, nothing runs any more, and a cache read has followed each."""
         if not (all(run.end for run in runs) and {run.name for run in self._here(runs)} >= {*names}):
             return False
-        looks = [each for each in self.events(since) if each.verb == "get" and each.user_agent.startswith(PROGRAM)]
+        cache_reads = [
+            each for each in self.events(since) if each.verb == "get" and each.user_agent.startswith(PROGRAM)
+        ]
         return all(
-            any(look.name == run.name and look.received > run.begin for look in looks) for run in self._here(runs)
+            any(cache_read.name == run.name and cache_read.received > run.begin for cache_read in cache_reads)
+            for run in self._here(runs)
         )
 
     def _here(self, runs: Sequence[Run]) -> list[Run]:

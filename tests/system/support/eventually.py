@@ -14,10 +14,10 @@ Result = TypeVar("Result")
 
 
 def eventually(
-    condition: Callable[[], Result | None], patience: float = 180, *, otherwise: Callable[[], str] = str
+    condition: Callable[[], Result | None], timeout: float = 180, *, otherwise: Callable[[], str] = str
 ) -> Result:
     """Return the first true result of the condition; if there is none, `otherwise` returns the text of the error."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while not (result := condition()):
         assert time.monotonic() < end, f"gave up waiting {otherwise()}"
         time.sleep(0.02)

@@ -115,7 +115,7 @@ class FaultProxy:
     def api(self, user: str = "druidops") -> KubernetesApi:
         """Return a connection of the user through the proxy; pauses that the server requests cost no time."""
         api = connect({"host": self.url, "api_key": self.plane.token(user)})
-        return replace(api, transport=_Impatient(api.transport, self), sleep=lambda _seconds: None)
+        return replace(api, transport=_ShortTimeout(api.transport, self), sleep=lambda _seconds: None)
 
     def take(self, request: Request) -> Answer | Loss | None:
         """Count a request and return what becomes of it."""
@@ -170,7 +170,7 @@ def _status(code: int) -> bytes:
 
 
 @dataclass(frozen=True)
-class _Impatient:
+class _ShortTimeout:
     """Has a short timeout if no response will come."""
 
     transport: Transport

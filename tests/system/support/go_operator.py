@@ -17,7 +17,7 @@ from typing import Any
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
-    MADE,
+    CREATED_KINDS,
     Manifest,
     NamespaceClient,
     without_status,
@@ -61,9 +61,9 @@ def clear(live: NamespaceClient) -> None:
     for resource in live.list("Druid"):
         if resource["metadata"].get("finalizers"):
             live.merge("Druid", resource["metadata"]["name"], {"metadata": {"finalizers": None}})
-    for kind in ("Druid", *MADE, "Pod"):
+    for kind in ("Druid", *CREATED_KINDS, "Pod"):
         live.plane.request("DELETE", f"{live.path(kind)}?gracePeriodSeconds=0&propagationPolicy=Background")
-    eventually(lambda: not any(live.names(kind) for kind in ("Druid", *MADE, "Pod")))
+    eventually(lambda: not any(live.names(kind) for kind in ("Druid", *CREATED_KINDS, "Pod")))
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _is_running(pod: Manifest) -> bool:
 
 def identities(live: NamespaceClient) -> dict[tuple[str, str], Any]:
     """Return the evidence of recreations and restarts: uids, generations, and pods by name."""
-    found = (each for kind in (*MADE, "Pod") for each in live.list(kind))
+    found = (each for kind in (*CREATED_KINDS, "Pod") for each in live.list(kind))
     return {
         (each["kind"], each["metadata"]["name"]): (each["metadata"]["uid"], each["metadata"].get("generation"))
         for each in found

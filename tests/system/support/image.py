@@ -36,7 +36,7 @@ IMAGE = Path("/opt/ansible")
 VIRTUAL = Path(os.environ["DRUIDOPS_OPERATOR"])
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TEST_BED = Path("/opt/test-bed")
-_PATIENCE = 180
+_TIMEOUT = 180
 
 _STAND_IN = """\
 #!{python}
@@ -148,7 +148,7 @@ class ImageOperator:
     def stop(self) -> int:
         """Ask it to end, as Kubernetes does; the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(2 * _PATIENCE)
+        return self.process.wait(2 * _TIMEOUT)
 
 
 def _manager() -> dict[str, Any]:
@@ -188,7 +188,7 @@ def started(
             f"--health-probe-bind-address=127.0.0.1:{probe_port}",
             "--metrics-bind-address=0",
             # runs take longer while other tests run
-            f"--graceful-shutdown-timeout={_PATIENCE}s",
+            f"--graceful-shutdown-timeout={_TIMEOUT}s",
             *additional_flags,
         ]
         # without tini, which this machine need not have

@@ -37,15 +37,15 @@ def run(api: KubernetesApi, request: Request[Options], progress: Progress, clock
 
 def one_pass(live: NamespaceClient, name: str, check_mode: bool = False, **request: Any) -> Outcome[Plan]:
     """Reconcile a cluster once, as a task without `wait` does."""
-    wanted = cluster_request(name, live.namespace, options=Options(check_mode), **request)
-    return run(connection(live), wanted, lambda _text: None, Clock())
+    requested = cluster_request(name, live.namespace, options=Options(check_mode), **request)
+    return run(connection(live), requested, lambda _text: None, Clock())
 
 
 def until_reached(live: NamespaceClient, name: str, **request: Any) -> Outcome[Plan]:
     """Reconcile until the cluster is in the desired state."""
-    wanted = cluster_request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
+    requested = cluster_request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
     clock = Clock(sleep=lambda _seconds: None)
-    outcome = run(connection(live), wanted, lambda _text: None, clock)
+    outcome = run(connection(live), requested, lambda _text: None, clock)
     assert not outcome.timed_out
     return outcome
 

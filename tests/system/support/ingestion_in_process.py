@@ -62,14 +62,16 @@ class Ingesting:
         """Reconcile once, as a task without `wait` does."""
         self.proxy.forget()
         settings = request.pop("settings", Options(check_mode))
-        wanted = Request(request.pop("name", self.name), self.live.namespace, settings, **request)
-        return run(INGESTION, connection(self.live), wanted, lambda _text: None, Clock())
+        requested = Request(request.pop("name", self.name), self.live.namespace, settings, **request)
+        return run(INGESTION, connection(self.live), requested, lambda _text: None, Clock())
 
     def until_reached(self, **request: Any) -> Outcome[Any]:
         """Reconcile until Druid is in the desired state."""
         settings = Options()
-        wanted = Request(self.name, self.live.namespace, settings, wait=True, wait_timeout=120, wait_sleep=0, **request)
-        outcome = run(INGESTION, connection(self.live), wanted, lambda _text: None, Clock())
+        requested = Request(
+            self.name, self.live.namespace, settings, wait=True, wait_timeout=120, wait_sleep=0, **request
+        )
+        outcome = run(INGESTION, connection(self.live), requested, lambda _text: None, Clock())
         assert not outcome.timed_out, outcome.report
         assert outcome.report is not None
         assert not outcome.report.plan.problems, outcome.report.plan.problems
@@ -99,7 +101,7 @@ class Ingesting:
         self.live.merge(KIND, self.name, {"spec": spec})
         return self.settled()
 
-    def times_given(self, kind: str) -> int:
+    def times_submitted(self, kind: str) -> int:
         """Return how often the supervisor was submitted, or how many tasks of the batch there have been."""
         if kind == "kafka":
             return len(self.druid.request("GET", f"/druid/indexer/v1/supervisor/{self.name}/history"))

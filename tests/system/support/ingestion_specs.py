@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting
-from ansible_collections.druidops.druid.tests.system.support.numbered_rows import IMPATIENT, NUMBER
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import NUMBER, SHORT_TIMEOUT
 
 
 def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:
             "ioConfig": {
                 "topic": ingestion.name,
                 "inputFormat": {"type": "json"},
-                "consumerProperties": {"bootstrap.servers": ingestion.kafka.address, **IMPATIENT},
+                "consumerProperties": {"bootstrap.servers": ingestion.kafka.address, **SHORT_TIMEOUT},
                 "useEarliestOffset": True,
                 "taskDuration": "PT1M",
                 "startDelay": "PT0S",

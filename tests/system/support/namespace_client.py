@@ -24,7 +24,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC_MERGE = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 # The kinds that a cluster is made of.
-MADE = (
+CREATED_KINDS = (
     "ConfigMap",
     "Service",
     "StatefulSet",
@@ -68,9 +68,9 @@ class NamespaceClient:
         """Return the names of all objects of the kind but the one that is in every namespace."""
         return {each["metadata"]["name"] for each in self.list(kind)} - {"kube-root-ca.crt"}
 
-    def made(self) -> set[tuple[str, str]]:
+    def created_objects(self) -> set[tuple[str, str]]:
         """Return kind and name of all objects of the kinds that a cluster is made of."""
-        return {(kind, name) for kind in MADE for name in self.names(kind)}
+        return {(kind, name) for kind in CREATED_KINDS for name in self.names(kind)}
 
     def create(self, manifest: Manifest) -> Manifest:
         """Create the object in this namespace and return it."""

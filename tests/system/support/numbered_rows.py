@@ -13,7 +13,7 @@ from testbed.druid.druid import Druid
 # The dimension that rows are known by. COUNT(DISTINCT) would only estimate.
 NUMBER: dict[str, Any] = {"type": "long", "name": "number"}
 # Milliseconds after which a Kafka that does not respond is considered lost: the default is a minute.
-IMPATIENT = {"default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
+SHORT_TIMEOUT = {"default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
 
 
 class Rows:

@@ -42,7 +42,7 @@ class Account:
     username: str
     kubeconfig: Path
 
-    def by_way_of(self, url: str) -> Path:
+    def through(self, url: str) -> Path:
         """Return a kubeconfig of the account that knows the API server by another address."""
         content = json.loads(self.kubeconfig.read_text(encoding="utf-8"))
         content["clusters"][0]["cluster"]["server"] = url

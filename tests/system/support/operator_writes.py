@@ -17,7 +17,7 @@ from testbed.audit import AuditEvent
 _ASIDE = ("events", "leases")
 
 
-def made(events: Iterable[AuditEvent]) -> Counter[str]:
+def creations(events: Iterable[AuditEvent]) -> Counter[str]:
     """Return how often each object was created, whatever the request."""
     return Counter(
         f"{each.namespace}/{each.resource}/{each.name}"

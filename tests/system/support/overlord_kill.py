@@ -21,25 +21,25 @@ Moment = Callable[[threading.Barrier], Go]
 # The write requests to the Overlord.
 WRITE = {"method": "POST", "path": r"/druid/indexer/v1/(supervisor|task)\b"}
 # Seconds until a request without a response is considered lost.
-_PATIENCE = 120
+_TIMEOUT = 120
 
 
-def before(everybody: threading.Barrier) -> Go:
+def before(barrier: threading.Barrier) -> Go:
     """The Overlord is killed before it receives the request."""
 
     def go(request: Request, forward: Forward) -> Answer | Loss:
-        everybody.wait()
+        barrier.wait()
         return forward(request)
 
     return go
 
 
-def after(everybody: threading.Barrier) -> Go:
+def after(barrier: threading.Barrier) -> Go:
     """The Overlord is killed after the change, before the client gets the response."""
 
     def go(request: Request, forward: Forward) -> Answer | Loss:
         forward(request)
-        everybody.wait()
+        barrier.wait()
         return Loss.CUT
 
     return go
@@ -49,11 +49,11 @@ def while_the_overlord_dies(
     druid: Druid, proxies: Sequence[RecordingProxy], moment: Moment, work: Callable[[], Result]
 ) -> Result:
     """Return what comes of the work, each of whose next writes meets the death at that moment."""
-    everybody = threading.Barrier(len(proxies) + 1, lambda: druid.kill("coordinator"), _PATIENCE)
+    barrier = threading.Barrier(len(proxies) + 1, lambda: druid.kill("coordinator"), _TIMEOUT)
     for proxy in proxies:
-        proxy.fail_next(moment(everybody), **WRITE)
+        proxy.fail_next(moment(barrier), **WRITE)
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(work)
-        everybody.wait()
+        barrier.wait()
         druid.revive("coordinator")
         return result.result()

@@ -64,8 +64,8 @@ class Ansible:
 
     def cluster(self, name: str | None = None, *options: str, status: int = 0, **variables: Any) -> Run:
         """Run the playbook druidops.druid.cluster; the variables go without their prefix."""
-        stated = {"name": name, "namespace": self.namespace, **variables}
-        prefixed = {f"druid_cluster_{key}": value for key, value in stated.items() if value is not None}
+        specified = {"name": name, "namespace": self.namespace, **variables}
+        prefixed = {f"druid_cluster_{key}": value for key, value in specified.items() if value is not None}
         return self.run(CLUSTER, "--extra-vars", self.write("variables.json", prefixed), *options, status=status)
 
     def tasks(

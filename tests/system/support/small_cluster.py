@@ -10,7 +10,11 @@ import json
 import re
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import MADE, Manifest, NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    CREATED_KINDS,
+    Manifest,
+    NamespaceClient,
+)
 
 KEYS = ("brokers", "historicals")
 _VOLATILE = ("uid", "resourceVersion", "creationTimestamp", "generation", "time", "clusterIP", "clusterIPs", "status")
@@ -86,7 +90,7 @@ def claim(name: str, key: str, ordinal: int = 0, **labels: str | None) -> Manife
 def objects_of(live: NamespaceClient, name: str) -> list[Manifest]:
     """Return the objects with the cluster's label, and its resource."""
     found = []
-    for kind in MADE:
+    for kind in CREATED_KINDS:
         items = live.plane.request("GET", f"{live.path(kind)}?labelSelector=druid_cr={name}", user="person")["items"]
         found += [{"kind": kind, **item} for item in items]
     resource = live.find("Druid", name)

@@ -10,7 +10,7 @@ import secrets
 from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct
-from ansible_collections.druidops.druid.tests.system.support.numbered_rows import IMPATIENT, NUMBER, Rows
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import NUMBER, SHORT_TIMEOUT, Rows
 
 # The Overlord knows of a task that reads. One that is suspended or stopped before is killed, not asked to publish, and
 # what it has read is read by the next one.
@@ -38,7 +38,7 @@ class Stream(Rows):
                 "ioConfig": {
                     "topic": self.name,
                     "inputFormat": {"type": "json"},
-                    "consumerProperties": {"bootstrap.servers": self.kafka.address, **IMPATIENT},
+                    "consumerProperties": {"bootstrap.servers": self.kafka.address, **SHORT_TIMEOUT},
                     "useEarliestOffset": True,
                     "taskDuration": "PT1M",
                     "startDelay": "PT0S",

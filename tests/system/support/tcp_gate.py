@@ -64,8 +64,8 @@ class Gate:
 @contextmanager
 def gate(url: str) -> Iterator[Gate]:
     """A gate in front of that address."""
-    made = Gate(url)
+    created = Gate(url)
     try:
-        yield made
+        yield created
     finally:
-        made.remove()
+        created.remove()

@@ -85,7 +85,7 @@ def count(druid: Druid, datasource: str) -> int:
 
 def loaded(druid: Druid, datasource: str, number: int) -> None:
     """Wait until so many rows are found."""
-    eventually(lambda: count(druid, datasource) == number, patience=120)
+    eventually(lambda: count(druid, datasource) == number, timeout=120)
 
 
 def get(druid: Druid, **connection: Any) -> Any:
@@ -127,7 +127,7 @@ def test_sql_ingests_where_it_is_an_extension(druid_27: Druid, topic: str) -> No
         status = druid_27.request("GET", f"/druid/indexer/v1/task/{task}/status")["status"]
         return str(status["status"])
 
-    eventually(lambda: state() != "RUNNING", patience=120)
+    eventually(lambda: state() != "RUNNING", timeout=120)
     assert state() == "SUCCESS"
     loaded(druid_27, topic, 1)
 
@@ -316,7 +316,7 @@ def test_shared_druid_ends_when_the_test_run_is_killed(tmp_path: Path) -> None:
     options = ["--numprocesses", "2", "--dist", "each", "--basetemp", str(tmp_path / "base"), "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "--quiet", "--rootdir", str(tmp_path), *options, str(tmp_path)]
     with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=quiet, stderr=quiet) as run:
-        urls = eventually(lambda: both(tmp_path), patience=240)
+        urls = eventually(lambda: both(tmp_path), timeout=240)
         (running,) = Processes(next((tmp_path / "base").glob("druid-*-open"))).running()
         run.kill()
     (tmp_path / "wait").unlink()

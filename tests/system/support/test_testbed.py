@@ -246,7 +246,7 @@ def test_garbage_collector_knows_the_crds_at_once(tmp_path: Path) -> None:
         # the collector discovers new kinds every 30 s only
         eventually(
             lambda: "owned" not in {each["metadata"]["name"] for each in plane.request("GET", config_maps)["items"]},
-            patience=15,
+            timeout=15,
         )
 
 
@@ -274,8 +274,8 @@ def test_killed_parent_leaves_no_process(tmp_path: Path) -> None:
         assert parent.stdout.readline() == b"started\n"
         assert components_in(directory) == COMPONENTS
         parent.send_signal(signal.SIGKILL)
-    eventually(lambda: not components_in(directory), patience=10)
-    eventually(lambda: not commands_in(directory), patience=10)
+    eventually(lambda: not components_in(directory), timeout=10)
+    eventually(lambda: not commands_in(directory), timeout=10)
 
 
 @campaign("a control plane is started and stopped, and leaves no process")

@@ -81,8 +81,8 @@ def unresolved_extensions(output: str, version: Version) -> tuple[str, ...]:
     """The version's extensions that no repository has, by Maven's output; none if it reports other problems too."""
     errors = [line for line in output.splitlines() if "Could not resolve dependencies" in line]
     named = {tuple(each) for line in errors for each in re.findall(r"([\w.-]+):([\w.-]+):jar:[\w.-]+", line)}
-    wanted = {(EXTENSIONS, name) for name in version.extensions}
-    if not named <= wanted or "Could not transfer" in output:
+    required = {(EXTENSIONS, name) for name in version.extensions}
+    if not named <= required or "Could not transfer" in output:
         return ()
     return tuple(name for name in version.extensions if (EXTENSIONS, name) in named)
 

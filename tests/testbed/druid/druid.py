@@ -42,7 +42,7 @@ _READY = {
     "router": "/status/selfDiscovered",
 }
 # Seconds for each server; a machine may be busy. Frequent polling would slow the start down.
-_PATIENCE = 180.0
+_TIMEOUT = 180.0
 _PAUSE = 0.2
 
 
@@ -254,7 +254,7 @@ class Druid(Running):
                 self._wait_for(server)
 
     def _wait_for(self, server: str) -> None:
-        wait = partial(self._processes.wait_for, not_yet=(ApiError, OSError), patience=_PATIENCE, pause=_PAUSE)
+        wait = partial(self._processes.wait_for, not_yet=(ApiError, OSError), timeout=_TIMEOUT, pause=_PAUSE)
         if server == "kafka":
             wait("a Kafka that answers", Kafka(self._layout.kafka).answers)
         elif path := _READY.get(server):

@@ -14,7 +14,7 @@ from .client import Client, Json
 from .informer import Handler, Informer
 from .kinds import Key, Resource
 
-_PATIENCE_SECONDS = 6.0
+_TIMEOUT_SECONDS = 6.0
 
 
 class NotSyncedError(RuntimeError):
@@ -50,10 +50,10 @@ class Cache:
             informer.add_handler(handler)
 
     def _synced(self, resource: Resource, namespace: str) -> list[Informer]:
-        end = time.monotonic() + _PATIENCE_SECONDS
+        end = time.monotonic() + _TIMEOUT_SECONDS
         chosen = [self._informer(resource, namespace)] if namespace in self._namespaces else self._of(resource)
         if not all(informer.synced.wait(max(0.0, end - time.monotonic())) for informer in chosen):
-            raise NotSyncedError(f"{resource.plural} could not be listed within {_PATIENCE_SECONDS:.0f} s")
+            raise NotSyncedError(f"{resource.plural} could not be listed within {_TIMEOUT_SECONDS:.0f} s")
         return chosen
 
     def _of(self, resource: Resource) -> list[Informer]:

@@ -26,7 +26,7 @@ _ANSWER_SECONDS = 60.0
 _EXPIRED = (410, 504)
 
 
-class GoneError(RuntimeError):
+class ExpiredError(RuntimeError):
     """A watch cannot be resumed: everything has to be listed again."""
 
 
@@ -62,7 +62,7 @@ class Client:
         return dict(data)
 
     def watch(self, path: str, seconds: int) -> Iterator[Json]:
-        """The events of a watch until the API server ends it; a GoneError if it cannot be resumed."""
+        """The events of a watch until the API server ends it; an ExpiredError if it cannot be resumed."""
         answer = self.send("GET", f"{path}&watch=true&timeoutSeconds={seconds}", {}, timeout=seconds + 30)
         try:
             if answer.status >= 400:
@@ -104,4 +104,4 @@ def _named(entries: list[Json], name: str) -> Json:
 
 
 def _watch_error(path: str, status: int, message: str) -> Exception:
-    return GoneError(path) if status in _EXPIRED else ApiError("WATCH", path, status, message)
+    return ExpiredError(path) if status in _EXPIRED else ApiError("WATCH", path, status, message)

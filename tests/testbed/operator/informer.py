@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from ..api import ApiError
-from .client import Client, GoneError, Json, NoAnswer
+from .client import Client, ExpiredError, Json, NoAnswer
 from .kinds import Key, Resource, key_of
 
 # Called with an object before and after a change: None before its creation, None after its deletion.
@@ -62,7 +62,7 @@ class Informer:
             begin = time.monotonic()
             try:
                 self._list_and_watch()
-            except GoneError:
+            except ExpiredError:
                 self._version = ""
                 continue
             except (ApiError, NoAnswer, OSError, ValueError) as error:

@@ -46,23 +46,23 @@ class Settings:
 
 def settings(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
     """The settings; SystemExit for a command line that is not accepted."""
-    given = _parser().parse_args(arguments)
+    provided = _parser().parse_args(arguments)
     election = Election(
-        given.leader_election_id,
-        given.leader_election_namespace,
-        given.leader_elect_lease_duration,
-        given.leader_elect_renew_deadline,
+        provided.leader_election_id,
+        provided.leader_election_namespace,
+        provided.leader_elect_lease_duration,
+        provided.leader_elect_renew_deadline,
     )
     return Settings(
-        watches_file=given.watches_file,
+        watches_file=provided.watches_file,
         namespaces=tuple(filter(None, map(str.strip, environment.get("WATCH_NAMESPACE", "").split(",")))),
-        workers=given.max_concurrent_reconciles,
-        verbosity=given.ansible_verbosity,
-        probe_address=_address(given.health_probe_bind_address),
-        metrics_address=_address(given.metrics_bind_address),
-        graceful_shutdown_timeout=given.graceful_shutdown_timeout,
-        election=election if given.leader_elect else None,
-        log_level=given.zap_log_level.upper(),
+        workers=provided.max_concurrent_reconciles,
+        verbosity=provided.ansible_verbosity,
+        probe_address=_address(provided.health_probe_bind_address),
+        metrics_address=_address(provided.metrics_bind_address),
+        graceful_shutdown_timeout=provided.graceful_shutdown_timeout,
+        election=election if provided.leader_elect else None,
+        log_level=provided.zap_log_level.upper(),
     )
 
 

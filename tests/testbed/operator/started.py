@@ -160,19 +160,19 @@ class Operator:
         ]
 
     def wait_for_runs(
-        self, name: str, count: int = 1, *, namespace: str = "", kind: str = "", patience: float = 180
+        self, name: str, count: int = 1, *, namespace: str = "", kind: str = "", timeout: float = 180
     ) -> list[Run]:
         """The runs of a resource as soon as so many of them have ended; an error if the operator ends before."""
 
         def ended() -> bool:
             return sum(run.end is not None for run in self.runs_of(name, namespace=namespace, kind=kind)) >= count
 
-        self._processes.wait_for(f"{count} runs for {name}", ended, patience=patience)
+        self._processes.wait_for(f"{count} runs for {name}", ended, timeout=timeout)
         return self.runs_of(name, namespace=namespace, kind=kind)
 
-    def wait_for(self, what: str, condition: Callable[[], bool], *, patience: float = 180) -> None:
+    def wait_for(self, what: str, condition: Callable[[], bool], *, timeout: float = 180) -> None:
         """Return when the condition is true; an error with the log's end when not, or if the operator ends before."""
-        self._processes.wait_for(what, condition, patience=patience)
+        self._processes.wait_for(what, condition, timeout=timeout)
 
     def start(self) -> None:
         """Start it (again), and return when it reports that it is ready."""
@@ -192,16 +192,16 @@ class Operator:
     def _is_ready(self) -> bool:
         return Api(self.probe_url).request("GET", "/readyz", timeout=2) is not None
 
-    def stop(self, patience: float = 60) -> None:
+    def stop(self, timeout: float = 60) -> None:
         """Ask it to end (SIGTERM), as Kubernetes does with a pod, and wait for that."""
         process = self._process()
         if process is None:
             raise OperatorError("the operator does not run")
         os.kill(process.pid, signal.SIGTERM)
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while process.alive:
             if time.monotonic() > end:
-                raise OperatorError(f"the operator still runs {patience:.0f} s after SIGTERM:\n{self.log[-3000:]}")
+                raise OperatorError(f"the operator still runs {timeout:.0f} s after SIGTERM:\n{self.log[-3000:]}")
             self._processes.running()
             time.sleep(0.02)
         self._processes.kill()

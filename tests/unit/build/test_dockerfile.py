@@ -94,15 +94,15 @@ def test_requirements_are_pinned_and_not_those_of_the_base() -> None:
 @pytest.mark.parametrize("name", ["kubernetes", "requests", "jmespath"])
 def test_image_has_supported_versions_of_all_imports(name: str) -> None:
     found = {**layout.pins(BUILD / "base.txt"), **layout.pins(BUILD / "requirements.txt")}[name]
-    wanted = re.search(rf"^{name}>=(\S+)$", (COLLECTION / "requirements.txt").read_text(), re.MULTILINE)
-    assert wanted
-    assert [*map(int, found.split("."))] >= [*map(int, wanted[1].split("."))]
+    required = re.search(rf"^{name}>=(\S+)$", (COLLECTION / "requirements.txt").read_text(), re.MULTILINE)
+    assert required
+    assert [*map(int, found.split("."))] >= [*map(int, required[1].split("."))]
 
 
 def test_collections_are_pinned_to_tested_versions() -> None:
-    wanted = {each["name"]: each["version"] for each in read("build/requirements.yml")["collections"]}
-    assert wanted == {"kubernetes.core": BUNDLES["newest"].collection}
-    assert {*wanted} == {*read("galaxy.yml")["dependencies"]}
+    required = {each["name"]: each["version"] for each in read("build/requirements.yml")["collections"]}
+    assert required == {"kubernetes.core": BUNDLES["newest"].collection}
+    assert {*required} == {*read("galaxy.yml")["dependencies"]}
 
 
 def test_operator_tests_use_the_versions_of_the_image() -> None:

@@ -117,10 +117,10 @@ def test_administrator_sets_the_verbosity(directory: str, environment: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 60), ("soon", 900)]
+    ("setting", "expected"), [(None, 900), ("60", 60), ("", 900), ("0", 900), ("-1", 900), ("1m", 60), ("soon", 900)]
 )
-def test_administrator_limits_the_duration_of_a_run(told: str | None, expected: int) -> None:
-    assert max_run_seconds({} if told is None else {"DRUIDOPS_RUN_TIMEOUT": told}) == expected
+def test_administrator_limits_the_duration_of_a_run(setting: str | None, expected: int) -> None:
+    assert max_run_seconds({} if setting is None else {"DRUIDOPS_RUN_TIMEOUT": setting}) == expected
 
 
 def test_the_text_of_a_resource_is_not_kept() -> None:
@@ -226,15 +226,15 @@ class Started:
         self.input = directory / "input" / "druid.apache.org" / "v1alpha1" / "Druid" / "namespace" / "name"
         (self.input / "env").mkdir(parents=True)
         self.bin = write_programs(directory / "bin", sys.executable)
-        says = "import json,os,sys; print(json.dumps([sys.argv[1:], sys.stdin.read(), os.getpid(), os.umask(0)]))"
-        program(directory / "real", f"#!{sys.executable} -IS\n{says}\nsys.exit(int(os.environ.get('STATUS', 0)))\n")
+        script = "import json,os,sys; print(json.dumps([sys.argv[1:], sys.stdin.read(), os.getpid(), os.umask(0)]))"
+        program(directory / "real", f"#!{sys.executable} -IS\n{script}\nsys.exit(int(os.environ.get('STATUS', 0)))\n")
         self.path = f"{self.bin}:{directory / 'real'}"
 
-    def give(self, variables: Any) -> None:
+    def write_input(self, variables: Any) -> None:
         self._file("extravars").write_text(json.dumps(variables))
         self._file("settings").write_text('{"runner_http_url": "/tmp/socket"}')
 
-    def given(self, name: str) -> Any:
+    def input_file(self, name: str) -> Any:
         return json.loads(self._file(name).read_text())
 
     def _file(self, name: str) -> Path:
@@ -257,7 +257,7 @@ def started(tmp_path: Path) -> Started:
 
 
 def test_replaces_itself_with_the_real_program(started: Started) -> None:
-    started.give({"ansible_operator_meta": {"name": "name"}, "secret": "text"})
+    started.write_input({"ansible_operator_meta": {"name": "name"}, "secret": "text"})
     child = started.run(
         "run", str(started.input), "--rotate-artifacts", "0", "-i", "7", "-vvvv", STATUS="3", **{VARIABLE: "1"}
     )
@@ -265,8 +265,8 @@ def test_replaces_itself_with_the_real_program(started: Started) -> None:
     expected = ["run", str(started.input), "--rotate-artifacts", "20", "-i", "7", "-v"]
     assert (json.loads(output), errors) == ([expected, "standard input", child.pid, 0o077], "")
     assert child.returncode == 3
-    assert started.given("extravars") == {"ansible_operator_meta": {"name": "name"}}
-    assert started.given("settings") == {"runner_http_url": "/tmp/socket", "job_timeout": 900}
+    assert started.input_file("extravars") == {"ansible_operator_meta": {"name": "name"}}
+    assert started.input_file("settings") == {"runner_http_url": "/tmp/socket", "job_timeout": 900}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"ansible_operator_meta": \udcff}'])
@@ -281,13 +281,13 @@ def test_unreadable_variables_run_nothing(started: Started, text: str) -> None:
 def test_each_attempt_is_recorded_until_a_run_starts(started: Started, tmp_path: Path) -> None:
     """Also one that fails because there is no real program; not one that a single resource makes fail."""
     pending = tmp_path / "pending"
-    started.give({})
+    started.write_input({})
     started.path = str(started.bin)
     (started.input / "env" / "extravars").write_text("{")
     started.run("run", str(started.input), **{PENDING: str(pending)}).communicate(timeout=60)
     assert not pending.exists()
 
-    started.give({})
+    started.write_input({})
     for number in (1, 2):
         before = int(time.time())
         started.run("run", str(started.input), **{PENDING: str(pending)}).communicate(timeout=60)
@@ -316,14 +316,14 @@ def runs_of(root: Path, namespace: str, name: str, age: float, kind: str = "Drui
 def test_files_of_resources_without_runs_are_removed(tmp_path: Path) -> None:
     current = runs_of(tmp_path, "a", "current", 0)
     kept = [current, runs_of(tmp_path, "a", "recent", UNUSED_SECONDS - 1)]
-    gone = [runs_of(tmp_path, "a", "old", HOUR), runs_of(tmp_path, "b", "old", HOUR, kind="DruidIngestion")]
+    deleted = [runs_of(tmp_path, "a", "old", HOUR), runs_of(tmp_path, "b", "old", HOUR, kind="DruidIngestion")]
     (tmp_path / "outside").mkdir()
 
     sweep(str(current), UNUSED_SECONDS, NOW)
 
     assert [each.exists() for each in kept] == [True, True]
-    assert [each.exists() for each in gone] == [False, False]
-    assert not gone[1].parent.exists()
+    assert [each.exists() for each in deleted] == [False, False]
+    assert not deleted[1].parent.exists()
     assert (tmp_path / "outside").exists()
 
 

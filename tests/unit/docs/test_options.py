@@ -45,7 +45,7 @@ ROLES = [
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one means that the option is not set.
-UNSTATED: Mapping[str, Any] = {"str": "", "raw": "", "dict": {}, "list": []}
+UNSPECIFIED: Mapping[str, Any] = {"str": "", "raw": "", "dict": {}, "list": []}
 
 
 def essence(option: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_the_role_has_the_options_of_the_action(role: Role) -> None:
 @each_role
 def test_unspecified_option_is_an_empty_variable(role: Role) -> None:
     found = role_options(role)
-    expected = {name: option.get("default", UNSTATED.get(option["type"])) for name, option in role.options.items()}
+    expected = {name: option.get("default", UNSPECIFIED.get(option["type"])) for name, option in role.options.items()}
     assert {name: found[role.prefix + name]["default"] for name in expected} == expected
 
 

@@ -94,8 +94,8 @@ class Observer:
 
     def _no_claim_is_lost(self, before: dict[str, str], cause: str) -> None:
         lost = [name for name, uid in before.items() if self.claims().get(name) != uid]
-        unasked = [name for name in lost if not self.subject.documented.asked_for(name)]
-        assert not unasked, f"{cause} deletes {unasked}"
+        unrequested = [name for name in lost if not self.subject.documented.asked_for(name)]
+        assert not unrequested, f"{cause} deletes {unrequested}"
 
     def _status_is_not_older(self, before: Manifest) -> None:
         after = self._status()

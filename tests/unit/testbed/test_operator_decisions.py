@@ -55,9 +55,9 @@ def test_backoff(failures: int, delay: float) -> None:
     assert backoff(failures) == pytest.approx(delay)
 
 
-def event(action: str, what: str = "runner_on_ok", **told: Any) -> dict[str, Any]:
+def event(action: str, what: str = "runner_on_ok", **data: Any) -> dict[str, Any]:
     """An event of a task."""
-    return {"event": what, "event_data": {"task_action": action, **told}}
+    return {"event": what, "event_data": {"task_action": action, **data}}
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_owner_survives_the_kubeconfig(name: str, uid: object) -> None:
 
 def test_flags() -> None:
     """In the form of the real program."""
-    given_flags = ["run", "--leader-elect", "--leader-election-id=a", "--leader-election-namespace", "b"]
+    flags = ["run", "--leader-elect", "--leader-election-id=a", "--leader-election-namespace", "b"]
     asked = settings(
-        [*given_flags, "--max-concurrent-reconciles=7", "--health-probe-bind-address=:6789"],
+        [*flags, "--max-concurrent-reconciles=7", "--health-probe-bind-address=:6789"],
         {"WATCH_NAMESPACE": "x, y,"},
     )
     assert asked.namespaces == ("x", "y")

@@ -35,21 +35,21 @@ with socket.create_server(("127.0.0.1", offered)) as server:
 """
 
 
-def tell(server: socket.socket) -> None:
+def greet(server: socket.socket) -> None:
     """Respond with a greeting to every connection."""
     with server.accept()[0] as connection:
         connection.sendall(b"hello")
 
 
-def hear(port: int) -> bytes:
+def receive(port: int) -> bytes:
     """Return the output of the program as soon as there is any."""
-    heard = b""
+    received = b""
     end = time.monotonic() + 60
-    while not heard and time.monotonic() < end:
+    while not received and time.monotonic() < end:
         time.sleep(0.02)
         with suppress(OSError), local(port) as connection:
-            heard = connection.recv(100)
-    return heard
+            received = connection.recv(100)
+    return received
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def test_forwarded_ports_work_in_both_directions(servers: list[socket.socket]) -
             with pytest.raises(RuntimeError, match="no network namespaces"):
                 OwnNetwork([needed], [offered]).command([])
             return
-        threading.Thread(target=tell, args=servers[:1], daemon=True).start()
+        threading.Thread(target=greet, args=servers[:1], daemon=True).start()
         with OwnNetwork([needed], [offered]) as network:
             command = network.command([sys.executable, "-c", _PROGRAM, *map(str, (offered, needed, hidden))])
             with subprocess.Popen(command) as program:
-                said = hear(offered)
+                received = receive(offered)
                 program.kill()
 
-    assert said == b"hello, and nobody else"
+    assert received == b"hello, and nobody else"

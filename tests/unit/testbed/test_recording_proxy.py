@@ -155,7 +155,7 @@ def test_forwards_a_modified_response(proxy: RecordingProxy) -> None:
 
 def test_unreachable_server_closes_the_connection() -> None:
     with reserved_ports(1) as (port,):
-        nobody = f"http://127.0.0.1:{port}"
-    with recording_proxy(Upstream(nobody)) as proxy, pytest.raises((ConnectionResetError, RemoteDisconnected)):
+        unreachable = f"http://127.0.0.1:{port}"
+    with recording_proxy(Upstream(unreachable)) as proxy, pytest.raises((ConnectionResetError, RemoteDisconnected)):
         ask(proxy, "POST", SUPERVISORS)
     assert proxy.exchanges == [Exchange("POST", SUPERVISORS, None)]

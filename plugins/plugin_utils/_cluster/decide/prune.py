@@ -41,10 +41,10 @@ def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
     found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
     used = subdomains(cluster, observed)
     unused = (live for live in found if live["kind"] != "Service" or live["metadata"]["name"] not in used)
-    unwanted = (live for live in unused if _is_prunable(live, cluster))
+    obsolete = (live for live in unused if _is_prunable(live, cluster))
     return tuple(
         step
-        for live in (*unwanted, *targets.unadopted_orphans(cluster, observed))
+        for live in (*obsolete, *targets.unadopted_orphans(cluster, observed))
         for step in _removal(live, cluster, observed)
     )
 

@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import (
-    until_gone,
+    until_deleted,
     until_nothing_remains,
     with_finalizers,
 )
@@ -58,7 +58,7 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         return Outcome(Plan(), warnings=_defined_by_variables(api, request))
     request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
     if is_terminating(resource):
-        return until_gone(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
+        return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if request.options.check_mode:
@@ -72,7 +72,7 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         done = tuple(result.step for result in results if result.is_done)
         return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
-    return until_gone(reconcile, api, request, resource, outcome, progress, clock, _with_new_steps)
+    return until_deleted(reconcile, api, request, resource, outcome, progress, clock, _with_new_steps)
 
 
 def _defined_by_variables(api: KubernetesApi, request: Request[Options]) -> tuple[str, ...]:

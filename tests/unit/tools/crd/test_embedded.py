@@ -72,7 +72,7 @@ RULES = {
     "metadata": ["labels", "name"],
 }
 EMBEDDED = Embedded(OPENAPI, RULES)
-THING = EMBEDDED.schema("core.v1.Thing")
+SCHEMA = EMBEDDED.schema("core.v1.Thing")
 
 
 def test_keeps_what_is_required_but_only_the_defaults_that_are_listed() -> None:
@@ -101,7 +101,7 @@ def test_an_overlay_requires_nothing_and_defaults_nothing() -> None:
 
 
 def test_a_keyed_list_is_a_plain_list() -> None:
-    assert THING["properties"]["ports"] == {"type": "array", "items": EMBEDDED.schema("core.v1.Port")}
+    assert SCHEMA["properties"]["ports"] == {"type": "array", "items": EMBEDDED.schema("core.v1.Port")}
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def test_a_keyed_list_is_a_plain_list() -> None:
     ],
 )
 def test_special_types(field: str, expected: dict[str, Any]) -> None:
-    assert THING["properties"][field] == expected
+    assert SCHEMA["properties"][field] == expected
 
 
 def test_quantity_is_a_number_or_a_string_of_its_form() -> None:
-    quantity = THING["properties"]["limits"]["additionalProperties"]
+    quantity = SCHEMA["properties"]["limits"]["additionalProperties"]
     assert {**int_or_string(), "pattern": quantity["pattern"]} == quantity
 
 
 def test_a_field_left_out_is_not_required_either() -> None:
-    assert "gone" not in THING["properties"]
-    assert THING["required"] == ["ports"]
+    assert "gone" not in SCHEMA["properties"]
+    assert SCHEMA["required"] == ["ports"]

@@ -146,8 +146,8 @@ def test_a_version_without_a_number_is_an_error(server: Server, client: DruidCli
 
 
 def test_first_server_that_responds_stays_selected(server: Server, fake_time: FakeTime) -> None:
-    with serving() as gone:
-        url = gone.url
+    with serving() as stopped:
+        url = stopped.url
     client = fake_time.client(url, server.url)
     client.post("/a")
     client.get("/b")
@@ -238,9 +238,9 @@ def test_404_of_an_unknown_path_names_the_required_server(
     server.answers = [say(404, body)]
     with pytest.raises(UnknownPath) as caught:
         client.get(asked)
-    said = ": Not Found" if body == JETTY else ": Error 404 Not Found" if body else ""
+    detail = ": Not Found" if body == JETTY else ": Error 404 Not Found" if body else ""
     assert str(caught.value) == (
-        f"GET {server.url}{asked} returned 404 Not Found{said}. This server does not serve the API of the "
+        f"GET {server.url}{asked} returned 404 Not Found{detail}. This server does not serve the API of the "
         f"{service}. If it is a Router, enable its management proxy "
         "(druid.router.managementProxy.enabled=true), or set the option url to the Coordinator or the Overlord."
     )

@@ -137,7 +137,7 @@ def test_reads_anything_in_one_short_line(body: bytes) -> None:
     assert "\n" not in words
 
 
-NOBODY = Connection(("http://druid",))
+ANONYMOUS = Connection(("http://druid",))
 ADMIN = Connection(("http://druid",), username="admin", password="hunter2")
 BEARER = Connection(("http://druid",), token="hunter2")
 
@@ -145,7 +145,7 @@ BEARER = Connection(("http://druid",), token="hunter2")
 @pytest.mark.parametrize(
     ("connection", "hint"),
     [
-        (NOBODY, "Set the options username and password (DRUID_USERNAME, DRUID_PASSWORD), or token (DRUID_TOKEN)"),
+        (ANONYMOUS, "Set the options username and password (DRUID_USERNAME, DRUID_PASSWORD), or token (DRUID_TOKEN)"),
         (ADMIN, "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)"),
         (BEARER, "Druid does not accept the token. Check the option token (DRUID_TOKEN) and whether it has expired"),
     ],

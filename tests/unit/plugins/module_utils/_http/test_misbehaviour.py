@@ -49,7 +49,7 @@ SUPERVISOR = "/druid/indexer/v1/supervisor"
 PAUSES = [0.5, 1, 2, 4, 8, 10]
 TRIES = len(PAUSES) + 1
 
-LOOK = "Check Druid's log, and read the current state before you retry."
+REMEDY = "Check Druid's log, and read the current state before you retry."
 DOUBT = "It may have taken effect. Check before you send it again."
 NO_JSON = "The response is not JSON, so it is not from Druid. Check the option url and any proxy before Druid."
 CLOSED = "got no response: the server closed the connection before the response was complete."
@@ -237,32 +237,32 @@ CASES: dict[str, Case] = {
             "500 Internal Server Error",
             "DruidException: Update of the input source stream from [a] to [b] is not supported for a running "
             "supervisor",
-            LOOK,
+            REMEDY,
         ).replace("supervisor.. ", "supervisor. "),
     ),
-    "500 without a word": Case(say(500), post_again, ServerError, answered("500 Internal Server Error", "", LOOK)),
+    "500 without a word": Case(say(500), post_again, ServerError, answered("500 Internal Server Error", "", REMEDY)),
     "an endless refusal": Case(
-        say(500, "x" * 3_000_000), get, ServerError, answered("500 Internal Server Error", f"{'x' * 599}…", LOOK)
+        say(500, "x" * 3_000_000), get, ServerError, answered("500 Internal Server Error", f"{'x' * 599}…", REMEDY)
     ),
     # Not now.
     **{
-        f"{status}, read": Case(say(status), get, ServerError, answered(phrase, "", LOOK), TRIES, PAUSES)
+        f"{status}, read": Case(say(status), get, ServerError, answered(phrase, "", REMEDY), TRIES, PAUSES)
         for status, phrase in ((502, "502 Bad Gateway"), (503, "503 Service Unavailable"), (504, "504 Gateway Timeout"))
     },
     "503, write": Case(
         say(503, {"error": "Unable to determine destination[a]; is your overlord running?"}),
         post,
         ServerError,
-        "returned 503 Service Unavailable: Unable to determine destination[a]; is your overlord running? " + LOOK,
+        "returned 503 Service Unavailable: Unable to determine destination[a]; is your overlord running? " + REMEDY,
     ),
     "503, write again": Case(
-        say(503), post_again, ServerError, answered("503 Service Unavailable", "", LOOK), TRIES, PAUSES
+        say(503), post_again, ServerError, answered("503 Service Unavailable", "", REMEDY), TRIES, PAUSES
     ),
     "503 for a year": Case(
         say(503, Retry_After=A_YEAR),
         get,
         ServerError,
-        answered("503 Service Unavailable", "", LOOK),
+        answered("503 Service Unavailable", "", REMEDY),
         4,
         [10, 10, 10],
     ),
@@ -270,12 +270,12 @@ CASES: dict[str, Case] = {
         say(503, Retry_After=format_datetime(datetime.now(UTC) + timedelta(days=365), usegmt=True)),
         get,
         ServerError,
-        answered("503 Service Unavailable", "", LOOK),
+        answered("503 Service Unavailable", "", REMEDY),
         4,
         [10, 10, 10],
     ),
     "503 and nonsense": Case(
-        say(503, Retry_After="soon"), get, ServerError, answered("503 Service Unavailable", "", LOOK), TRIES, PAUSES
+        say(503, Retry_After="soon"), get, ServerError, answered("503 Service Unavailable", "", REMEDY), TRIES, PAUSES
     ),
 }
 
@@ -352,8 +352,8 @@ def test_retry_timeout_0_tries_once(server: Server, fake_time: FakeTime) -> None
 
 def unused() -> str:
     """Return an address without a server."""
-    with serving() as gone:
-        return gone.url
+    with serving() as stopped:
+        return stopped.url
 
 
 @pytest.mark.parametrize(("call", "pauses"), [(get, PAUSES), (post, []), (post_again, PAUSES)])

@@ -103,17 +103,17 @@ def test_finds_the_next_leader_if_this_one_is_unreachable(standby: Server, fake_
 
 
 def test_unreachable_leader_is_named(standby: Server, leader: Server, fake_time: FakeTime) -> None:
-    gone = "http://overlord.invalid:8090"
-    standby.answers = [to(lambda: gone)]
-    standby.routes = {LEADER: [say(200, gone)]}
+    missing = "http://overlord.invalid:8090"
+    standby.answers = [to(lambda: missing)]
+    standby.routes = {LEADER: [say(200, missing)]}
     with pytest.raises(
-        Unreachable, match=rf"^POST {gone}{SUPERVISOR} got no response: the host name cannot be resolved"
+        Unreachable, match=rf"^POST {missing}{SUPERVISOR} got no response: the host name cannot be resolved"
     ):
         fake_time.client(standby.url).post(SUPERVISOR)
 
 
 @pytest.mark.parametrize(
-    "says",
+    "not_a_redirect",
     [
         say(200, "http://other.example.com:8090"),
         say(200, ""),
@@ -125,10 +125,10 @@ def test_unreachable_leader_is_named(standby: Server, leader: Server, fake_time:
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_unconfirmed_server_gets_no_request(
-    says: Answer, status: int, standby: Server, leader: Server, fake_time: FakeTime
+    not_a_redirect: Answer, status: int, standby: Server, leader: Server, fake_time: FakeTime
 ) -> None:
     standby.answers = [to(lambda: leader.url, status)]
-    standby.routes = {LEADER: [says], COORDINATOR_LEADER: [says]}
+    standby.routes = {LEADER: [not_a_redirect], COORDINATOR_LEADER: [not_a_redirect]}
     with pytest.raises(Redirected) as caught:
         fake_time.client(standby.url).post(SUPERVISOR, {"password": "hunter2"}, {"token": "x"})
     assert str(caught.value).startswith(f"POST {standby.url}{SUPERVISOR}?token=******** returned {status} "), (

@@ -46,8 +46,8 @@ def test_reads_any_header(header: str) -> None:
 @given(st.floats(0, 1000), st.lists(st.none() | st.floats(0, 1e9), min_size=1, max_size=50))
 def test_wait_is_limited_by_the_deadline(total: float, asked: list[float | None]) -> None:
     pauses: list[float] = []
-    patience = RetryBudget(total, now=lambda: sum(pauses), sleep=pauses.append)
-    went_on = [patience.pause(each) for each in asked]
+    budget = RetryBudget(total, now=lambda: sum(pauses), sleep=pauses.append)
+    went_on = [budget.pause(each) for each in asked]
     assert sum(pauses) <= total
     assert all(0 <= pause <= MAX_PAUSE for pause in pauses)
     assert len(pauses) == went_on.count(True)

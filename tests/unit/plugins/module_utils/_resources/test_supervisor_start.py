@@ -18,10 +18,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NotConnected
 
 STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"
-GONE = NotFound(404, "", "GET", STATUS)
+MISSING = NotFound(404, "", "GET", STATUS)
 BUSY = ServerError(503, "", "POST", TERMINATE)
 BROKEN = ServerError(500, "", "POST", TERMINATE)
-NOBODY = Unreachable("POST", TERMINATE, "refused", is_transient=True)
+UNREACHABLE = Unreachable("POST", TERMINATE, "refused", is_transient=True)
 
 
 class Druid:
@@ -53,7 +53,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("states", "looks"),
+    ("states", "reads"),
     [
         (["RUNNING"], 1),
         (["PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS", "RUNNING"], 5),
@@ -61,15 +61,15 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         (["SUSPENDED"], 1),
         ([{"detailedState": "CONNECTING_TO_STREAM", "recentErrors": [{}]}, "RUNNING"], 2),
         (["UNABLE_TO_CONNECT_TO_STREAM"], 1),
-        ([GONE], 1),
+        ([MISSING], 1),
         ([BROKEN], 1),
     ],
     ids=["runs", "starts", "another type", "suspended", "starts with an error", "cannot start", "gone", "says nothing"],
 )
-def test_is_polled_until_it_has_started(states: list[Any], looks: int) -> None:
+def test_is_polled_until_it_has_started(states: list[Any], reads: int) -> None:
     druid = Druid(states)
     wait_until_started(druid, "s")  # type: ignore[arg-type]
-    assert druid.sent == ["GET status"] * looks
+    assert druid.sent == ["GET status"] * reads
 
 
 def test_is_terminated_once_it_has_started() -> None:
@@ -78,7 +78,7 @@ def test_is_terminated_once_it_has_started() -> None:
     assert druid.sent == ["GET status", "GET status", "POST terminate"]
 
 
-@pytest.mark.parametrize("error", [BUSY, NOBODY])
+@pytest.mark.parametrize("error", [BUSY, UNREACHABLE])
 def test_retry_waits_for_the_start_again(error: Exception) -> None:
     druid = Druid(["RUNNING", "PENDING", "RUNNING"], [error, None])
     terminate(druid, "s")  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_error_is_raised_at_once_without_retries() -> None:
         terminate(druid, "s")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY], [GONE]])
+@pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY], [MISSING]])
 def test_permanent_error_is_raised(answers: list[Exception]) -> None:
     druid = Druid(["RUNNING", "RUNNING"], list(answers))
     with pytest.raises(type(answers[-1])):
@@ -107,8 +107,8 @@ def test_is_reset_once_it_has_started() -> None:
 
 @pytest.mark.parametrize(
     "state",
-    ["CONNECTING_TO_STREAM", "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING", GONE],
-    ids=lambda state: "unknown" if state is GONE else str(state),
+    ["CONNECTING_TO_STREAM", "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING", MISSING],
+    ids=lambda state: "unknown" if state is MISSING else str(state),
 )
 @pytest.mark.parametrize("is_reset", [False, True], ids=["before", "after"])
 def test_is_not_resumed_when_a_reset_may_be_lost(state: Any, is_reset: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import condition
 
-RUNS, RESTS = {"type": "kafka", "suspended": False}, {"type": "kafka", "suspended": True}
+RUNS, SUSPENDED = {"type": "kafka", "suspended": False}, {"type": "kafka", "suspended": True}
 TASK = {"id": "index_kafka_a"}
 
 
@@ -28,9 +28,9 @@ TASK = {"id": "index_kafka_a"}
         (RUNS, {"payload": {"healthy": True, "detailedState": "PENDING"}}, False),
         (RUNS, {"payload": {"healthy": False, "detailedState": "RUNNING"}}, False),
         (RUNS, {}, False),
-        (RESTS, {"payload": {"suspended": True, "activeTasks": [], "publishingTasks": [TASK]}}, True),
-        (RESTS, {"payload": {"suspended": True, "activeTasks": [TASK]}}, False),
-        (RESTS, {"payload": {"suspended": False, "activeTasks": []}}, False),
+        (SUSPENDED, {"payload": {"suspended": True, "activeTasks": [], "publishingTasks": [TASK]}}, True),
+        (SUSPENDED, {"payload": {"suspended": True, "activeTasks": [TASK]}}, False),
+        (SUSPENDED, {"payload": {"suspended": False, "activeTasks": []}}, False),
         ({"type": "autocompact"}, {"id": "autocompact__a", "payload": {}}, True),
         ({"type": "autocompact"}, {}, False),
     ],

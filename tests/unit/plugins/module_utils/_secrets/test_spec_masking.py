@@ -158,7 +158,7 @@ def texts(value: Any) -> Iterator[str]:
     yield str(value)
 
 
-def tells(value: Any, secret: str) -> bool:
+def has_secret(value: Any, secret: str) -> bool:
     """Return whether a secret can be read in a result, escaped or not."""
     forms = {secret, json.dumps(secret)[1:-1], secret.replace("'", "''"), json.dumps(secret)[1:-1].replace("'", "''")}
     return any(form in text for form in forms for text in (*texts(value), json.dumps(value)))
@@ -167,16 +167,16 @@ def tells(value: Any, secret: str) -> bool:
 @pytest.mark.parametrize("spec", SPECS)
 def test_is_masked(spec: Any) -> None:
     whole = with_secret(spec, SECRET)
-    assert tells(whole, SECRET)
-    assert not tells(masked(whole), SECRET)
+    assert has_secret(whole, SECRET)
+    assert not has_secret(masked(whole), SECRET)
     assert MASK in json.dumps(masked(whole))
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_is_hidden_in_messages_of_druid(spec: Any) -> None:
     whole = with_secret(spec, SECRET)
-    said = {"message": f"cannot log in with {SECRET}!", "spec": whole}
-    assert not tells(hidden(said, whole), SECRET)
+    output = {"message": f"cannot log in with {SECRET}!", "spec": whole}
+    assert not has_secret(hidden(output, whole), SECRET)
     assert masker_of([whole]).text(f"refused: {SECRET}!") in (f"refused: {MASK}!", "refused: ****************!")
 
 
@@ -185,22 +185,22 @@ def test_change_of_only_the_secret_is_shown(spec: Any) -> None:
     before, after = masked_pair(with_secret(spec, SECRET), with_secret(spec, "another-one"))
     assert json.dumps(after).replace(CHANGED, MASK) == json.dumps(before)
     assert json.dumps(after).count(CHANGED) == 1
-    assert not tells([before, after], SECRET)
-    assert not tells([before, after], "another-one")
+    assert not has_secret([before, after], SECRET)
+    assert not has_secret([before, after], "another-one")
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_change_beside_a_secret_does_not_show_the_secret(spec: Any) -> None:
     before, after = masked_pair({"x": with_secret(spec, SECRET), "a": 1}, {"x": with_secret(spec, SECRET), "a": 2})
     assert before["x"] == after["x"]
-    assert not tells([before, after], SECRET)
+    assert not has_secret([before, after], SECRET)
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_same_as_text(spec: Any) -> None:
     text = json.dumps(with_secret(spec, SECRET))
-    assert not tells(masked({"spec": text}), SECRET)
-    assert not tells(masked_pair({"spec": text}, {"spec": text + " "}), SECRET)
+    assert not has_secret(masked({"spec": text}), SECRET)
+    assert not has_secret(masked_pair({"spec": text}, {"spec": text + " "}), SECRET)
 
 
 LEFT: list[Any] = [
@@ -271,7 +271,7 @@ def test_secret_in_a_text_is_found_down_to_the_depth_limit(levels: int, is_found
 
 def test_a_secret_beside_what_is_nested_too_deeply_is_found() -> None:
     text = json.dumps({"requestHeaders": {"a": SECRET}, "deep": "%%"}).replace('"%%"', text_of(450))
-    assert not tells(masked({"spec": text}), SECRET)
+    assert not has_secret(masked({"spec": text}), SECRET)
 
 
 def planted(place: SecretField, names: Iterator[str], secret: Any) -> dict[str, Any]:
@@ -311,17 +311,17 @@ def test_no_path_reveals_a_secret(
     names = iter(lambda: data.draw(NAMES), "")
     whole = surrounded(planted(place, names, forms[form]), around)
     unchanged = copy.deepcopy(whole)
-    assert not tells(masked(whole), secret)
-    assert not tells(masked_pair(whole, surrounded({}, around)), secret)
-    assert not tells(masked_pair(None, whole), secret)
-    assert not tells(hidden([f"no {secret}.", json.dumps(f"no {secret}.")], whole), secret)
+    assert not has_secret(masked(whole), secret)
+    assert not has_secret(masked_pair(whole, surrounded({}, around)), secret)
+    assert not has_secret(masked_pair(None, whole), secret)
+    assert not has_secret(hidden([f"no {secret}.", json.dumps(f"no {secret}.")], whole), secret)
     assert whole == unchanged
 
 
 @given(st.sampled_from([spec for spec in SPECS if "TABLE(" in json.dumps(spec)]), SECRETS)
 def test_no_query_reveals_a_secret(spec: Any, secret: str) -> None:
     """Whatever the secret has in it that JSON or SQL write in another way."""
-    assert not tells(masked(with_secret(spec, secret)), secret)
+    assert not has_secret(masked(with_secret(spec, secret)), secret)
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text()

@@ -35,9 +35,9 @@ INTERVALS: dict[Any, Any] = {
 }
 
 
-@pytest.mark.parametrize(("given", "expected"), INTERVALS.items())
-def test_canonical_interval(given: Any, expected: Any) -> None:
-    assert canonical_interval(given) == expected
+@pytest.mark.parametrize(("value", "expected"), INTERVALS.items())
+def test_canonical_interval(value: Any, expected: Any) -> None:
+    assert canonical_interval(value) == expected
 
 
 @given(st.text(alphabet="0123456789-/:TPZ.", max_size=30))

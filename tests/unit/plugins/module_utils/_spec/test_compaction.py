@@ -79,12 +79,12 @@ def test_absent_is_none() -> None:
 
 
 def test_unknown_fields_are_named_by_path() -> None:
-    stated = specified_compaction(
+    specified = specified_compaction(
         "a", {"taskPriorty": 3, "tuningConfig": {"maxRowInMemory": 3}, "taskContext": {"x": 1}}
     )
 
-    assert list(unknown_compaction(BEFORE, stated)) == [("taskPriorty",), ("tuningConfig", "maxRowInMemory")]
-    assert not list(unknown_compaction(None, stated))
+    assert list(unknown_compaction(BEFORE, specified)) == [("taskPriorty",), ("tuningConfig", "maxRowInMemory")]
+    assert not list(unknown_compaction(None, specified))
 
 
 def test_datasource_is_specified_once() -> None:
@@ -109,10 +109,10 @@ documents = st.dictionaries(names, values, max_size=4)
     {"taskContext": {"taskContext": {"taskPriority": None}}},
 )
 def test_desired_state_is_unchanged(before: Any, desired: Any) -> None:
-    stated = specified_compaction("a", desired)
-    after = merged_compaction({**before, "dataSource": "a"}, stated)
+    specified = specified_compaction("a", desired)
+    after = merged_compaction({**before, "dataSource": "a"}, specified)
 
-    assert are_same(merged_compaction(after, stated), after)
+    assert are_same(merged_compaction(after, specified), after)
 
 
 @given(st.sampled_from([place for place, _change in FIELDS]), values)

@@ -77,10 +77,10 @@ def _rules(**also: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES)
-def test_canonical(given: Any, expected: Any) -> None:
-    assert canonical_rules([given]) == [expected]
-    assert canonical_rules(canonical_rules([given])) == [expected]
+@pytest.mark.parametrize(("value", "expected"), CASES.values(), ids=CASES)
+def test_canonical(value: Any, expected: Any) -> None:
+    assert canonical_rules([value]) == [expected]
+    assert canonical_rules(canonical_rules([value])) == [expected]
 
 
 def test_unspecified_tier_is_removed() -> None:

@@ -163,10 +163,10 @@ CASES: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES)
-def test_canonical(given: Any, expected: Any) -> None:
-    assert canonical(given) == expected
-    assert canonical(canonical(given)) == canonical(given)
+@pytest.mark.parametrize(("value", "expected"), CASES.values(), ids=CASES)
+def test_canonical(value: Any, expected: Any) -> None:
+    assert canonical(value) == expected
+    assert canonical(canonical(value)) == canonical(value)
 
 
 junk = st.recursive(
@@ -276,9 +276,9 @@ def test_derived_fields_are_derived_again() -> None:
 
 
 def test_specified_field_is_not_derived() -> None:
-    stated = {"reportParseExceptions": False, "maxParseExceptions": 0}
+    specified = {"reportParseExceptions": False, "maxParseExceptions": 0}
 
-    after = _after({"spec": {"tuningConfig": stated}})
+    after = _after({"spec": {"tuningConfig": specified}})
 
     assert after["spec"]["tuningConfig"]["maxParseExceptions"] == 0
 
@@ -299,10 +299,10 @@ def test_unknown(spec: Any, places: set[tuple[str, ...]]) -> None:
 
 def test_no_field_is_unknown_if_druid_omits_fields() -> None:
     kinesis = {"type": "kinesis", "spec": {"ioConfig": {"stream": "s"}}}
-    wanted = DesiredSupervisor("a", {"type": "kinesis", "spec": {"ioConfig": {"endpoint": "e"}}})
+    desired = DesiredSupervisor("a", {"type": "kinesis", "spec": {"ioConfig": {"endpoint": "e"}}})
 
-    assert not list(unknown_supervisor_fields(None, wanted))
-    assert not list(unknown_supervisor_fields(kinesis, wanted))
+    assert not list(unknown_supervisor_fields(None, desired))
+    assert not list(unknown_supervisor_fields(kinesis, desired))
 
 
 def test_an_unknown_field_does_not_change_the_supervisor() -> None:

@@ -31,9 +31,9 @@ def test_id_does_not_depend_on_the_order_of_fields() -> None:
     assert native_job(BATCH, None).id != native_job({**BATCH, "context": {"priority": 1}}, None).id
 
 
-@pytest.mark.parametrize(("in_spec", "stated"), [({"id": "mine"}, None), ({}, "mine"), ({"id": "mine"}, "mine")])
-def test_id_can_be_specified(in_spec: dict[str, str], stated: str | None) -> None:
-    job = native_job({**BATCH, **in_spec}, stated)
+@pytest.mark.parametrize(("in_spec", "specified"), [({"id": "mine"}, None), ({}, "mine"), ({"id": "mine"}, "mine")])
+def test_id_can_be_specified(in_spec: dict[str, str], specified: str | None) -> None:
+    job = native_job({**BATCH, **in_spec}, specified)
 
     assert job.task_id(1) == "mine"
     assert job.submission(1) == {**BATCH, "id": "mine"}
@@ -66,7 +66,7 @@ def test_another_statement_context_or_parameter_is_another_query() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "stated", "message"),
+    ("spec", "specified", "message"),
     [
         ({}, None, "spec.type (None): set the type of the task"),
         ({"type": 1}, None, "spec.type (1): set the type of the task"),
@@ -76,9 +76,9 @@ def test_another_statement_context_or_parameter_is_another_query() -> None:
         ({"type": "noop", "id": "a"}, "b", "id ('b'): the spec has id 'a'; set only one of them"),
     ],
 )
-def test_rejects_an_invalid_task(spec: Any, stated: str | None, message: str) -> None:
+def test_rejects_an_invalid_task(spec: Any, specified: str | None, message: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        native_job(spec, stated)
+        native_job(spec, specified)
 
     assert message in str(refusal.value)
 

@@ -187,11 +187,11 @@ WARNED: list[tuple[str, Manifest, Manifest, tuple[str, ...], Plan, dict[str, str
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "warnings", "plan", "told"), [row[1:] for row in WARNED], ids=[row[0] for row in WARNED]
+    ("before", "after", "warnings", "plan", "expected"), [row[1:] for row in WARNED], ids=[row[0] for row in WARNED]
 )
 def test_each_new_warning_is_one_event(
-    before: Manifest, after: Manifest, warnings: tuple[str, ...], plan: Plan, told: dict[str, str]
+    before: Manifest, after: Manifest, warnings: tuple[str, ...], plan: Plan, expected: dict[str, str]
 ) -> None:
     found = new_warnings(StatusChange(before, after, warnings), plan)
-    assert {text.message: text.reason for text in found} == told
+    assert {text.message: text.reason for text in found} == expected
     assert {text.kind for text in found} <= {"Warning"}

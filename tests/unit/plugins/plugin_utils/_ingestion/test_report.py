@@ -51,6 +51,6 @@ def test_event_of_a_step(step: Step, reason: str, message: str) -> None:
     assert events_of_steps([step]) == [EventText("Normal", reason, message)]
 
 
-@pytest.mark.parametrize(("is_gone", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
-def test_event_of_a_warning(is_gone: bool, reason: str) -> None:
-    assert events_of_warnings(["it"], is_gone=is_gone) == [EventText("Warning", reason, "it")]
+@pytest.mark.parametrize(("is_deleted", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
+def test_event_of_a_warning(is_deleted: bool, reason: str) -> None:
+    assert events_of_warnings(["it"], is_deleted=is_deleted) == [EventText("Warning", reason, "it")]

@@ -363,11 +363,11 @@ def test_no_file_with_a_private_key_remains(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     data = {"client-certificate-data": me.certificate_file, "client-key-data": me.key_file}
     with serving(certificate.server(clients_of=authority)) as server:
-        given = kubeconfig(server, {name: _encoded(file) for name, file in data.items()})
-        given["clusters"][0]["cluster"]["certificate-authority-data"] = _encoded(authority.certificate_file)
+        provided = kubeconfig(server, {name: _encoded(file) for name, file in data.items()})
+        provided["clusters"][0]["cluster"]["certificate-authority-data"] = _encoded(authority.certificate_file)
         # twice, as for a cache and an API server
         for _each in range(2):
-            api = connect({"kubeconfig": given}, {})
+            api = connect({"kubeconfig": provided}, {})
             assert [*(tmp_path / "temporary").iterdir()] == []
             server.responses = [Response(body={}), Response(body={})]
             api.get("ConfigMap", "ns", "n")

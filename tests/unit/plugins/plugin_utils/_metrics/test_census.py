@@ -150,6 +150,6 @@ def test_own_status_replaces_the_cached_one() -> None:
 
 def test_final_status() -> None:
     status: dict[str, Any] = {"conditions": []}
-    assert final_status(SimpleNamespace(is_gone=False, status=status)) == FinalStatus(status)
-    assert final_status(SimpleNamespace(is_gone=True, status=status)) == FinalStatus(None)
+    assert final_status(SimpleNamespace(is_deleted=False, status=status)) == FinalStatus(status)
+    assert final_status(SimpleNamespace(is_deleted=True, status=status)) == FinalStatus(None)
     assert final_status(None) == FinalStatus(None)

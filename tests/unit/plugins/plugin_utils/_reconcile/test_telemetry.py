@@ -44,16 +44,16 @@ def names(endpoint: Endpoint) -> list[str]:
     return found
 
 
-def counted(endpoint: Endpoint, is_news: bool, census: dict[str, float] | None) -> bool:
+def counted(endpoint: Endpoint, is_changed: bool, census: dict[str, float] | None) -> bool:
     """Publish the metrics of a run, and return whether the resources were counted."""
-    assert publish(endpoint.url, "druid", RUN, lambda: census, is_news) is None
+    assert publish(endpoint.url, "druid", RUN, lambda: census, is_changed) is None
     posted = names(endpoint)
     assert "druidops_druid_reconciles_unchanged_total" in posted
     return CLUSTERS in posted
 
 
 def test_resources_are_counted_after_each_write_and_periodically(endpoint: Endpoint) -> None:
-    found = [counted(endpoint, is_news, {"clusters": 1.0}) for is_news in (False, False, True, False)]
+    found = [counted(endpoint, is_changed, {"clusters": 1.0}) for is_changed in (False, False, True, False)]
     assert found == [True, False, True, False]
 
 
@@ -63,18 +63,18 @@ def test_failed_census_is_repeated_in_the_next_run(endpoint: Endpoint) -> None:
 
 
 def test_publish_does_not_wait_for_a_locked_file(endpoint: Endpoint, directory: Path) -> None:
-    assert publish(endpoint.url, "druid", RUN, lambda: None, is_news=False) is None
+    assert publish(endpoint.url, "druid", RUN, lambda: None, is_changed=False) is None
     [file] = directory.iterdir()
     names(endpoint)
     with file_lock(file, 1):
-        warning = publish(endpoint.url, "druid", RUN, lambda: None, is_news=False)
+        warning = publish(endpoint.url, "druid", RUN, lambda: None, is_changed=False)
     assert warning is not None
     assert "locked by other processes" in warning
     assert names(endpoint) == []
 
 
 def test_unreachable_endpoint_is_a_warning() -> None:
-    warning = publish("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_news=False)
+    warning = publish("http://127.0.0.1:1/metrics", "druid", RUN, lambda: None, is_changed=False)
     assert warning is not None
     assert warning.startswith("The metrics could not be pushed to http://127.0.0.1:1/metrics")
 
@@ -86,7 +86,7 @@ def test_failed_census_does_not_fail_the_reconcile(endpoint: Endpoint, error: Ex
     def count() -> None:
         raise error
 
-    warning = publish(endpoint.url, "druid", RUN, count, is_news=True)
+    warning = publish(endpoint.url, "druid", RUN, count, is_changed=True)
     assert warning is not None
     assert str(error) in warning
     assert counted(endpoint, False, {"clusters": 1.0})
@@ -105,21 +105,21 @@ def full_disk() -> Iterator[None]:
 
 def test_full_directory_does_not_fail_the_reconcile(endpoint: Endpoint) -> None:
     with full_disk():
-        warning = publish(endpoint.url, "druid", RUN, lambda: {"clusters": 1.0}, is_news=True)
+        warning = publish(endpoint.url, "druid", RUN, lambda: {"clusters": 1.0}, is_changed=True)
     assert warning is not None
     assert "File too large" in warning
     assert CLUSTERS in names(endpoint)
 
 
 def test_invalid_url_does_not_fail_the_reconcile() -> None:
-    warning = publish("http://[/metrics", "druid", RUN, lambda: None, is_news=True)
+    warning = publish("http://[/metrics", "druid", RUN, lambda: None, is_changed=True)
     assert warning is not None
     assert warning.startswith("The metrics could not be pushed to http://[/metrics")
 
 
 def test_each_kind_is_counted(endpoint: Endpoint) -> None:
     for kind in ("druid", "druidingestion", "druid"):
-        publish(endpoint.url, kind, RUN, lambda: {"degraded_since_timestamp_seconds": 0.0}, is_news=False)
+        publish(endpoint.url, kind, RUN, lambda: {"degraded_since_timestamp_seconds": 0.0}, is_changed=False)
     found = [name for name in dict.fromkeys(names(endpoint)) if "degraded" in name]
     assert found == [f"druidops_{kind}_degraded_since_timestamp_seconds" for kind in ("druid", "druidingestion")]
 
@@ -130,7 +130,7 @@ def test_all_kinds_share_the_lock_of_an_endpoint(directory: Path) -> None:
         ("http://127.0.0.1:2/a", "druid"),
         ("http://127.0.0.1:1/a", "druidingestion"),
     ):
-        publish(url, kind, RUN, lambda: None, is_news=False)
+        publish(url, kind, RUN, lambda: None, is_changed=False)
     assert len(list(directory.iterdir())) == 2
 
 

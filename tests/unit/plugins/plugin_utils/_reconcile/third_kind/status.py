@@ -33,8 +33,8 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconci
 
 
 def _completed(done: Done, _check_mode: bool) -> Completed[Plan]:
-    is_gone = any(step.operation == "finalize" for step in done.plan.steps)
-    return Completed(done.observed.resource, done.plan, is_gone=is_gone)
+    is_deleted = any(step.operation == "finalize" for step in done.plan.steps)
+    return Completed(done.observed.resource, done.plan, is_deleted=is_deleted)
 
 
 def _masker(done: Done) -> Masked:
