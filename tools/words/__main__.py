@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fail on non-standard terms in documents, messages, docstrings, comments and file names.
+"""Fail on non-standard terms in documents, messages, docstrings, comments, file names and identifiers.
 
-Usage: python -m tools.words FILE ...   (run from the root of the checkout; the terms: styles/Druidops/Terms.yml)
+Usage: python -m tools.words FILE ...
+
+Run it from the root of the checkout. The terms: styles/Druidops/Terms.yml, and identifiers.yml for identifiers.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from .extract import text_of, words_of_name
+from .identifiers import findings
 from .vale import vale
 
 _STYLES = Path(__file__).parent / "styles"
@@ -32,7 +36,8 @@ _NAMES = "name of"
 def main() -> None:
     """Print the findings, a line each, with the standard term."""
     with tempfile.TemporaryDirectory() as scratch:
-        found = _found([Path(name) for name in sys.argv[1:]], Path(scratch))
+        files = [Path(name) for name in sys.argv[1:]]
+        found = [*_found(files, Path(scratch)), *_found_in_names(files)]
     sys.stdout.write("".join(f"{line}\n" for line in found))
     sys.exit(1 if found else 0)
 
@@ -57,6 +62,10 @@ def _found(files: Sequence[Path], scratch: Path) -> list[str]:
         sys.exit(done.stderr or done.stdout)
     prefix = f"{texts}/"
     return [line.removeprefix(prefix).replace(".py.txt:", ".py:") for line in done.stdout.splitlines()]
+
+
+def _found_in_names(files: Iterable[Path]) -> Iterator[str]:
+    return chain.from_iterable(findings(file) for file in files if file.suffix == ".py")
 
 
 def across_lines(terms: str) -> str:
