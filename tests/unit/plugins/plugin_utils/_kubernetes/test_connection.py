@@ -7,24 +7,16 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
-import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import (
-    argument_spec,
-    with_environment,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, Unreachable
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, encrypted, make
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, make
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
     Request,
     Response,
@@ -34,100 +26,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_ser
 
 UNREACHABLE = "https://192.0.2.1"
 
-
-def kubernetes_core() -> Any:
-    """Return the module of the installed kubernetes.core that has its options."""
-    module_path = Path("ansible_collections/kubernetes/core/plugins/module_utils/args_common.py")
-    parents = [str(parent) for parent in Path(connection.__file__).parents]
-    roots = [*os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":"), *sys.path, *parents]
-    [path, *_others] = [Path(root) / module_path for root in roots if root and (Path(root) / module_path).is_file()]
-    specification = importlib.util.spec_from_file_location("args_common", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-def complete(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec with Ansible's defaults, and without no_log."""
-    visible = {name: {key: option[key] for key in option if key != "no_log"} for name, option in spec.items()}
-    return {name: {"type": "str", **_options(option)} for name, option in visible.items()}
-
-
-def _options(option: dict[str, Any]) -> dict[str, Any]:
-    return {**option, "options": complete(option["options"])} if "options" in option else option
-
-
-def secrets(spec: dict[str, Any]) -> set[str]:
-    """Return the names of the options with no_log."""
-    deeper = {name for option in spec.values() for name in secrets(option.get("options", {}))}
-    return deeper | {name for name, option in spec.items() if option.get("no_log")}
-
-
-def test_options_match_kubernetes_core() -> None:
-    assert complete(argument_spec()) == complete(kubernetes_core().AUTH_ARG_SPEC)
-
-
-def test_no_log_options_include_those_of_kubernetes_core() -> None:
-    # older versions of it have a kubeconfig without no_log
-    assert secrets(argument_spec()) == secrets(kubernetes_core().AUTH_ARG_SPEC) | {"kubeconfig"}
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Hide the configuration of this machine: kubeconfig, environment variables, service account."""
-    for name in list(os.environ):
-        if name.startswith(("K8S_AUTH_", "KUBERNETES_", "KUBECONFIG")) or name.upper().endswith("_PROXY"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
-
-
-# (option, variable, value, expected option)
-VARIABLES: list[tuple[str, str, str, Any]] = [
-    ("kubeconfig", "K8S_AUTH_KUBECONFIG", "/a", "/a"),
-    ("context", "K8S_AUTH_CONTEXT", "c", "c"),
-    ("host", "K8S_AUTH_HOST", UNREACHABLE, UNREACHABLE),
-    ("api_key", "K8S_AUTH_API_KEY", "k", "k"),
-    ("username", "K8S_AUTH_USERNAME", "u", "u"),
-    ("password", "K8S_AUTH_PASSWORD", "p", "p"),
-    ("validate_certs", "K8S_AUTH_VERIFY_SSL", "no", False),
-    ("validate_certs", "K8S_AUTH_VALIDATE_CERTS", "False", False),
-    ("validate_certs", "K8S_AUTH_VERIFY_SSL", "0", False),
-    ("validate_certs", "K8S_AUTH_VERIFY_SSL", "yes", True),
-    ("ca_cert", "K8S_AUTH_SSL_CA_CERT", "/a", "/a"),
-    ("ca_cert", "K8S_AUTH_CA_CERT", "/a", "/a"),
-    ("client_cert", "K8S_AUTH_CERT_FILE", "/a", "/a"),
-    ("client_key", "K8S_AUTH_KEY_FILE", "/a", "/a"),
-    ("proxy", "K8S_AUTH_PROXY", "http://proxy.example.com", "http://proxy.example.com"),
-    ("no_proxy", "K8S_AUTH_NO_PROXY", "localhost", "localhost"),
-    ("persist_config", "K8S_AUTH_PERSIST_CONFIG", "true", True),
-    ("impersonate_user", "K8S_AUTH_IMPERSONATE_USER", "u", "u"),
-    ("impersonate_groups", "K8S_AUTH_IMPERSONATE_GROUPS", "a,,b", ["a", "b"]),
-    ("proxy_headers", "K8S_AUTH_PROXY_HEADERS_USER_AGENT", "me", {"user_agent": "me"}),
-    ("proxy_headers", "K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH", "a:b", {"proxy_basic_auth": "a:b"}),
-]
-
-
-@pytest.mark.parametrize(("option", "variable", "value", "expected"), VARIABLES)
-def test_option_from_the_environment(option: str, variable: str, value: str, expected: Any) -> None:
-    assert with_environment({}, {variable: value})[option] == expected
-    assert with_environment({option: None}, {variable: value})[option] == expected
-
-
-@pytest.mark.parametrize(("option", "variable", "value"), [row[:3] for row in VARIABLES])
-def test_option_takes_precedence_over_the_environment(option: str, variable: str, value: str) -> None:
-    specified: Any = {"user_agent": "x", "proxy_basic_auth": "y"} if option == "proxy_headers" else "specified"
-    assert with_environment({option: specified}, {variable: value})[option] == specified
-
-
-def test_false_option_takes_precedence_over_the_environment() -> None:
-    assert with_environment({"validate_certs": False}, {"K8S_AUTH_VERIFY_SSL": "yes"})["validate_certs"] is False
-
-
-def test_empty_variable_is_ignored() -> None:
-    assert with_environment({}, {"K8S_AUTH_HOST": ""}) == {"proxy_headers": {}}
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
 def sent_request(server: Server, options: dict[str, Any]) -> Request:
@@ -213,12 +112,12 @@ def test_variable_with_a_path_in_the_home_directory(monkeypatch: pytest.MonkeyPa
 
 FORMS: list[Callable[[dict[str, Any], Path], Any]] = [
     lambda document, _directory: document,
-    lambda document, directory: _written(document, directory / "config"),
-    lambda document, directory: _written(document, directory / "home") and "~/home",
+    lambda document, directory: written(document, directory / "config"),
+    lambda document, directory: written(document, directory / "home") and "~/home",
 ]
 
 
-def _written(document: dict[str, Any], path: Path) -> str:
+def written(document: dict[str, Any], path: Path) -> str:
     path.write_text(json.dumps(document), encoding="utf-8")
     return str(path)
 
@@ -380,174 +279,3 @@ def test_no_file_with_a_private_key_remains(
 
 def _encoded(file: Path) -> str:
     return base64.b64encode(file.read_bytes()).decode()
-
-
-INCOMPLETE: list[dict[str, Any]] = [
-    {},
-    {"kubeconfig": "/does/not/exist"},
-    {"kubeconfig": {"apiVersion": "v1", "kind": "Config"}},
-    {"kubeconfig": {}, "context": "none"},
-    {"context": "none"},
-    {"host": UNREACHABLE},
-]
-
-
-@pytest.mark.parametrize("options", INCOMPLETE)
-def test_missing_connection_options(options: dict[str, Any]) -> None:
-    with pytest.raises(
-        KubernetesError, match=r"^Cannot connect to a Kubernetes cluster: .*Set kubeconfig \(K8S_AUTH_KUBECONFIG\)"
-    ):
-        connect(options)
-
-
-@pytest.mark.parametrize("text", ["{not: [yaml", "- a\n- list", "text", "a: \x00"])
-def test_invalid_kubeconfig(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "config"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(KubernetesError, match=r"^Cannot connect to a Kubernetes cluster: "):
-        connect({"kubeconfig": str(path)})
-
-
-# (changes of a kubeconfig with the contexts a and b, option, message)
-CONTEXTS: list[tuple[dict[str, Any], str | None, str]] = [
-    (
-        {},
-        "c",
-        r"context \(K8S_AUTH_CONTEXT\) is c, but .* has no context of that name; its contexts are: a, b\. Set",
-    ),
-    ({"contexts": []}, "c", "no context of that name; it has no contexts"),
-    ({"contexts": None}, "c", "no context of that name; it has no contexts"),
-    (
-        {"current-context": "c"},
-        None,
-        "kubeconfig's current-context c is not one of its contexts; its contexts are: a, b",
-    ),
-    ({"current-context": ""}, None, "the kubeconfig has no current-context; its contexts are: a, b"),
-    ({"contexts": [{}]}, "c", "."),
-]
-
-
-@pytest.mark.parametrize("is_file", [False, True])
-@pytest.mark.parametrize(("changes", "context", "message"), CONTEXTS)
-def test_missing_context_is_named_with_the_existing_ones(
-    tmp_path: Path, changes: dict[str, Any], context: str | None, message: str, is_file: bool
-) -> None:
-    document = {
-        "current-context": "a",
-        "clusters": [{"name": "k", "cluster": {"server": UNREACHABLE}}],
-        "users": [{"name": "k", "user": {"token": "k"}}],
-        "contexts": [{"name": name, "context": {"cluster": "k", "user": "k"}} for name in ("a", "b")],
-        **changes,
-    }
-    config = _written(document, tmp_path / "config") if is_file else document
-    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*{message}") as raised:
-        connect({"kubeconfig": config, "context": context})
-    assert not is_file or str(config) in str(raised.value)
-
-
-PROXY = r"proxy \(K8S_AUTH_PROXY\), or the kubeconfig's proxy-url"
-ADDRESS = r"host \(K8S_AUTH_HOST\), or the kubeconfig's server"
-AUTHORITY = r"ca_cert \(K8S_AUTH_SSL_CA_CERT\), or the kubeconfig's certificate-authority"
-CLIENT = r"client_cert \(K8S_AUTH_CERT_FILE\) and client_key \(K8S_AUTH_KEY_FILE\)"
-JUNK = "junk.pem"
-# (options, option named in the message)
-UNUSABLE: list[tuple[dict[str, Any], str]] = [
-    ({"proxy": "proxy.example.com:3128"}, PROXY),
-    ({"proxy": "u:s3cret@proxy.example.com:3128"}, PROXY),
-    ({"proxy": "socks5://u:s3cret@proxy.example.com"}, PROXY),
-    ({"proxy": "ftp://u:s3cret@proxy.example.com"}, PROXY),
-    ({"proxy": "http://u:s3cret@[::1"}, PROXY),
-    ({"proxy": "http://u:s3cret@proxy.example.com:99999"}, PROXY),
-    ({"host": "https://u:s3cret@[::1"}, ADDRESS),
-    ({"host": "https://u:s3cret@[::1", "proxy": "http://proxy.example.com"}, ADDRESS),
-    ({"host": "https://u:s3cret@\u2100"}, ADDRESS),
-    ({"host": "https://u:a/s3cret@kubernetes.example.com"}, ADDRESS),
-    ({"host": "https://u:a?s3cret@kubernetes.example.com"}, ADDRESS),
-    ({"api_key": "s3cret\n"}, "api_key to a string without"),
-    ({"username": "u", "password": "s3cret\u2028"}, "password to a string without"),
-    ({"impersonate_user": "s3cret\r\nA: b"}, "impersonate_user to a string without"),
-    ({"impersonate_groups": ["a", "s3cret\0"]}, "impersonate_groups to a string without"),
-    ({"proxy_headers": {"user_agent": "s3cret\n"}}, "proxy_headers to a string without"),
-    ({"ca_cert": "/nonexistent"}, AUTHORITY),
-    ({"ca_cert": JUNK}, AUTHORITY),
-    ({"ca_cert": JUNK, "validate_certs": False}, AUTHORITY),
-    ({"client_cert": "/nonexistent", "client_key": JUNK}, CLIENT),
-    ({"client_cert": JUNK, "client_key": JUNK}, CLIENT),
-    ({"client_cert": JUNK}, CLIENT),
-]
-
-
-@pytest.fixture
-def junk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a file in the current directory that is not a certificate."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / JUNK
-    path.write_text("junk", encoding="utf-8")
-    return path
-
-
-@pytest.mark.usefixtures("junk")
-@pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
-@pytest.mark.parametrize(("options", "named"), UNUSABLE)
-def test_invalid_option_is_named(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*Set {named}") as raised:
-        connect({"host": UNREACHABLE, "api_key": "k", **options})
-    files = [value for value in options.values() if value in (JUNK, "/nonexistent")]
-    assert [file for file in files if file not in str(raised.value)] == []
-    assert "s3cret" not in f"{raised.value} {raised.value.__cause__}"
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        "localhost",
-        "localhost:6443",
-        "a-token-s3cret",
-        "ftp://localhost",
-        "//u:s3cret@localhost:6443",
-        "u:s3cret@localhost:6443",
-    ],
-)
-def test_missing_scheme(host: str) -> None:
-    for options in ({"host": host, "api_key": "k"}, {"kubeconfig": with_server(host)}):
-        with pytest.raises(
-            KubernetesError, match=f"the address of its API must start with https://.* Set {ADDRESS}"
-        ) as raised:
-            connect(options)
-        assert "s3cret" not in str(raised.value)
-
-
-def with_server(host: str) -> dict[str, Any]:
-    return {
-        "current-context": "c",
-        "clusters": [{"name": "c", "cluster": {"server": host}}],
-        "users": [{"name": "c", "user": {"token": "k"}}],
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-    }
-
-
-def test_encrypted_key_causes_no_password_prompt(tmp_path: Path) -> None:
-    pair = make(tmp_path, "me")
-    files = {"client_cert": str(pair.certificate_file), "client_key": str(encrypted(pair, b"s3cret"))}
-    with pytest.raises(KubernetesError, match=f"Set {CLIENT}"):
-        connect({"host": UNREACHABLE, **files})
-
-
-@pytest.mark.parametrize(
-    ("cluster", "named"),
-    [
-        ({"certificate-authority": JUNK}, AUTHORITY),
-        ({"certificate-authority-data": "anVuaw=="}, AUTHORITY),
-        ({"server": "https://u:s3cret@[::1"}, "(host|kubeconfig)"),
-    ],
-)
-def test_invalid_field_of_a_kubeconfig_is_named(junk: Path, cluster: dict[str, str], named: str) -> None:
-    document = {
-        "current-context": "c",
-        "clusters": [{"name": "c", "cluster": {"server": UNREACHABLE, **cluster}}],
-        "users": [{"name": "c", "user": {"token": "k"}}],
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-    }
-    with pytest.raises(KubernetesError, match=f"^Cannot connect to a Kubernetes cluster: .*Set {named}") as raised:
-        connect({"kubeconfig": _written(document, junk.parent / "config")})
-    assert "s3cret" not in str(raised.value)
