@@ -99,9 +99,9 @@ def test_pvcs_of_an_autoscaled_group_are_retained_while_it_is_stopped(live: Name
     assert lasting_claims(live) == before
 
 
-def owned_by_stateful_sets(live: NamespaceClient) -> dict[str, str]:
+def owned_by_stateful_sets(live: NamespaceClient, **request: Any) -> dict[str, str]:
     """Return the PVCs when the controller has made the StatefulSets their owners."""
-    until_ready(live, "c")
+    until_ready(live, "c", **request)
     eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [{"StatefulSet"}] * 2 * len(KEYS))
     return lasting_claims(live)
 
@@ -187,6 +187,26 @@ def test_pvcs_that_are_deleted_with_a_removed_group_are_named(live: NamespaceCli
     assert lasting_claims(live) == claims
     one_pass(live, "c")
     eventually(lambda: lasting_claims(live).keys() == claims.keys() - named)
+
+
+@pytest.mark.parametrize("without_resource", [True, False])
+def test_pvcs_without_labels_that_are_deleted_with_the_cluster_are_named(
+    live: NamespaceClient, without_resource: bool
+) -> None:
+    specification = retaining()
+    variables = {"spec": specification, "without_resource": True} if without_resource else {}
+    if not without_resource:
+        live.create(resource("c", specification))
+    claims = owned_by_stateful_sets(live, **variables)
+    for name in claims:
+        live.merge(CLAIM, name, {"metadata": {"labels": None}})
+    planned = one_pass(live, "c", check_mode=True, absent=True, **variables)
+    named = {step.key.name for step in planned.plan.steps if step.key.kind == CLAIM and step.operation == "delete"}
+    assert named == claims.keys()
+    assert planned.plan.is_destructive
+    assert lasting_claims(live) == claims
+    one_pass(live, "c", absent=True, **variables)
+    eventually(lambda: lasting_claims(live) == {})
 
 
 def test_pvcs_of_a_removed_group_are_kept_where_nothing_else_was_specified(live: NamespaceClient) -> None:

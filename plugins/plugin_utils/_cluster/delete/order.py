@@ -39,7 +39,10 @@ MAX_NEEDS_BETWEEN_STEPS = 2 * QUIET_ATTEMPTS + MAX_NEEDS
 
 @dataclass(frozen=True)
 class ReadClaims(Need):
-    """The PVCs of the cluster; if there are any, also all pods and workloads in the namespace, which may use them."""
+    """All PVCs in the namespace; if the cluster has any, also all pods and workloads, which may use them.
+
+    Those of the cluster may not have its labels: users can remove them.
+    """
 
 
 @dataclass(frozen=True)
@@ -62,15 +65,18 @@ Steps = Generator[Step | Need, Observed, None]
 class Deletion:
     """The deletion of a cluster. `warnings` name what is retained; they are complete after the last step.
 
-    A plan does not wait between steps.
+    A plan does not wait between steps. `owned` are the uids of the PVCs that Kubernetes deletes with StatefulSets of
+    the cluster: users can remove the labels of a PVC, and retaining one of them removes the owner of others, too.
     """
 
     cluster: Cluster
     is_plan: bool = False
     warnings: list[str] = field(default_factory=list)
+    owned: frozenset[str] = frozenset()
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Steps:
         """Yield the remaining steps for a terminating resource; the finalizer is last."""
+        self._note_owned_claims(observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
         is_orphaned = yield from self._is_orphaned(resource, observed)
         if not is_orphaned:
@@ -90,6 +96,7 @@ class Deletion:
 
     def with_resource(self, resource: Manifest, observed: Observed) -> Steps:
         """Yield the deletion of a resource: pods without a workload, itself, its workloads, and its PVCs."""
+        self._note_owned_claims(observed)
         is_orphaned = yield from self._is_orphaned(resource, observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
         if not is_orphaned:
@@ -105,6 +112,7 @@ class Deletion:
 
     def of_variables(self, observed: Observed, delete_claims: bool) -> Steps:
         """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
+        self._note_owned_claims(observed)
         yield from self._retain_claims(None, observed, all_stay=not delete_claims)
         yield from targets.workloads(self.cluster, observed)
         yield from targets.orphans(self.cluster, observed)
@@ -113,6 +121,9 @@ class Deletion:
         else:
             yield from self._warn_kept("no spec says whether to delete them")
         yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_terminating(live))
+
+    def _note_owned_claims(self, observed: Observed) -> None:
+        self.owned |= targets.owned_claims(self.cluster, observed)
 
     def _is_orphaned(self, resource: Manifest, observed: Observed) -> Generator[Step | Need, Observed, bool]:
         """True when the dependents of the resource must stay, or may have to: then with a warning."""
@@ -159,14 +170,14 @@ class Deletion:
 
     def _deleted_claims(self) -> Generator[Step | Need, Observed, tuple[Step, ...]]:
         users = yield ReadClaims()
-        steps, kept = targets.claims(self.cluster, users)
+        steps, kept = targets.claims(self.cluster, users, self.owned)
         self.warnings += [text for text in kept if text not in self.warnings]
         return steps
 
     def _disown_claims(self, resource: Manifest, all_stay: bool) -> Steps:
         """Yield the steps that remove the owner of retained PVCs: of all, or of those that others may need."""
         users = yield ReadClaims()
-        yield from targets.disown_claims(self.cluster, users, [resource], all_stay)
+        yield from targets.disown_claims(self.cluster, users, [resource], all_stay, self.owned)
 
     def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Steps:
         """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets.
@@ -177,12 +188,12 @@ class Deletion:
         if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), sets):
             return
         users = yield ReadClaims()
-        staying = users.of_kind(retain.CLAIM) if all_stay else targets.kept_claims(self.cluster, users)
+        staying = users.of_kind(retain.CLAIM) if all_stay else targets.kept_claims(self.cluster, users, self.owned)
         claims = list(staying)
         affected = [live for live in sets if all_stay or _has_claims(live, claims)]
         yield from retain.retain(affected, claims)
         users = yield ReadClaims()
-        yield from targets.disown_claims(self.cluster, users, affected, all_stay)
+        yield from targets.disown_claims(self.cluster, users, affected, all_stay, self.owned)
 
     def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
         """Return the StatefulSets that are deleted with the resource: those without an owner may stay."""
@@ -194,7 +205,7 @@ class Deletion:
     def _claims_of_workloads(self, observed: Observed) -> Iterable[Step]:
         """Return the deletion of the PVCs that Kubernetes deletes with their StatefulSets."""
         sets = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
-        return targets.collected_claims(observed, [live for live in sets if retain.deletes_pvcs(live)])
+        return targets.collected_claims(observed, [*sets])
 
     def _warn_kept(self, reason: str, remedy: str = "") -> Steps:
         steps = yield from self._deleted_claims()

@@ -111,8 +111,10 @@ def delete_without_resource(
     if request.options.check_mode:
         return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
 
+    sequence = DeletionSequence(api, cluster)
+
     def attempt(last: Outcome[Plan]) -> Outcome[Plan]:
-        return _delete_everything(DeletionSequence(api, cluster), delete_claims, last, on_step)
+        return _delete_everything(sequence, delete_claims, last, on_step)
 
     outcome = Outcome(plan, warnings=plan.warnings)
     return until_nothing_remains(_is_complete, attempt, outcome, request, progress, clock)

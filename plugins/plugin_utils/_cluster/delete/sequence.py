@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
@@ -62,9 +63,9 @@ class DeletionSequence:
         observed = read_cluster(self.api, self.cluster)
         yield from (live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, self.cluster))
         if delete_claims:
-            yield from targets.remaining_claims(self.cluster, self._claims_and_users())
+            yield from targets.remaining_claims(self.cluster, self._claims_and_users(), self._deletion.owned)
 
-    @property
+    @cached_property
     def _deletion(self) -> Deletion:
         return Deletion(self.cluster, self.is_plan, self.warnings)
 
@@ -83,10 +84,9 @@ class DeletionSequence:
         return self._claims_and_users() if isinstance(need, ReadClaims) else self._list("Pod", *WORKLOADS)
 
     def _claims_and_users(self) -> Observed:
-        selector = f"{names.CLUSTER_LABEL}={self.cluster.name}"
-        claims = self.api.list_objects(retain.CLAIM, self.cluster.namespace, selector)
-        users = self._list("Pod", *WORKLOADS) if claims else Observed()
-        return users.with_objects(claims)
+        claims = self._list(retain.CLAIM)
+        has_claims = bool(targets.remaining_claims(self.cluster, claims, self._deletion.owned))
+        return claims.with_objects(self._list("Pod", *WORKLOADS).objects.values()) if has_claims else claims
 
     def _list(self, *kinds: str) -> Observed:
         found = (live for kind in kinds for live in self.api.list_objects(kind, self.cluster.namespace))
@@ -103,8 +103,8 @@ def finalize(
     sequence = DeletionSequence(api, cluster, is_plan)
     if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
         return iter((finalizer.remove_finalizer(resource),) if finalizer.is_set(resource) else ()), Observed(), []
-    observed = _observe(api, cluster)
-    return sequence.of_resource(resource, observed), observed, sequence.warnings
+    observed = _read(api, cluster)
+    return sequence.of_resource(resource, _with_all_claims(api, cluster, observed)), observed, sequence.warnings
 
 
 def release_before_removal(api: KubernetesApi, resource: Manifest) -> Iterator[Step]:
@@ -144,4 +144,13 @@ def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Man
 
 
 def _observe(api: KubernetesApi, cluster: Cluster) -> Observed:
+    return _with_all_claims(api, cluster, _read(api, cluster))
+
+
+def _read(api: KubernetesApi, cluster: Cluster) -> Observed:
     return read_cluster(api, cluster).with_objects(replica_sets(api, cluster))
+
+
+def _with_all_claims(api: KubernetesApi, cluster: Cluster, observed: Observed) -> Observed:
+    """Return the same with all PVCs of the namespace: a StatefulSet may own some that do not have our labels."""
+    return observed.with_objects(api.list_objects(retain.CLAIM, cluster.namespace))

@@ -4,7 +4,8 @@
 
 """Objects to delete with a cluster: its workloads, its pods without a workload, and its PVCs.
 
-A PVC is deleted only if it certainly belongs to the cluster.
+A PVC is deleted only if it certainly belongs to the cluster: by its labels or, since users can remove these, because a
+StatefulSet of the cluster is its only owner. Kubernetes would delete it with the StatefulSet anyway.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Collection, Iterable, Mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import (
     CLAIM,
     disown,
-    owned_by,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,
@@ -65,12 +65,23 @@ def runs_without_deployment(cluster: Cluster, observed: Observed) -> bool:
     return any(kinds.get(group) != "Deployment" for group in groups - deployments)
 
 
-def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+def owned_claims(cluster: Cluster, observed: Observed) -> frozenset[str]:
+    """Return the uids of the PVCs whose only owners are StatefulSets of the cluster."""
+    sets = (live for live in observed.of_kind("StatefulSet") if is_ours(live, cluster))
+    owners = {live["metadata"]["uid"] for live in sets}
+    found = (live for live in observed.of_kind(CLAIM) if _is_owned_only_by(live, owners))
+    return frozenset(live["metadata"]["uid"] for live in found)
+
+
+def claims(
+    cluster: Cluster, observed: Observed, owned: Collection[str] = ()
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Return the deletion of this cluster's PVCs, and a warning for each that others may need.
 
-    `observed` has the PVCs of the cluster, and all workloads and pods of the namespace.
+    `observed` has all PVCs, workloads and pods of the namespace. `owned` are the uids of PVCs that StatefulSets of the
+    cluster owned before its deletion.
     """
-    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
+    found = [live for live in _claims_of(cluster, observed, owned) if not is_terminating(live)]
     kept = _kept(cluster, observed, found)
     return (
         _deletions(live for live in found if live["metadata"]["name"] not in kept),
@@ -79,13 +90,13 @@ def claims(cluster: Cluster, observed: Observed) -> tuple[tuple[Step, ...], tupl
 
 
 def disown_claims(
-    cluster: Cluster, observed: Observed, owners: Collection[Manifest], all_stay: bool
+    cluster: Cluster, observed: Observed, owners: Collection[Manifest], all_stay: bool, owned: Collection[str] = ()
 ) -> tuple[Step, ...]:
     """Return, for each retained PVC that one of the owners owns, the step that removes these owners.
 
     Kubernetes deletes a PVC with its owner: a StatefulSet, or the resource, if the Go operator created the PVC.
     """
-    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
+    found = [live for live in _claims_of(cluster, observed, owned) if not is_terminating(live)]
     kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
     return disown((live for live in found if live["metadata"]["name"] in kept), owners)
 
@@ -93,20 +104,19 @@ def disown_claims(
 def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) -> tuple[Step, ...]:
     """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their only owners."""
     uids = {live["metadata"]["uid"] for live in stateful_sets}
-    owned = owned_by(observed.of_kind(CLAIM), stateful_sets)
-    return _deletions(live for live in owned if {each["uid"] for each in live["metadata"]["ownerReferences"]} <= uids)
+    return _deletions(live for live in observed.of_kind(CLAIM) if _is_owned_only_by(live, uids))
 
 
-def kept_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
+def kept_claims(cluster: Cluster, observed: Observed, owned: Collection[str] = ()) -> list[Manifest]:
     """Return the PVCs that are retained when the cluster is deleted with its data, since others may need them."""
-    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster) and not is_terminating(live)]
+    found = [live for live in _claims_of(cluster, observed, owned) if not is_terminating(live)]
     kept = _kept(cluster, observed, found)
     return [live for live in found if live["metadata"]["name"] in kept]
 
 
-def remaining_claims(cluster: Cluster, observed: Observed) -> list[Manifest]:
+def remaining_claims(cluster: Cluster, observed: Observed, owned: Collection[str] = ()) -> list[Manifest]:
     """Return the PVCs that are deleted with the cluster, including terminating ones."""
-    found = [live for live in observed.of_kind(CLAIM) if is_claim_of(live, cluster)]
+    found = _claims_of(cluster, observed, owned)
     kept = _kept(cluster, observed, found)
     return [live for live in found if live["metadata"]["name"] not in kept]
 
@@ -116,6 +126,17 @@ def has_running_pods(cluster: Cluster, observed: Observed) -> bool:
     foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
     pods = (live for live in observed.of_kind("Pod") if not is_terminating(live))
     return any(is_pod_of(live, cluster) and group_of(live) not in foreign for live in pods)
+
+
+def _claims_of(cluster: Cluster, observed: Observed, owned: Collection[str]) -> list[Manifest]:
+    found = observed.of_kind(CLAIM)
+    return [live for live in found if is_claim_of(live, cluster) or live["metadata"].get("uid") in owned]
+
+
+def _is_owned_only_by(live: Manifest, uids: Collection[str]) -> bool:
+    """True if the object has owners, and all of them are among these."""
+    owners = {each["uid"] for each in live["metadata"].get("ownerReferences") or ()}
+    return bool(owners) and owners <= set(uids)
 
 
 def _kept(cluster: Cluster, observed: Observed, found: Iterable[Manifest]) -> dict[str, str]:
