@@ -16,12 +16,14 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 CLAIM = f"data-{STATEFUL}-0"
 
 
-@pytest.fixture
-def cluster(live: NamespaceClient) -> NamespaceClient:
-    """A cluster whose PVC is bound."""
+@pytest.fixture(params=[True, False], ids=["labels", "no labels"])
+def cluster(live: NamespaceClient, request: pytest.FixtureRequest) -> NamespaceClient:
+    """A cluster whose PVC is bound; a user has removed its labels, or not."""
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1))
     assert one_pass(live, NAME).plan.findings == ()
     eventually(lambda: (live.find("PersistentVolumeClaim", CLAIM) or {}).get("status", {}).get("phase") == "Bound")
+    if not request.param:
+        live.merge("PersistentVolumeClaim", CLAIM, {"metadata": {"labels": None}})
     return live
 
 

@@ -147,10 +147,14 @@ def test_more_warnings_than_the_condition_has_are_one_event_each() -> None:
     assert list(warned(observer, reasons.SPEC_WARNING).values()) == [1] * 7
 
 
-def test_pvcs_that_stay_too_small_are_a_lasting_warning() -> None:
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_pvcs_that_stay_too_small_are_a_lasting_warning(has_labels: bool) -> None:
     observer = Observer("operator")
     observer.act(Create(Cluster()))
     observer.converge()
+    store = observer.subject.world.store
+    for claim in store.of_kind("PersistentVolumeClaim"):
+        store.update_metadata(claim, labels=claim["metadata"]["labels"] if has_labels else {})
     observer.act(Edit("storage", "4Gi", "brokers"))
     planned = observer.subject.run("playbook", check_mode=True)
     assert planned is not None

@@ -38,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pru
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import (
     shrinking_claims,
     undersized_pvcs,
+    unlabelled_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
@@ -78,6 +79,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     replica_sets_without_owner,
     # A StatefulSet owns PVCs that the cluster retains.
     all_claims,
+    # A PVC of a group may be too small or too large, and has no labels.
+    unlabelled_claims,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (

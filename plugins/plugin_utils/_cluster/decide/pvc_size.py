@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PVCs cannot shrink, and are not expanded yet: a finding about smaller requests, a warning about larger ones."""
+"""PVCs cannot shrink, and are not expanded yet: a finding about smaller requests, a warning about larger ones.
+
+The StatefulSet controller finds the PVC of a pod by its name, whatever its labels, and so do these policies.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
@@ -32,29 +36,66 @@ class Size(NamedTuple):
     amount: Decimal
 
 
+def unlabelled_claims(inputs: Inputs) -> List | None:
+    """Return the need for all PVCs of the namespace, if some of a group may not have our labels.
+
+    That is when a pod has one that was not listed, or, as a stopped group has no pods, when requests change.
+    """
+    if CLAIM in inputs.lists:
+        return None
+    groups, live = inputs.cluster.groups, inputs.live
+    may_exist = any(_changes_sizes(group, live) or _has_unlisted_claims(group, live) for group in groups)
+    return List(CLAIM) if may_exist else None
+
+
+def _has_unlisted_claims(group: Group, observed: Observed) -> bool:
+    """True if a pod of the group has the PVC of a template that was not listed."""
+    return any(
+        ObjectKey(CLAIM, name) not in observed.objects for pod in observed.pods_of(group) for name in _claims_of(pod)
+    )
+
+
+def _claims_of(pod: Manifest) -> Iterator[str]:
+    """Yield the names of the PVCs that the StatefulSet controller has given the pod."""
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        if name == f"{volume.get('name')}-{pod['metadata']['name']}":
+            yield name
+
+
+def _changes_sizes(group: Group, observed: Observed) -> bool:
+    workload = observed.workload(group)
+    return workload is not None and any(old.amount != new.amount for old, new in _sizes_of_templates(group, workload))
+
+
+def _sizes_of_templates(group: Group, workload: Manifest) -> list[tuple[Size, Size]]:
+    """Return the live and the specified size of each volume claim template that is in both."""
+    if group.is_deployment:
+        return []
+    old = _requests_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
+    new = _requests_of_templates(group.concatenated("volumeClaimTemplates"))
+    return [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+
+
 def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
-    groups, live = draft.inputs.cluster.groups, draft.inputs.live
+    groups, live = draft.inputs.cluster.groups, draft.inputs.live_and_all_claims
     return tuple(finding for group in groups for finding in _shrinking_claims_of(group, live))
 
 
 def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
     workload = observed.workload(group)
-    if workload is None or group.is_deployment:
-        return
-    old = _requests_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
-    new = _requests_of_templates(group.concatenated("volumeClaimTemplates"))
-    for name in sorted(old.keys() & new.keys()):
-        if new[name].amount < old[name].amount:
-            largest = max(_sizes(f"{name}-{group.unique_name}", observed), key=_amount, default=None)
-            if largest is not None and new[name].amount < largest.amount:
-                yield Finding(reasons.INVALID_SPEC, _shrinking_message(group, name, new[name], largest), group.key)
+    for old, new in _sizes_of_templates(group, workload) if workload is not None else ():
+        if new.amount < old.amount:
+            largest = max(_sizes(f"{new.name}-{group.unique_name}", observed), key=_amount, default=None)
+            if largest is not None and new.amount < largest.amount:
+                yield Finding(reasons.INVALID_SPEC, _shrinking_message(group, new, largest), group.key)
 
 
-def _shrinking_message(group: Group, name: str, asked: Size, largest: Size) -> str:
+def _shrinking_message(group: Group, asked: Size, largest: Size) -> str:
     return (
-        f"spec.nodes[{group.key}].volumeClaimTemplates[{name}]: {asked.text} is less than the {largest.text} of PVC "
-        f"{largest.name}, and a PVC cannot shrink. Request {largest.text} or more. "
+        f"spec.nodes[{group.key}].volumeClaimTemplates[{asked.name}]: {asked.text} is less than the {largest.text} "
+        f"of PVC {largest.name}, and a PVC cannot shrink. Request {largest.text} or more. "
         f"Nothing of group {group.key} is changed."
     )
 
@@ -83,16 +124,16 @@ def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
 
 
 def _undersized(group: Group, inputs: Inputs) -> Iterator[str]:
-    where = f"spec.nodes[{group.key}]"
+    where, live = f"spec.nodes[{group.key}]", inputs.live_and_all_claims
     for manifest in inputs.desired.groups.get(group.key, ()):
         if manifest["kind"] == CLAIM:
             name = manifest["metadata"]["name"]
             asked = _size_of(name, _requested(manifest))
-            yield from _undersized_warning(f"{where}.persistentVolumeClaim[{name}]", asked, [name], inputs.live)
+            yield from _undersized_warning(f"{where}.persistentVolumeClaim[{name}]", asked, [name], live)
         elif manifest["kind"] == "StatefulSet":
             for template, asked in _requests_of_templates(group.concatenated("volumeClaimTemplates")).items():
-                names = pvcs_above(manifest["metadata"]["name"], [template], 0, inputs.live)
-                yield from _undersized_warning(f"{where}.volumeClaimTemplates[{template}]", asked, names, inputs.live)
+                names = pvcs_above(manifest["metadata"]["name"], [template], 0, live)
+                yield from _undersized_warning(f"{where}.volumeClaimTemplates[{template}]", asked, names, live)
 
 
 def _undersized_warning(where: str, asked: Size | None, names: list[str], observed: Observed) -> Iterator[str]:

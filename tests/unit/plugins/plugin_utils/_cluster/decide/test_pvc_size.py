@@ -6,13 +6,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import (
     shrinking_claims,
     undersized_pvcs,
+    unlabelled_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -146,3 +150,47 @@ def test_undersized_pvcs(node: Manifest, live: list[Manifest], names: str | None
     for warning in found:
         assert warning.startswith("spec.nodes[brokers].")
         assert f"not expanded yet: {names}. " in warning
+
+
+def pod(volume: str, claim_name: str, name: str = "druid-c-brokers-0") -> Manifest:
+    """Return a pod of the group with a PVC."""
+    volumes = [{"name": "tmp", "emptyDir": {}}, {"name": volume, "persistentVolumeClaim": {"claimName": claim_name}}]
+    metadata = {"name": name, "labels": {"nodeSpecUniqueStr": "druid-c-brokers"}}
+    return {"kind": "Pod", "metadata": metadata, "spec": {"volumes": volumes}}
+
+
+PVC, PVC_0 = "d-druid-c-brokers-0", claim_of("d", "1Gi")
+# (size in the StatefulSet, desired size, live objects, are all PVCs of the namespace needed)
+NEEDS: dict[str, tuple[str, str, list[Manifest], bool]] = {
+    "no pod": ("1Gi", "1Gi", [], False),
+    "a listed PVC": ("1Gi", "1Gi", [pod("d", PVC), PVC_0], False),
+    "a PVC that was not listed": ("1Gi", "1Gi", [pod("d", PVC)], True),
+    "one of two": (
+        "1Gi",
+        "1Gi",
+        [pod("d", PVC), pod("d", f"{PVC}1", "druid-c-brokers-01"), claim_of("d", "1Gi")],
+        True,
+    ),
+    "a PVC of the user": ("1Gi", "1Gi", [pod("v", "shared")], False),
+    "no pod, larger": ("1Gi", "2Gi", [], True),
+    "no pod, smaller": ("2Gi", "1Gi", [], True),
+    "no pod, the same": ("1Gi", "1024Mi", [], False),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "found", "is_needed"), NEEDS.values(), ids=NEEDS)
+def test_pvcs_without_labels_are_read_if_there_may_be_any(
+    before: str, after: str, found: list[Manifest], is_needed: bool
+) -> None:
+    observed = running_with(claims(("d", before)), *found)
+    given = inputs(druid.cluster(claims(("d", after))), observed)
+    assert unlabelled_claims(given) == (List("PersistentVolumeClaim") if is_needed else None)
+    assert unlabelled_claims(replace(given, lists={"PersistentVolumeClaim": ()})) is None
+
+
+@pytest.mark.parametrize(("desired", "warnings", "findings"), [("1Gi", 0, 1), ("2Gi", 0, 0), ("4Gi", 1, 0)])
+def test_the_size_of_a_pvc_without_labels(desired: str, warnings: int, findings: int) -> None:
+    given = inputs(druid.cluster(claims(("d", desired))), running_with(claims(("d", "2Gi"))))
+    given = replace(given, lists={"PersistentVolumeClaim": (claim_of("d", "2Gi"), claim("d-druid-c-routers-0", "9Gi"))})
+    assert len(undersized_pvcs(given)) == warnings
+    assert len(shrinking_claims(Draft(given, ()))) == findings
