@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
+
 MAX_VALUE_LENGTH = 200
 HIDDEN = object()
 
@@ -17,12 +19,15 @@ class DruidError(Exception):
 
 
 class InvalidInput(DruidError):
-    """An option, or a field of one, is invalid. ``value=HIDDEN`` keeps a secret out of the message."""
+    """An option, or a field of one, is invalid. ``value=HIDDEN`` keeps a secret out of the message.
+
+    User and password of a URL are masked.
+    """
 
     def __init__(self, name: str, value: Any, remedy: str) -> None:
         self.name, self.remedy = name, remedy
-        displayed = "" if value is HIDDEN else f" ({truncate(repr(value), MAX_VALUE_LENGTH)})"
-        super().__init__(f"{name}{displayed}: {remedy}")
+        displayed = "" if value is HIDDEN else f" ({truncate(without_userinfo(repr(value)), MAX_VALUE_LENGTH)})"
+        super().__init__(f"{name}{displayed}: {without_userinfo(remedy)}")
 
 
 class PartialFailure(DruidError):

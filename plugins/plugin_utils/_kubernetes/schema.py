@@ -189,15 +189,19 @@ def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
     """
     found = _type(value)
     is_shown = _WITHOUT_SECRETS.issuperset(expected) and isinstance(value, str | int | float)
+    is_shown = is_shown and not _may_have_credentials(value)
     shown = json.dumps(value if is_shown else found, ensure_ascii=False)
     return _invalid(path, shown, f'must be of type {",".join(expected)}: "{found}"')
 
 
+def _may_have_credentials(value: Any) -> bool:
+    """True for a text that may be an address with a password, such as that of a Druid."""
+    return isinstance(value, str) and "@" in value
+
+
 def _violations(schema: Schema, value: Any, path: str) -> Iterator[SchemaError]:
     """Yield the violations of a scalar of the right type."""
-    # The address of a Druid may contain a password.
-    has_credentials = isinstance(value, str) and "@" in value
-    shown = json.dumps("string" if has_credentials else value, ensure_ascii=False)
+    shown = json.dumps("string" if _may_have_credentials(value) else value, ensure_ascii=False)
     if "enum" in schema and value not in schema["enum"]:
         supported = ", ".join(json.dumps(each) for each in schema["enum"])
         yield SchemaError(path, "Unsupported value", f"{shown}: supported values: {supported}")

@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from ansible.errors import AnsibleFileNotFound
+from ansible.errors import AnsibleActionFail, AnsibleError, AnsibleFileNotFound
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
@@ -33,6 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
     Request,
     to_request,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import log_line
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.role_variables import (
     UnknownVariables,
@@ -65,7 +67,7 @@ class ReconcileAction(ActionBase):
         if unknown.warning:
             display.warning(unknown.warning)
         options = {**ARGUMENTS, **self.kind.arguments, **argument_spec()}
-        _validation, arguments = self.validate_argument_spec(options, **CONSTRAINTS)
+        arguments = self._valid_arguments(options)
         began, meter = time.monotonic(), Meter()
         try:
             settings = self.kind.to_options(arguments, self._task.check_mode, meter)
@@ -91,6 +93,17 @@ class ReconcileAction(ActionBase):
         prefix, ignored = self.kind.prefix, self._task.args.get("ignored_variables")
         known = names_of(prefix, {**ARGUMENTS, **self.kind.arguments}, self.kind.role_variables)
         return unknown_variables(prefix, known, () if ignored is None else variables, listed(ignored))
+
+    def _valid_arguments(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of the task; the error quotes them, but without the password of a URL."""
+        try:
+            _validation, arguments = self.validate_argument_spec(dict(options), **CONSTRAINTS)
+        except AnsibleError as error:
+            message = without_userinfo(str(error))
+            if message == str(error):
+                raise
+            raise AnsibleActionFail(message) from None
+        return dict(arguments)
 
     def _release(self, arguments: Mapping[str, Any], request: Request[Any]) -> dict[str, Any]:
         """Return the result for a resource in an ignored namespace. Only a change or an error is worth a log line."""
@@ -146,6 +159,8 @@ class ReconcileAction(ActionBase):
             return str(self._loader.path_dwim_relative_stack(self._task.get_search_path(), "files", path))
         except AnsibleFileNotFound:
             if not os.path.exists(path):
+                if without_userinfo(path) != path:
+                    raise InvalidResource(f"resource: there is no file {without_userinfo(path)}.") from None
                 raise
             return os.path.abspath(path)
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -179,11 +180,14 @@ def report(
 
 
 def _lazy(masker: Callable[[], Masked]) -> Masked:
-    """Return a function that searches for secrets when the first text has to be masked: that takes long."""
+    """Return a function that searches for secrets when the first text has to be masked: that takes long.
+
+    It also masks the users and passwords of URLs: a message may quote a field in which no URL is expected.
+    """
     search = cache(masker)
 
     def masked(text: str) -> str:
-        return search()(text)
+        return without_userinfo(search()(text))
 
     return masked
 

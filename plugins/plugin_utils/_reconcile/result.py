@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import UNKNOWN_AGE_SECONDS, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
@@ -50,7 +51,8 @@ def of_outcome(
 
 def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:
     """Return the result of a task that could not run: the operator retries unless the resource is deleted."""
-    returned = {"changed": False, "msg": str(error), "failed": fail_when_blocked, "plan": [], "conditions": []}
+    message = without_userinfo(str(error))
+    returned = {"changed": False, "msg": message, "failed": fail_when_blocked, "plan": [], "conditions": []}
     is_over = fail_when_blocked or isinstance(error, ResourceNotFound)
     return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     DruidopsError,
     KubernetesError,
@@ -118,10 +119,10 @@ def publish(url: str, kind: str, run: Run, count: Census, is_changed: bool) -> s
             if census is not None:
                 lock.record_run(kind)
     except (LockTimeout, PushError, KubernetesError) as error:
-        return str(error)
+        return without_userinfo(str(error))
     except (OSError, RecursionError, ValueError) as error:
         # /tmp is full, a counted resource is nested too deeply, or the URL is invalid. All writes are done already.
-        return f"The metrics could not be pushed to {url}: {error!r}"
+        return without_userinfo(f"The metrics could not be pushed to {url}: {error!r}")
     return None
 
 

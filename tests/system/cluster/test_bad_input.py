@@ -91,6 +91,35 @@ def test_rejected_by_the_crd(live: NamespaceClient, ansible: Ansible) -> None:
     assert live.created_objects() == set()
 
 
+# The value of a field or an option where no address belongs, or where it must not have a password.
+ADDRESS = "https://user:hunter2@druid.example.org:8888"
+QUOTED: dict[str, Manifest] = {
+    "a number": all_kinds_cluster.changed("data", **{"druid.port": ADDRESS}),
+    "one of several words": all_kinds_cluster.changed("data", nodeType=ADDRESS, kind=ADDRESS),
+    "a quantity": all_kinds_cluster.changed("data", resources={"requests": {"memory": ADDRESS}}),
+    "a label": all_kinds_cluster.changed("data", podLabels={"team": ADDRESS}),
+    "a name": all_kinds_cluster.changed("data", services=[{"metadata": {"name": ADDRESS}}]),
+    "the address of Druid": {"spec": {"endpoint": {"url": ADDRESS}}},
+    "the type of the authentication": {"spec": {"auth": {"type": ADDRESS}}},
+}
+OPTIONS: list[Manifest] = [
+    {"name": "wiki", "wait_timeout": ADDRESS},
+    {"name": "wiki", "state": ADDRESS},
+    {"resource": ADDRESS},
+]
+
+
+def test_a_message_has_no_password_of_an_address(ansible: Ansible) -> None:
+    resources = [merged(all_kinds_cluster.resource(), patch) for patch in QUOTED.values()]
+    found = messages(
+        ansible,
+        *({"resource": resource} for resource in resources),
+        *({"name": "wiki", "spec": resource["spec"]} for resource in resources),
+        *OPTIONS,
+    )
+    assert [text for text in found if "hunter2" in text] == []
+
+
 def merged(document: Manifest, patch: Manifest) -> Manifest:
     """Return the document with a merge patch applied to it."""
     result = {key: value for key, value in document.items() if patch.get(key, ...) is not None}

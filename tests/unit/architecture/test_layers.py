@@ -32,6 +32,7 @@ HTTP = ("kubernetes", "requests", "urllib3")
 PURE_PYTHON = ("ansible", *HTTP)
 # At the bottom: errors, and how text and structure are read.
 ERRORS = f"{DRUID}_values.errors"
+USERINFO = f"{DRUID}_values.userinfo"
 VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "parse"))
 # What a secret is, and where it is in a text.
 SECRET = f"{DRUID}_secrets.secret"
@@ -53,7 +54,7 @@ CLIENT_ITSELF = (f"{DRUID}_http.client", f"{DRUID}_http.errors", ERRORS)
 # Not specific to Druid's API, and needed on both sides.
 SHARED = (
     *(f"{DRUID}_secrets.{part}" for part in ("masking", "secret")),
-    *(f"{DRUID}_values.{part}" for part in ("clock", "nested_json", "parse")),
+    *(f"{DRUID}_values.{part}" for part in ("clock", "nested_json", "parse", "userinfo")),
 )
 
 # How a resource reaches Druid; no kind is known there.
@@ -69,10 +70,11 @@ FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 # The first package whose path matches a file is its package. A path without .py is a directory.
 ROOMS = (
     # Text and structure: pure, and at the bottom.
-    Room("plugins/module_utils/_values/errors.py", (), PURE_PYTHON),
+    Room("plugins/module_utils/_values/errors.py", (USERINFO,), PURE_PYTHON),
     Room("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/nested_json.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values/parse.py", (ERRORS,), PURE_PYTHON),
+    Room("plugins/module_utils/_values/userinfo.py", (), PURE_PYTHON),
     Room("plugins/module_utils/_values", (), PURE_PYTHON),
     # Secrets: in any text, in any structure, and in specifications.
     Room("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
@@ -129,7 +131,11 @@ ROOMS = (
     Room("plugins/plugin_utils/_kubernetes", (PLAIN, *SHARED), ("ansible", "requests")),
     Room("plugins/plugin_utils/_metrics", (PLAIN, API), ("ansible", "kubernetes", "requests")),
     # What the actions share, and the only code in here that knows Ansible.
-    Room("plugins/plugin_utils/_reconcile/action.py", (PLAIN, API, METRICS, RECONCILE, f"{DRUID}_values.clock"), HTTP),
+    Room(
+        "plugins/plugin_utils/_reconcile/action.py",
+        (PLAIN, API, METRICS, RECONCILE, USERINFO, f"{DRUID}_values.clock"),
+        HTTP,
+    ),
     Room("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED), ("ansible", *HTTP)),
     Room("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
     Room("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),

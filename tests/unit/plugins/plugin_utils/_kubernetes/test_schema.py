@@ -190,6 +190,13 @@ QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such
             ],
         ),
         (
+            with_broker(**{"druid.port": "https://user:hunter2@host"}),
+            [
+                'spec.nodes.brokers.druid.port: Invalid value: "string": '
+                'spec.nodes.brokers.druid.port in body must be of type integer: "string"'
+            ],
+        ),
+        (
             with_broker(**{"druid.port": 8082.5}),
             [
                 "spec.nodes.brokers.druid.port: Invalid value: 8082.5: "
