@@ -12,8 +12,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
+    MAX_HIDDEN,
     ROLLOUT_WARNINGS,
     WARNINGS,
+    digest_of_warning,
+    hidden_warnings,
     shown_warnings,
     warning_messages,
 )
@@ -63,21 +66,33 @@ def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:
 
 
 def new_warnings(change: StatusChange, plan: Plan) -> tuple[EventText, ...]:
-    """Return an event for each warning that its condition did not have before.
+    """Return an event for each warning that was not in the status before.
 
-    A condition has only the first warnings: the others are new when it changes, at the least by their number. Warnings
-    of the API server are not in a condition: they are new if something was written, or the spec was changed.
+    A condition has the first warnings, and the status has the digests of the others. Warnings of the API server are
+    not in the status: they are new if something was written, or the spec was changed.
     """
-    before, after = warning_messages(change.before), warning_messages(change.after)
     # The CRD of the Go operator drops the conditions, so that any warning would seem to be new in each reconcile.
     is_known = not change.before or "conditions" in change.before
-    if not (plan.changes or (is_known and (before != after or change.is_new_generation))):
+    is_other = any(of(change.before) != of(change.after) for of in (warning_messages, hidden_warnings))
+    if not (plan.changes or (is_known and (is_other or change.is_new_generation))):
         return ()
-    unchanged = {kind for kind in after if before.get(kind) == after[kind]}
-    reported = {text for message in before.values() for text in shown_warnings(message)}
+    reported = {text for message in warning_messages(change.before).values() for text in shown_warnings(message)}
     reported |= {finding.message for finding in plan.findings}
     found = ((text, _condition(text, plan)) for text in change.warnings if text not in reported)
-    return tuple(EventText("Warning", _reason(kind), text) for text, kind in found if kind not in unchanged)
+    new = ((text, kind) for text, kind in found if kind is None or not _was_hidden(text, kind, change))
+    return tuple(EventText("Warning", _reason(kind), text) for text, kind in new)
+
+
+def _was_hidden(warning: str, condition: str, change: StatusChange) -> bool:
+    """True for a warning that its condition did not show before, but that was known.
+
+    Where the digests of all are not known, as after an update of the operator, that is if the condition is the same.
+    """
+    recorded = hidden_warnings(change.before)
+    if 0 < len(recorded) < MAX_HIDDEN:
+        return digest_of_warning(warning) in recorded
+    before, after = (warning_messages(each).get(condition) for each in (change.before, change.after))
+    return before is not None and before == after
 
 
 def _condition(warning: str, plan: Plan) -> str | None:

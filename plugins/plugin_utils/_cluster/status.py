@@ -27,12 +27,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
     first_finding,
     joined_messages,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # There are these conditions only while there are warnings.
 WARNINGS, ROLLOUT_WARNINGS = "Warnings", "RolloutWarnings"
 _SEPARATOR = " | "
+# More are not recorded, and none of those is an event.
+MAX_HIDDEN = 100
 # Not Ready, but requested by the user: there is nothing to wait for.
 _USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
 # Field of the Go operator's status -> the kind whose names it lists.
@@ -78,6 +80,7 @@ def status(
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.desired for state in states)}",
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
+        "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
@@ -182,6 +185,29 @@ def _rollout_warnings(warnings: Sequence[str], is_changing: bool, previous: Mapp
     """Return the condition RolloutWarnings, which stays until no pods are being changed."""
     earlier = [each["message"] for each in previous.get("conditions") or () if each["type"] == ROLLOUT_WARNINGS]
     return _warnings(ROLLOUT_WARNINGS, reasons.ROLLOUT_WARNING, warnings or (earlier if is_changing else ()))
+
+
+def _hidden(
+    warnings: Iterable[str], conditions: Sequence[Condition], is_changing: bool, previous: Mapping[str, Any]
+) -> list[str]:
+    """Return the digests of the warnings that the conditions do not show: beyond the fifth, or too long.
+
+    While pods are being changed, the condition RolloutWarnings stays, and so do the earlier digests.
+    """
+    messages = warning_messages({"conditions": conditions}).values()
+    shown = {text for message in messages for text in shown_warnings(message)}
+    found = (digest_of_warning(text) for text in warnings if text not in shown)
+    return [*dict.fromkeys((*found, *(hidden_warnings(previous) if is_changing else ())))][:MAX_HIDDEN]
+
+
+def hidden_warnings(document: Mapping[str, Any]) -> Sequence[str]:
+    """Return the digests of the warnings that the conditions in a status do not show."""
+    return document.get("hiddenWarnings") or ()
+
+
+def digest_of_warning(text: str) -> str:
+    """Return what identifies a warning in a status."""
+    return digest(text)[:16]
 
 
 def warning_messages(document: Mapping[str, Any]) -> dict[str, str]:

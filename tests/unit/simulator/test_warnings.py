@@ -147,6 +147,32 @@ def test_more_warnings_than_the_condition_has_are_one_event_each() -> None:
     assert list(warned(observer, reasons.SPEC_WARNING).values()) == [1] * 7
 
 
+def test_a_new_warning_that_the_condition_only_counts_is_one_event() -> None:
+    """One ends and another one begins, so that the number of the hidden ones stays."""
+    keys = [f"brokers-{number}" for number in range(8)]
+    observer = Observer("operator")
+    observer.act(
+        Create(Cluster({key: Group(replicas=1, when_deleted="Retain" if key == keys[7] else "Delete") for key in keys}))
+    )
+    observer.converge()
+    observer.act(Edit("keeps_pvcs", True))
+    observer.converge()
+    message = message_of(observer, "Warnings")
+    observer.act(Edit("when_deleted", "Retain", keys[6]))
+    observer.act(Edit("when_deleted", "Delete", keys[7]))
+    observer.converge()
+    assert message_of(observer, "Warnings") == message
+    told = warned(observer, reasons.SPEC_WARNING)
+    assert [*told.values()] == [1] * 8
+    assert [text for text in told if keys[7] in text] != []
+    for key in keys[:6]:
+        observer.act(Edit("when_deleted", "Retain", key))
+        observer.converge()
+    assert warned(observer, reasons.SPEC_WARNING) == told
+    assert observer.subject.live is not None
+    assert "hiddenWarnings" not in observer.subject.live["status"]
+
+
 @pytest.mark.parametrize("has_labels", [True, False])
 def test_pvcs_that_stay_too_small_are_a_lasting_warning(has_labels: bool) -> None:
     observer = Observer("operator")

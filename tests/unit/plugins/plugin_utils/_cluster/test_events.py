@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
     problem_texts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import MAX_HIDDEN, digest_of_warning
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -149,14 +150,20 @@ def test_changed_fields(before: Any, after: Any, changes: list[tuple[str, str, s
     assert (before, after) == kept
 
 
-def status(*warnings: str, rollout: tuple[str, ...] = (), generation: int = 1) -> Manifest:
-    """Return a status with conditions about warnings."""
+def status(
+    *warnings: str, rollout: tuple[str, ...] = (), generation: int = 1, hidden: tuple[str, ...] | None = None
+) -> Manifest:
+    """Return a status with conditions about warnings; by default, it has the digests of all that they only count."""
     found = (("Warnings", warnings), ("RolloutWarnings", rollout))
     conditions = [{"type": kind, "message": join_limited(texts, " | ")} for kind, texts in found if texts]
-    return {"observedGeneration": generation, "conditions": [{"type": "Ready", "message": ""}, *conditions]}
+    counted = (*warnings[5:], *rollout[5:]) if hidden is None else hidden
+    digests = {"hiddenWarnings": [digest_of_warning(text) for text in counted[:MAX_HIDDEN]]} if counted else {}
+    ready = {"type": "Ready", "message": ""}
+    return {"observedGeneration": generation, "conditions": [ready, *conditions], **digests}
 
 
 MANY = tuple("abcdefg")
+MORE = tuple(str(number) for number in range(200))
 WRITES, NOTHING = Plan((update(a="2"),)), Plan()
 ROLLS = Plan((update(a="2"),), rollout_warnings=("r",))
 # (what, status before, status after, warnings of the reconcile, plan, reasons of events by warning)
@@ -178,7 +185,19 @@ WARNED: list[tuple[str, Manifest, Manifest, tuple[str, ...], Plan, dict[str, str
     ("more than a condition has, and a write", status(*MANY), status(*MANY), MANY,
      replace(WRITES, warnings=MANY), {}),
     ("one more than a condition has", status(*MANY[:6]), status(*MANY), MANY, replace(WRITES, warnings=MANY),
-     {"f": "SpecWarning", "g": "SpecWarning"}),
+     {"g": "SpecWarning"}),
+    ("another one that the condition only counts", status(*MANY), status(*MANY[:6], "x"), (*MANY[:6], "x"),
+     replace(NOTHING, warnings=(*MANY[:6], "x")), {"x": "SpecWarning"}),
+    ("one that the condition shows now", status(*MANY), status(*MANY[1:]), MANY[1:],
+     replace(NOTHING, warnings=MANY[1:]), {}),
+    ("one that the condition shows no more", status(*MANY[1:]), status(*MANY), MANY,
+     replace(NOTHING, warnings=MANY), {"a": "SpecWarning"}),
+    ("another one about a write that the condition only counts", status(rollout=MANY[:6]),
+     status(rollout=(*MANY[:5], "x")), (*MANY[:5], "x"), replace(WRITES, rollout_warnings=(*MANY[:5], "x")),
+     {"x": "RolloutWarning"}),
+    ("without digests, as of an earlier version", status(*MANY, hidden=()), status(*MANY), MANY,
+     replace(WRITES, warnings=MANY), {}),
+    ("more than have a digest", status(*MORE), status(*MORE), MORE, replace(WRITES, warnings=MORE), {}),
     ("more than a condition has, and one of the server", status(*MANY), status(*MANY), (*MANY, "s"),
      replace(WRITES, warnings=MANY), {"s": "SpecWarning"}),
     ("a message of another condition", status(), status(), ("f",),

@@ -13,7 +13,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
+    digest_of_warning,
+    is_settled,
+    status,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, observe_failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -318,3 +322,34 @@ def test_normalized_digests_are_kept_until_they_are_replaced(
 ) -> None:
     previous = {"dynamicConfig": before} if before else {}
     assert status(druid.cluster(), Observed(), [], previous, NOW, normalized).get("dynamicConfig") == after
+
+
+LONG = tuple(f"{number}{'x' * 900}" for number in range(5))
+SIX = tuple("abcdef")
+# (what, warnings, warnings about rollouts, those that the conditions do not show)
+HIDDEN: list[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
+    ("few", SIX[:5], ("r",), ()),
+    ("more than five", SIX, ("r",), ("f",)),
+    ("more than five about rollouts", ("w",), SIX, ("f",)),
+    ("too long for the condition", LONG, (), LONG[4:]),
+    ("more than are recorded", tuple(map(str, range(200))), (), tuple(map(str, range(5, 105)))),
+]
+
+
+@pytest.mark.parametrize(("warnings", "rollout", "hidden"), [row[1:] for row in HIDDEN], ids=[row[0] for row in HIDDEN])
+def test_digests_of_hidden_warnings(
+    warnings: tuple[str, ...], rollout: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    cluster = druid.cluster()
+    ready = running(cluster)
+    first = status(cluster, ready, [], {}, NOW, None, warnings, rollout)
+    assert first.get("hiddenWarnings", []) == [digest_of_warning(text) for text in hidden]
+    assert status(cluster, ready, [], first, NOW, None, warnings, rollout) == first
+    assert "hiddenWarnings" not in status(cluster, ready, [], first, NOW)
+
+
+def test_digests_stay_while_pods_are_being_changed() -> None:
+    cluster = druid.cluster()
+    first = status(cluster, Observed(), [], {}, NOW, None, (), SIX)
+    assert len(first["hiddenWarnings"]) == 1
+    assert status(cluster, Observed(), [], first, NOW) == first
