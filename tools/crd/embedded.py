@@ -17,13 +17,20 @@ _REFERENCE = "#/components/schemas/"
 # Keywords of the OpenAPI documents that a CRD copies. List types are left out: a map or set rejects duplicates that
 # are valid today, and atomic is the default of a list.
 _KEPT = ("type", "format", "x-kubernetes-map-type")
-_QUANTITY = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
+# The API server does not enforce the format int32, and enforces date-time loosely (`t`, `z`, an offset of 99 hours).
+# Programs in Go, which decode to types of Kubernetes, cannot decode any list that contains a value beyond these limits.
+INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+# As in other CRDs, but without exponents that cannot be decoded: with a fraction, or with more than three digits.
+_QUANTITY = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,3}))?$"
 
 
 def int_or_string() -> Schema:
     """The schema of an integer or a string."""
+    return {**_any_int_or_string(), **INT32}
+
+
+def _any_int_or_string() -> Schema:
     return {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
 
 
@@ -49,18 +56,18 @@ class Embedded:
     def _special(self, name: str) -> Schema | None:
         match name:
             case "apimachinery.pkg.api.resource.Quantity":
-                return {**int_or_string(), "pattern": _QUANTITY}
+                return {**_any_int_or_string(), "pattern": _QUANTITY}
             case "apimachinery.pkg.util.intstr.IntOrString":
                 return int_or_string()
             case "apimachinery.pkg.apis.meta.v1.Time" | "apimachinery.pkg.apis.meta.v1.MicroTime":
-                return {"type": "string", "format": "date-time"}
+                return {"type": "string", "format": "date-time", "pattern": _TIME}
             case "apimachinery.pkg.runtime.RawExtension" | "apimachinery.pkg.apis.meta.v1.FieldsV1":
                 return free_form()
         return None
 
     def _object(self, name: str, overlay: bool) -> Schema:
         source = self._openapi[_full(name)]
-        schema = {key: source[key] for key in _KEPT if key in source}
+        schema = _kept(source)
         schema |= self._inside(source, overlay)
         left_out = self._left_out(name)
         fields = {
@@ -90,10 +97,15 @@ class Embedded:
     def _value(self, source: Mapping[str, Any], overlay: bool) -> Schema:
         if reference := _reference(source):
             return self.schema(reference, overlay=overlay)
-        return {key: source[key] for key in _KEPT if key in source} | self._inside(source, overlay)
+        return _kept(source) | self._inside(source, overlay)
 
     def _inside(self, source: Mapping[str, Any], overlay: bool) -> Schema:
         return {key: self._value(source[key], overlay) for key in ("items", "additionalProperties") if key in source}
+
+
+def _kept(source: Mapping[str, Any]) -> Schema:
+    kept = {key: source[key] for key in _KEPT if key in source}
+    return kept | INT32 if kept.get("format") == "int32" else kept
 
 
 def _reference(source: Mapping[str, Any]) -> str | None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import yaml
 
-from .embedded import Embedded, Schema, free_form, int_or_string
+from .embedded import INT32, Embedded, Schema, free_form, int_or_string
 
 _SCALARS: Mapping[str, Schema] = {
     "string": {"type": "string"},
     "boolean": {"type": "boolean"},
-    "integer": {"type": "integer", "format": "int32"},
+    "integer": {"type": "integer", "format": "int32", **INT32},
     "int64": {"type": "integer", "format": "int64"},
     "object": free_form(),
     "int-or-string": int_or_string(),

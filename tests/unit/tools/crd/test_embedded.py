@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tools.crd.embedded import Embedded, free_form, int_or_string
+from ansible_collections.druidops.druid.tools.crd.embedded import INT32, Embedded, Schema, free_form, int_or_string
 
 
 def reference(name: str) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def test_keeps_what_is_required_but_only_the_defaults_that_are_listed() -> None:
         "type": "object",
         "required": ["number"],
         "properties": {
-            "number": {"type": "integer", "format": "int32"},
+            "number": {"type": "integer", "format": "int32", **INT32},
             "protocol": {"type": "string", "default": "TCP"},
             "target": int_or_string(),
         },
@@ -93,7 +94,7 @@ def test_an_overlay_requires_nothing_and_defaults_nothing() -> None:
     assert schema["properties"]["ports"]["items"] == {
         "type": "object",
         "properties": {
-            "number": {"type": "integer", "format": "int32"},
+            "number": {"type": "integer", "format": "int32", **INT32},
             "protocol": {"type": "string"},
             "target": int_or_string(),
         },
@@ -107,7 +108,6 @@ def test_a_keyed_list_is_a_plain_list() -> None:
 @pytest.mark.parametrize(
     ("field", "expected"),
     [
-        ("since", {"type": "string", "format": "date-time"}),
         ("raw", free_form()),
         (
             "metadata",
@@ -133,9 +133,27 @@ def test_special_types(field: str, expected: dict[str, Any]) -> None:
     assert SCHEMA["properties"][field] == expected
 
 
+def pattern(schema: Schema, **others: Any) -> str:
+    """Return the pattern of a schema that has only this besides the others."""
+    assert {**others, "pattern": schema["pattern"]} == schema
+    return str(schema["pattern"])
+
+
 def test_quantity_is_a_number_or_a_string_of_its_form() -> None:
-    quantity = SCHEMA["properties"]["limits"]["additionalProperties"]
-    assert {**int_or_string(), "pattern": quantity["pattern"]} == quantity
+    anything = {name: value for name, value in int_or_string().items() if name not in INT32}
+    form = pattern(SCHEMA["properties"]["limits"]["additionalProperties"], **anything)
+    valid = ["1", "1.", ".5", "+1", "-1", "500m", "1Ki", "2E", "1e3", "1E-3", "1e+018"]
+    assert [text for text in valid if not re.search(form, text)] == []
+    not_decoded = ["", "1e1.5", "1e.5", "1e9999", "1EiE", "1 Gi"]
+    assert [text for text in not_decoded if re.search(form, text)] == []
+
+
+def test_time_is_of_the_form_that_go_decodes() -> None:
+    form = pattern(SCHEMA["properties"]["since"], type="string", format="date-time")
+    valid = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2026-01-01T00:00:00-23:59"]
+    assert [text for text in valid if not re.search(form, text)] == []
+    not_decoded = ["2026-01-01t00:00:00z", "2026-01-01T00:00:00x5Z", "2026-01-01T00:00:00+99:99", "2026-01-01"]
+    assert [text for text in not_decoded if re.search(form, text)] == []
 
 
 def test_a_field_left_out_is_not_required_either() -> None:

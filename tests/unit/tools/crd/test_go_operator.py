@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.tools.crd.embedded import INT32
 
 ROOT = Path(__file__).resolve().parents[4]
 TABLE = yaml.safe_load(Path(__file__).with_name("go_operator.yml").read_text(encoding="utf-8"))
@@ -49,9 +51,18 @@ def values(ours: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scalar(ours: Mapping[str, Any]) -> str:
-    if ours.get("x-kubernetes-int-or-string"):
-        return "int-or-string"
-    return " ".join(filter(None, (ours.get("type"), ours.get("format"))))
+    is_either = ours.get("x-kubernetes-int-or-string")
+    name = "int-or-string" if is_either else " ".join(filter(None, (ours.get("type"), ours.get("format"))))
+    return name if is_limited(name, ours) else f"{name} without limits"
+
+
+def is_limited(name: str, ours: Mapping[str, Any]) -> bool:
+    """True if the schema limits the values to those that can be decoded: the API server does not enforce a format."""
+    if "pattern" in ours:
+        return True
+    if name in ("integer int32", "int-or-string"):
+        return bool(ours.get("minimum", -math.inf) >= -(2**31) and ours.get("maximum", math.inf) < 2**31)
+    return name != "string date-time"
 
 
 @pytest.mark.parametrize("kind", CRDS)
@@ -64,7 +75,28 @@ def test_no_field_is_wider_than_in_the_go_operator(kind: str, part: str) -> None
     ("decoded", "ours", "expected"),
     [
         ("integer int32", {"type": "integer", "format": "int64"}, ["spec.a: integer int64, not integer int32"]),
-        ("integer int32", {"x-kubernetes-int-or-string": True}, ["spec.a: int-or-string, not integer int32"]),
+        (
+            "integer int32",
+            {"x-kubernetes-int-or-string": True},
+            ["spec.a: int-or-string without limits, not integer int32"],
+        ),
+        ("integer int32", {"type": "integer", "format": "int32", **INT32}, []),
+        (
+            "integer int32",
+            {"type": "integer", "format": "int32", "minimum": 0},
+            ["spec.a: integer int32 without limits, not integer int32"],
+        ),
+        (
+            "int-or-string",
+            {"x-kubernetes-int-or-string": True},
+            ["spec.a: int-or-string without limits, not int-or-string"],
+        ),
+        ("int-or-string", {"x-kubernetes-int-or-string": True, "pattern": "^[0-9]$"}, []),
+        (
+            "string date-time",
+            {"type": "string", "format": "date-time"},
+            ["spec.a: string date-time without limits, not string date-time"],
+        ),
         (["string"], {"items": {"type": "boolean"}}, ["spec.a[]: boolean, not string"]),
         ({"*": "string"}, {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, ["spec.a: any mapping"]),
         ({"*": "string"}, {"additionalProperties": {"type": "integer"}}, ["spec.a.*: integer, not string"]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tools.crd.embedded import Embedded, Schema, free_form
+from ansible_collections.druidops.druid.tools.crd.embedded import INT32, Embedded, Schema, free_form
 from ansible_collections.druidops.druid.tools.crd.table import Schemas, Table, TableError, without
 
 PROBE = {
@@ -47,7 +47,7 @@ INNER_SCHEMA = {
     ("kind", "expected"),
     [
         ("string", {"type": "string"}),
-        ("integer", {"type": "integer", "format": "int32"}),
+        ("integer", {"type": "integer", "format": "int32", **INT32}),
         ("object", free_form()),
         ("[]string", {"type": "array", "items": {"type": "string"}}),
         ("map[string]", {"type": "object", "additionalProperties": {"type": "string"}}),
