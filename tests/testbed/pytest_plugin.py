@@ -55,9 +55,10 @@ def _remove_finalizers(plane: ControlPlane, namespace: str) -> None:
     """Remove remaining finalizers: hundreds of terminating namespaces would keep the controllers busy."""
     path = f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/druids"
     with suppress(ApiError):
-        for resource in plane.request("GET", path)["items"]:
-            body = {"metadata": {"finalizers": None}}
-            plane.request("PATCH", f"{path}/{resource['metadata']['name']}", body, content_type=_MERGE)
+        for metadata in [each["metadata"] for each in plane.request("GET", path)["items"]]:
+            if metadata.get("finalizers"):
+                body = {"metadata": {"finalizers": None}}
+                plane.request("PATCH", f"{path}/{metadata['name']}", body, content_type=_MERGE)
 
 
 def kubernetes() -> str:
