@@ -130,6 +130,11 @@ test-operator: $(CORE_2_19)/.complete $(OPERATOR)/.complete collections link ins
 	@command -v ansible-operator >/dev/null || { echo 'ansible-operator is not on PATH' >&2; exit 1; }
 	@$(PYTEST) $(or $(TESTS),tests/system/operator tests/system/ingestion/test_ingestion_programs.py) $(ARGUMENTS)
 
+.PHONY: test-go-operator
+test-go-operator: $(CORE_2_19)/.complete $(OPERATOR)/.complete collections link install ## Run the tests with the Go operator on PATH (its program is called manager)
+	@command -v manager >/dev/null || { echo 'manager, the program of the Go operator, is not on PATH' >&2; exit 1; }
+	@$(PYTEST) $(or $(TESTS),tests/system/go_operator/check_*.py) $(ARGUMENTS)
+
 .PHONY: campaign
 campaign: setup install link ## Run the exhaustive tests, and write the results to docs/testing.md: PART=tests, properties, ...
 	@$(CORE_2_19)/bin/python -m tools.campaign $(if $(PART),--part $(PART))

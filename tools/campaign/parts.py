@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 OPERATOR = "ansible-operator"
+GO_OPERATOR = "manager"
 
 
 class Part(NamedTuple):
@@ -48,6 +49,12 @@ PARTS = (
     Part("ansible-core-oldest", "sanity and unit tests with the oldest ansible-core", "ansible-oldest", arguments=None),
     Part("molecule", "all molecule scenarios", "molecule", arguments=None),
     Part("operator", "the operator's tests with the real ansible-operator", "test-operator", needs=OPERATOR),
+    Part(
+        "go-operator",
+        "with the real Go operator: a namespace of `DENY_LIST` that it serves, and all values that our CRDs accept",
+        "test-go-operator",
+        needs=GO_OPERATOR,
+    ),
     Part(
         "mutations",
         "the tests detect each mutation of the stand-in for ansible-operator",

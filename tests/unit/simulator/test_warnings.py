@@ -162,9 +162,9 @@ def test_a_new_warning_that_the_condition_only_counts_is_one_event() -> None:
     observer.act(Edit("when_deleted", "Delete", keys[7]))
     observer.converge()
     assert message_of(observer, "Warnings") == message
-    told = warned(observer, reasons.SPEC_WARNING)
-    assert [*told.values()] == [1] * 8
-    assert [text for text in told if keys[7] in text] != []
+    reported = warned(observer, reasons.SPEC_WARNING)
+    assert [*reported.values()] == [1] * 8
+    assert [text for text in reported if keys[7] in text] != []
     for key in keys[:6]:
         observer.act(Edit("when_deleted", "Retain", key))
         observer.converge()

@@ -183,14 +183,14 @@ def test_pvcs_without_labels_are_read_if_there_may_be_any(
     before: str, after: str, found: list[Manifest], is_needed: bool
 ) -> None:
     observed = running_with(claims(("d", before)), *found)
-    given = inputs(druid.cluster(claims(("d", after))), observed)
-    assert unlabelled_claims(given) == (List("PersistentVolumeClaim") if is_needed else None)
-    assert unlabelled_claims(replace(given, lists={"PersistentVolumeClaim": ()})) is None
+    observed_inputs = inputs(druid.cluster(claims(("d", after))), observed)
+    assert unlabelled_claims(observed_inputs) == (List("PersistentVolumeClaim") if is_needed else None)
+    assert unlabelled_claims(replace(observed_inputs, lists={"PersistentVolumeClaim": ()})) is None
 
 
 @pytest.mark.parametrize(("desired", "warnings", "findings"), [("1Gi", 0, 1), ("2Gi", 0, 0), ("4Gi", 1, 0)])
 def test_the_size_of_a_pvc_without_labels(desired: str, warnings: int, findings: int) -> None:
-    given = inputs(druid.cluster(claims(("d", desired))), running_with(claims(("d", "2Gi"))))
-    given = replace(given, lists={"PersistentVolumeClaim": (claim_of("d", "2Gi"), claim("d-druid-c-routers-0", "9Gi"))})
-    assert len(undersized_pvcs(given)) == warnings
-    assert len(shrinking_claims(Draft(given, ()))) == findings
+    observed_inputs = inputs(druid.cluster(claims(("d", desired))), running_with(claims(("d", "2Gi"))))
+    observed_inputs = replace(observed_inputs, lists={"PersistentVolumeClaim": (claim_of("d", "2Gi"), claim("d-druid-c-routers-0", "9Gi"))})
+    assert len(undersized_pvcs(observed_inputs)) == warnings
+    assert len(shrinking_claims(Draft(observed_inputs, ()))) == findings
