@@ -168,7 +168,7 @@ def test_a_new_warning_that_the_condition_only_counts_is_one_event() -> None:
     for key in keys[:6]:
         observer.act(Edit("when_deleted", "Retain", key))
         observer.converge()
-    assert warned(observer, reasons.SPEC_WARNING) == told
+    assert warned(observer, reasons.SPEC_WARNING) == reported
     assert observer.subject.live is not None
     assert "hiddenWarnings" not in observer.subject.live["status"]
 
