@@ -87,8 +87,8 @@ def queries() -> list[str]:
 
 
 def names(expression: str) -> set[str]:
-    """Return the names of metrics in an expression that contains neither strings with words nor offsets."""
-    plain = re.sub(r"\{.*?\}|\[.*?\]", "", expression)
+    """Return the names of metrics in an expression that contains no strings with words."""
+    plain = re.sub(r"\{.*?\}|\[.*?\]|\boffset \w+", "", expression)
     plain = re.sub(r"\b(by|on|without|ignoring) \([^)]*\)", "", plain)
     words = re.findall(r"[a-z_][a-z0-9_]*\b(?!\s*\()", plain)
     return {word for word in words if word not in ("and", "or", "unless", "bool", "e")}
