@@ -79,6 +79,17 @@ class Create:
 
 
 @dataclass(frozen=True)
+class Specify:
+    """The user replaces the whole spec."""
+
+    cluster: Cluster
+
+    def act(self, subject: Subject) -> None:
+        if subject.cluster is not None:
+            subject.specify(self.cluster)
+
+
+@dataclass(frozen=True)
 class Delete:
     """The user deletes the resource."""
 

@@ -68,7 +68,7 @@ class Observer:
             self.sizes = {}
         else:
             self._plan_is_empty()
-            self._all_pods_are_addressable()
+            self.all_pods_are_addressable()
             self._groups_have_their_sizes()
         self.subject.documented.forget(self.subject.cluster)
 
@@ -113,7 +113,8 @@ class Observer:
                 assert not report.problems, f"{by}: {_describe(report)}"
                 assert report.is_final, f"{by}: {report.status}"
 
-    def _all_pods_are_addressable(self) -> None:
+    def all_pods_are_addressable(self) -> None:
+        """Assert that each pod has the name in DNS that it had when it was created."""
         store = self.subject.world.store
         for pod in store.of_kind("Pod"):
             subdomain = pod["spec"].get("subdomain")

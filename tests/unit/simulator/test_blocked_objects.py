@@ -10,8 +10,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, NEW_IMAGE, Cluster, Group
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Controllers, Create, Edit, Run
+from ansible_collections.druidops.druid.tests.simulator.specification import (
+    NAMESPACE,
+    NEW_IMAGE,
+    OLD_IMAGE,
+    Cluster,
+    Group,
+)
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Controllers, Create, Edit, Run, Specify
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
@@ -60,6 +66,61 @@ def test_the_service_that_resolves_the_names_of_pods_stays_headless(by: By) -> N
     observer.act(Edit("stopped", True, "brokers"))
     observer.converge()
     assert _address(observer, name) != "None"
+
+
+# brokers: druid-c-brokers-hot, brokers-hot: druid-c-brokers-hot-x; then the other way round.
+ONE_WAY = {"brokers": Group(service="%s-hot"), "brokers-hot": Group(service="%s-x")}
+OTHER_WAY = {"brokers": Group(service="%s-hot-x"), "brokers-hot": Group(service="%s")}
+# The first one has a third Service, and the second one that of the first.
+SHIFTED = {"brokers": Group(service="%s-third"), "brokers-hot": Group(service="%s")}
+
+
+@pytest.mark.parametrize("by", ["operator", "playbook"])
+def test_groups_that_exchange_their_services_change_nothing(by: By) -> None:
+    """The way out is that of the message: one of them has another name, until its pods have been recreated."""
+    observer = Observer(by)
+    observer.act(Create(Cluster(ONE_WAY)))
+    observer.converge()
+    observer.act(Specify(Cluster(OTHER_WAY, image=NEW_IMAGE)))
+    for check_mode in (True, False):
+        report = observer.subject.run(by, check_mode=check_mode)
+        assert report is not None
+        assert [(each.reason, each.group) for each in report.problems] == [
+            (reasons.INVALID_SPEC, "brokers"),
+            (reasons.INVALID_SPEC, "brokers-hot"),
+        ]
+        assert not report.changed
+    observer.subject.world.settle()
+    observer.all_pods_are_addressable()
+    observer.act(Specify(Cluster(ONE_WAY | {"brokers": Group(service="%s-third")}, image=NEW_IMAGE)))
+    observer.converge()
+    observer.act(Specify(Cluster(SHIFTED, image=OLD_IMAGE)))
+    observer.converge()
+    observer.act(Specify(Cluster(OTHER_WAY)))
+    observer.act(Edit("image", NEW_IMAGE))
+    observer.converge()
+
+
+@pytest.mark.parametrize("by", ["operator", "playbook"])
+def test_a_group_waits_for_the_service_of_another_one(by: By) -> None:
+    """Until the other one has new pods; meanwhile the names of all pods resolve."""
+    observer = Observer(by)
+    observer.act(Create(Cluster(ONE_WAY)))
+    observer.converge()
+    observer.act(Specify(Cluster(SHIFTED)))
+    for _time in range(3):
+        observer.act(Run(by))
+        observer.act(Controllers(20))
+        observer.all_pods_are_addressable()
+    report = observer.subject.run(by)
+    assert report is not None
+    assert [(each.reason, each.group) for each in report.problems] == [(reasons.INVALID_SPEC, "brokers-hot")]
+    observer.act(Edit("image", NEW_IMAGE))
+    for _time in range(6):
+        observer.act(Run(by))
+        observer.act(Controllers(2))
+        observer.all_pods_are_addressable()
+    observer.converge()
 
 
 def _address(observer: Observer, name: str) -> str | None:

@@ -46,6 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rel
     released_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
@@ -92,6 +93,8 @@ POLICIES: tuple[Policy, ...] = (
     orphaned_pods,
     # The names of running pods would no longer resolve.
     headless_services,
+    # A group takes a Service that resolves the names of another group's pods.
+    taken_services,
     # The API server rejects an object in a dry run.
     rejections,
     # The objects of a group exceed a quota together.

@@ -9,8 +9,6 @@ The first Service of a group becomes the subdomain of its pods when they are cre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
@@ -22,7 +20,7 @@ def subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
 
     Without a key: the next pods will have it, until their StatefulSet is recreated.
     """
-    found: dict[str, set[str]] = {name: set() for name in _coming(cluster, observed)}
+    found: dict[str, set[str]] = {name: set() for name in next_subdomains(cluster, observed)}
     for group in cluster.groups:
         for pod in observed.pods_of(group):
             found.setdefault((pod.get("spec") or {}).get("subdomain", ""), set()).add(group.key)
@@ -38,10 +36,15 @@ def retained_services(inputs: Inputs) -> tuple[str, ...]:
     return tuple(_warning(name, ", ".join(sorted(used[name]))) for name in retained)
 
 
-def _coming(cluster: Cluster, observed: Observed) -> Iterator[str]:
-    keys = (ObjectKey("StatefulSet", group.unique_name) for group in cluster.groups)
-    specs = (observed.objects[key].get("spec") or {} for key in keys if key in observed.objects)
-    return (spec.get("serviceName", "") for spec in specs if spec.get("replicas", 1))
+def next_subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
+    """Return the Services that the next pods of the specified groups will have as subdomain, with the groups."""
+    found: dict[str, set[str]] = {}
+    for group in cluster.groups:
+        live = observed.objects.get(ObjectKey("StatefulSet", group.unique_name))
+        spec = (live or {}).get("spec") or {}
+        if live is not None and spec.get("replicas", 1):
+            found.setdefault(spec.get("serviceName", ""), set()).add(group.key)
+    return found
 
 
 def _warning(name: str, groups: str) -> str:
