@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer as any_finalizer
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Event
 from ansible_collections.druidops.druid.tests.unit.simulator.test_fixed_histories import HISTORIES, play
@@ -61,7 +62,7 @@ UNSET_IS_ZERO: Patch = (spec.Group, "keeps_replicas", spec.Group.autoscaled)
 FIXES: list[tuple[str, list[Patch]]] = [
     ("a stopped group retains its PVCs", [AS_SPECIFIED]),
     ("the flag, and the resource goes at once", [AS_SPECIFIED]),
-    ("playbook and operator in turns with the flag", [(finalizer, "is_set_by_operator", no)]),
+    ("playbook and operator in turns with the flag", [(any_finalizer, "is_set_by_operator", no)]),
     ("a GitOps tool prunes", [(names, "without_instance", same)]),
     ("another kind", [(retain, "retain", nothing), (retain, "disown", nothing)]),
     (
