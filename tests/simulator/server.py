@@ -134,6 +134,9 @@ class Server:
             raise Refused(404, f'{KINDS[request.kind].plural} "{request.name}" not found')
         if request.body["preconditions"]["uid"] != live["metadata"]["uid"]:
             raise Refused(409, "Precondition failed: UID in precondition does not match")
+        version = live["metadata"]["resourceVersion"]
+        if request.body["preconditions"].get("resourceVersion", version) != version:
+            raise Refused(409, "Precondition failed: ResourceVersion in precondition does not match")
         if not request.is_dry_run:
             self.store.delete(live, request.body["propagationPolicy"])
         return {"kind": "Status", "status": "Success"}

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
+    ATTEMPTS,
     explain,
     needs_same_version,
     send,
@@ -22,7 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write impo
     with_precondition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    CONFLICT,
+    ApiError,
+    KubernetesError,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
     owned_fields,
     required_managed_fields,
@@ -143,8 +149,10 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
     """Delete the object, orphan its pods, and wait for the deletion: an apply before would update the old one."""
     (kind, name), metadata = key_of(live), live["metadata"]
     if not is_terminating(live):
-        propagation = "Orphan" if kind in WORKLOADS else "Background"
-        api.delete(kind, metadata["namespace"], name, metadata["uid"], propagation)
+        if kind in WORKLOADS:
+            _orphan_pods(api, live)
+        else:
+            api.delete(kind, metadata["namespace"], name, metadata["uid"])
     for _attempt in range(DELETION_ATTEMPTS):
         present = api.get(kind, metadata["namespace"], name)
         if present is None or present["metadata"]["uid"] != metadata["uid"]:
@@ -155,6 +163,30 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
         f"{kind} {name} must be recreated, but is still being deleted after "
         f"{DELETION_ATTEMPTS * DELETION_PAUSE_SECONDS:.0f} s, blocked by {holders}. A later reconcile recreates it."
     )
+
+
+def _orphan_pods(api: KubernetesApi, live: Manifest) -> None:
+    """Delete a workload, but not its pods; repeated while only controllers change the status of the workload.
+
+    An autoscaler may change the replicas: the new workload would have the earlier number, and stop a pod.
+    """
+    (kind, name), metadata = key_of(live), live["metadata"]
+    for _attempt in range(ATTEMPTS):
+        try:
+            return api.delete(
+                kind, metadata["namespace"], name, metadata["uid"], "Orphan", resource_version=_version(live)
+            )
+        except ApiError as error:
+            later = api.get(kind, metadata["namespace"], name) if error.status == CONFLICT else None
+            if later is None or not same_object(live, later):
+                raise
+            live = later
+    return api.delete(kind, metadata["namespace"], name, metadata["uid"], "Orphan", resource_version=_version(live))
+
+
+def _version(live: Manifest) -> str | None:
+    version: str | None = live["metadata"].get("resourceVersion")
+    return version
 
 
 def _settle_ownership(

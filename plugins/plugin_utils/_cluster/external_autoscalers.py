@@ -32,6 +32,7 @@ _AUTOSCALER = ("kube-controller-manager", "scale")
 def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:
     """Return the workloads that an external autoscaler may scale: we do not own their field replicas.
 
+    Of a workload whose recreation was interrupted, only the pods are left, and the autoscaler has set their number.
     managedFields do not identify an autoscaler, only the controller manager. So the autoscalers must be listed.
     """
     undecided = (group for group in cluster.groups if _is_undecided(group, observed))
@@ -59,14 +60,18 @@ def _left_replicas(group: Group, observed: Observed, undecided: Collection[Objec
     # An autoscaler of the resource is still there in the reconcile that removes it.
     if key not in undecided or ObjectKey(KIND, group.unique_name) in observed.objects:
         return None
-    workload = observed.objects[key]
+    workload = observed.objects.get(key)
+    if workload is None:
+        return None
     replicas: int = workload["spec"].get("replicas", 1)
     is_left = replicas > group.replicas and intersection(owned_by(workload, *_AUTOSCALER), REPLICAS)
     return replicas if is_left else None
 
 
 def _is_undecided(group: Group, observed: Observed) -> bool:
-    workload = observed.workload(group)
-    if workload is None or group.keeps_replicas or group.stopped:
+    if group.keeps_replicas or group.stopped:
         return False
+    workload = observed.workload(group)
+    if workload is None:
+        return bool(observed.orphans_of(group.unique_name))
     return not intersection(owned_fields(workload), REPLICAS)

@@ -145,12 +145,13 @@ class KubernetesApi:
         uid: str,
         propagation: str = "Background",
         dry_run: bool = False,
+        resource_version: str | None = None,
     ) -> None:
-        """Delete the object with that uid; do nothing if it is deleted already."""
+        """Delete the object with that uid, and with that version if one is given; nothing if it is deleted already."""
         body = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
-            "preconditions": {"uid": uid},
+            "preconditions": {"uid": uid, **({"resourceVersion": resource_version} if resource_version else {})},
             "propagationPolicy": propagation,
             **({"dryRun": ["All"]} if dry_run else {}),
         }

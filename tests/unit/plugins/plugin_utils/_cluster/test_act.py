@@ -221,7 +221,10 @@ def test_object_is_recreated_after_its_deletion(server: Server, api: KubernetesA
     assert result.is_done
     assert [request.method for request in server.requests] == ["DELETE", "GET", "GET", "PATCH"]
     assert server.requests[0].document["propagationPolicy"] == "Orphan"
-    assert server.requests[0].document["preconditions"] == {"uid": "uid-of-druid-c-brokers"}
+    assert server.requests[0].document["preconditions"] == {
+        "uid": "uid-of-druid-c-brokers",
+        "resourceVersion": "1",
+    }
     assert "uid" not in server.requests[3].document["metadata"]
 
 
