@@ -136,12 +136,15 @@ def test_a_finalizer_of_ansible_operator_leaves_the_go_operator_time_to_delete_p
     ours = start_ours()
     live.create(go_cluster.resource(NAME, replicas=1))
     eventually(lambda: finalizer_set_by(live, NAME) == ANSIBLE_OPERATOR)
+    ours.program.wait_for_runs(NAME, 1)
     serve(live, go_operator)
+    run_again(ours, NAME)
     assert finalizer_set_by(live, NAME) == ANSIBLE_OPERATOR
 
     live.delete("Druid", NAME)
     eventually(lambda: live.find("Druid", NAME) is None)
     eventually(lambda: live.made() == set())
+    eventually(lambda: all(run.end for run in ours.program.runs))
     # ansible-operator's finalizer
     assert writes(ours, mark) == [("update", "druids", NAME)]
 
