@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
@@ -215,6 +216,7 @@ def forget_edits(live: NamespaceClient) -> None:
             live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})
 
 
+@campaign("other writes of two clients, before the first request of each sort")
 def test_another_client_adds_to_every_object(live: NamespaceClient, stepping_in: Interleaving) -> None:
     """What others add to an object between any two requests of an update stays as long as the object."""
     request = cluster_request("c", live.namespace)
@@ -300,6 +302,7 @@ def provided(live: NamespaceClient, name: str) -> Request:
     return cluster_request(name, live.namespace, resource=manifest)
 
 
+@campaign("other writes of two clients, before the first request of each sort")
 def test_two_runs_provide_the_resource(live: NamespaceClient, stepping_in: Interleaving) -> None:
     other = connection(live)
     good(run(other, provided(live, "model")))

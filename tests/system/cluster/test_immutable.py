@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
     NAME,
@@ -384,6 +385,11 @@ def dying_pass(live: NamespaceClient, name: str, last: int, is_sent: bool) -> bo
     return False
 
 
+# Whether the run is killed before or after a request is sent.
+IS_SENT = [
+    pytest.param(False, id="before"),
+    pytest.param(True, id="after", marks=campaign("the same before each request")),
+]
 POLICIES = ("Parallel", "OrderedReady")
 
 
@@ -393,7 +399,7 @@ def deaths() -> Iterator[tuple[int, str]]:
         yield number, POLICIES[number % 2]
 
 
-@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("is_sent", IS_SENT)
 def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: bool) -> None:
     scaler = autoscaler("StatefulSet", STATEFUL)
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
@@ -419,7 +425,7 @@ def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: boo
     assert number > 5
 
 
-@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("is_sent", IS_SENT)
 def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient, is_sent: bool) -> None:
     full_cluster.create(live)
     one_pass(live, NAME)
@@ -436,7 +442,7 @@ def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient,
     assert number > 3
 
 
-@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("is_sent", IS_SENT)
 def test_completes_an_interrupted_recreation_of_a_deployment(live: NamespaceClient, is_sent: bool) -> None:
     """The Go operator selects by podLabels, too, which a resource may no longer have."""
     full_cluster.create(live)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     NamespaceClient,
@@ -68,7 +69,7 @@ FORMS: dict[str, Callable[[Ansible], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["a mapping", pytest.param("a file", marks=campaign("the same with a mapping"))])
 def test_by_a_provided_resource(ansible: Ansible, live: NamespaceClient, form: str) -> None:
     arguments = FORMS[form](ansible)
     assert ansible.cluster(**arguments, **QUICK).changed

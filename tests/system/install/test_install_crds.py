@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
-from ansible_collections.druidops.druid.tests.system.support.campaign import EACH_CORE
+from ansible_collections.druidops.druid.tests.system.support.campaign import EACH_CORE, campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import MERGE, Manifest, NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, messages
@@ -125,7 +125,13 @@ def server_side_apply(plane: ControlPlane, crd: Manifest) -> None:
 
 # The response of the API server to an apply is the same for every ansible-core.
 @pytest.mark.parametrize("each_bare", ["2.19"], indirect=True)
-@pytest.mark.parametrize("make", [kubectl_apply, helm, server_side_apply])
+@pytest.mark.parametrize(
+    "make",
+    [
+        server_side_apply,
+        *(pytest.param(each, marks=campaign("the same of server-side apply")) for each in (kubectl_apply, helm)),
+    ],
+)
 def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane, Manifest], None]) -> None:
     ansible, live = each_bare, NamespaceClient(each_bare.plane, each_bare.namespace)
     for plural in PLURALS:

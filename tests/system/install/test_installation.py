@@ -17,6 +17,7 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.install.test_install_crds import PLURALS, ours, theirs, versions_in
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.installation import (
@@ -192,6 +193,7 @@ def nothing_is_left(shell: Installer) -> bool:
     return shell.get(f"{kinds} --all-namespaces {selector}")["items"] == []
 
 
+@campaign("the installation for all namespaces, and an operator with several namespaces")
 def test_with_kubectl_for_one_namespace(shell: Installer, plane: ControlPlane, tmp_path: Path) -> None:
     theirs_are_there(shell)
     before = resource(shell)
@@ -369,6 +371,7 @@ def test_replaces_the_release_of_another_chart(shell: Installer, plane: ControlP
     assert uid(shell) == before
 
 
+@campaign("the CRDs of another client are replaced by server-side apply")
 def test_foreign_crds_are_adopted_only_on_request(shell: Installer, plane: ControlPlane) -> None:
     theirs_are_there(shell)
     before = resource(shell)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import go_operator
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
@@ -93,6 +94,7 @@ def reader(golden: NamespaceClient, namespace: str, tmp_path: Path) -> Reader:
     return Reader(Ansible(CORES["2.19"], golden.plane, golden.namespace, tmp_path), namespace)
 
 
+@campaign("adoption and rollback of recorded clusters, and the commands of the document by their words")
 def test_there_and_back_and_there_again(golden: NamespaceClient, reader: Reader) -> None:
     operator = GoOperator(golden, NAME).run()
     before = operator.settled()

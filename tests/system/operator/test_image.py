@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import LEASE, election
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.image import ImageOperator
@@ -59,7 +60,13 @@ def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(
     assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
 
 
-@pytest.mark.parametrize(("pod", "is_released"), [(socket.gethostname(), True), ("p", False)], ids=["own", "another"])
+@pytest.mark.parametrize(
+    ("pod", "is_released"),
+    [
+        pytest.param(socket.gethostname(), True, id="own"),
+        pytest.param("p", False, id="another", marks=campaign("the same by unit tests")),
+    ],
+)
 def test_lease_is_released_after_the_last_reconcile(
     image_layout: Path, live: NamespaceClient, tmp_path: Path, pod: str, is_released: bool
 ) -> None:

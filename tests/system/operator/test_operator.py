@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import FINALIZER
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
@@ -231,6 +232,7 @@ def test_an_address_cannot_lead_to_the_pod_of_the_operator(
     assert "is an address of the host where this task runs" in degraded()["message"]
 
 
+@campaign("texts in every place of a resource, with the operator of the image")
 def test_text_of_a_resource_is_never_evaluated(started: DruidOperator, live: NamespaceClient, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % marker  # noqa: UP031 - braces

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator
@@ -20,6 +21,7 @@ NAME = "hand"
 IGNORED = "druid.apache.org/ignored"
 
 
+@campaign("all tests of the operator run with exactly these permissions")
 def test_each_permission_is_required_and_none_is_missing(
     operator: StartOperator, golden: NamespaceClient, tmp_path: Path
 ) -> None:
