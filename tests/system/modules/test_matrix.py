@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_modules import Modules, Step, modules_on
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
@@ -35,6 +36,9 @@ FACTS = ("module", "druid", "cluster_wide")
 DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("druid_33", "37.0.0")}
 
 
+EACH_RELEASE = campaign("the same on the first release")
+
+
 def _read(target: str) -> dict[str, Any]:
     document: dict[str, Any] = yaml.safe_load((CASES / f"{target}.yml").read_text(encoding="utf-8"))
     return document
@@ -44,7 +48,9 @@ def _cases() -> Iterator[Any]:
     for target in sorted(file.stem for file in CASES.iterdir()):
         matrix = _read(target)
         marks = [pytest.mark.xdist_group("cluster-wide")] if matrix.get("cluster_wide") else []
-        yield from (pytest.param((target, release), marks=marks) for release in matrix["druid"])
+        first, *others = matrix["druid"]
+        yield pytest.param((target, first), marks=marks)
+        yield from (pytest.param((target, each), marks=[*marks, EACH_RELEASE]) for each in others)
 
 
 def _kinds() -> frozenset[str]:
