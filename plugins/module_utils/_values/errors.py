@@ -11,6 +11,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 
 MAX_VALUE_LENGTH = 200
+# Of a value that is displayed, the part that is searched for passwords; longer than any password.
+_SEARCHED_LENGTH = 8192
 HIDDEN = object()
 
 
@@ -26,7 +28,8 @@ class InvalidInput(DruidError):
 
     def __init__(self, name: str, value: Any, remedy: str) -> None:
         self.name, self.remedy = name, remedy
-        displayed = "" if value is HIDDEN else f" ({truncate(without_userinfo(repr(value)), MAX_VALUE_LENGTH)})"
+        shown = "" if value is HIDDEN else without_userinfo(repr(value)[:_SEARCHED_LENGTH])
+        displayed = "" if value is HIDDEN else f" ({truncate(shown, MAX_VALUE_LENGTH)})"
         super().__init__(f"{name}{displayed}: {without_userinfo(remedy)}")
 
 
