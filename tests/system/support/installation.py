@@ -107,7 +107,8 @@ def container(deployment: Manifest) -> Manifest:
 
 def environment(deployment: Manifest) -> dict[str, str]:
     """Return the container's environment, with the fields of its pod."""
-    pod = {"metadata.namespace": deployment["metadata"].get("namespace", "")}
+    metadata = deployment["metadata"]
+    pod = {"metadata.namespace": metadata.get("namespace", ""), "metadata.name": f"{metadata['name']}-0"}
     return {
         each["name"]: pod[each["valueFrom"]["fieldRef"]["fieldPath"]] if "valueFrom" in each else each.get("value", "")
         for each in container(deployment)["env"]
