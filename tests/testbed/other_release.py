@@ -38,7 +38,7 @@ _PAGE = (
     "<body><h2>HTTP ERROR 500 {words}</h2>\n<h3>Caused by:</h3><pre>{words}\n</pre>\n</body>\n</html>\n"
 )
 _ANOTHER_STREAM = (
-    "org.apache.druid.error.DruidException: Update of the input source stream from [{was}] to [{shall_be}] is not "
+    "org.apache.druid.error.DruidException: Update of the input source stream from [{was}] to [{desired}] is not "
     "supported for a running supervisor."
 )
 
