@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _MASK = "********"
-# The quantifiers are limited, because the time would be the square of the length of a value that somebody else wrote.
+# The quantifiers are limited, because the time would be the square of the length of a value in a resource.
 # https://user:password@host, https://token@host; not https?://[^/@]+, the pattern of an address
 _OF_URL = r"(?<=//)[^\s@/?#\[(]\S{0,4000}@(?=\S)"
 # user:password@host; not the digest of an image

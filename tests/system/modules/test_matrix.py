@@ -36,7 +36,9 @@ FACTS = ("module", "druid", "cluster_wide")
 DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("druid_33", "37.0.0")}
 
 
-EACH_RELEASE = campaign("the same on the first release")
+# One of each sort: what has revisions, what is submitted, a list with ids, and a configuration.
+QUICK = ("supervisor", "sql_ingest", "task", "compaction", "broker_config")
+EXHAUSTIVE = campaign("one module of each sort, on one release; the others by their examples and in-process")
 
 
 def _read(target: str) -> dict[str, Any]:
@@ -48,9 +50,9 @@ def _cases() -> Iterator[Any]:
     for target in sorted(file.stem for file in CASES.iterdir()):
         matrix = _read(target)
         marks = [pytest.mark.xdist_group("cluster-wide")] if matrix.get("cluster_wide") else []
-        first, *others = matrix["druid"]
-        yield pytest.param((target, first), marks=marks)
-        yield from (pytest.param((target, each), marks=[*marks, EACH_RELEASE]) for each in others)
+        for number, release in enumerate(matrix["druid"]):
+            is_quick = target in QUICK and number == 0
+            yield pytest.param((target, release), marks=marks if is_quick else [*marks, EXHAUSTIVE])
 
 
 def _kinds() -> frozenset[str]:

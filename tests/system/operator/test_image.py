@@ -140,29 +140,22 @@ def _make_old(pending: Path) -> None:
     pending.write_text(re.sub("^[0-9]+", "1", pending.read_text(), flags=re.MULTILINE))
 
 
-def test_ready_again_once_a_run_starts(started: ImageOperator, live: NamespaceClient) -> None:
+def test_files_that_earlier_runs_have_left(started: ImageOperator, live: NamespaceClient) -> None:
+    """Ready again once a run starts; the files of a deleted resource are removed."""
     pending = started.tmp / "run-pending"
     pending.write_text("1 a\n1 b\n")
-    _give_to_user(pending)
-    assert started.probe()[0] == 1
-
-    live.create(small_cluster.resource(NAME))
-    started.wait_until_ready(NAME)
-
-    assert started.probe() == (0, "")
-
-
-def test_files_of_deleted_resources_are_removed(started: ImageOperator, live: NamespaceClient) -> None:
     deleted = started.tmp / "ansible-operator/runner/druid.apache.org/v1alpha1/DruidIngestion/elsewhere/gone"
     for part in ("env/extravars", "artifacts/1/stdout"):
         (deleted / part).parent.mkdir(parents=True)
         (deleted / part).write_text("{}")
     os.utime(deleted / "env" / "extravars", (1, 1))
-    _give_to_user(started.tmp / "ansible-operator", *(started.tmp / "ansible-operator").rglob("*"))
+    _give_to_user(pending, started.tmp / "ansible-operator", *(started.tmp / "ansible-operator").rglob("*"))
+    assert started.probe()[0] == 1
 
     live.create(small_cluster.resource(NAME))
     started.wait_until_settled(NAME)
 
+    assert started.probe() == (0, "")
     assert not deleted.parent.exists()
     assert started.ended
 

@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import read
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS, PHASES
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
@@ -112,6 +113,7 @@ def test_metrics_of_reconciles_and_clusters(watched: Watched, live: NamespaceCli
     eventually(lambda: watched.has(clusters=0, clusters_ready=0))
 
 
+@campaign("the metrics of clusters; those of ingestions by unit tests")
 def test_metrics_of_ingestions(watched: Watched, live: NamespaceClient) -> None:
     for name in ("a", "b"):
         live.create(ingestion(name))

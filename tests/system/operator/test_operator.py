@@ -105,6 +105,7 @@ def test_each_kind_is_watched_from_its_first_object_on(
         eventually(lambda kind=kind, name=name: live.find(kind, name), 60)  # type: ignore[misc]
 
 
+@campaign("the same by playbook and in-process, and a deletion with the operator of the image")
 def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live: NamespaceClient) -> None:
     kept, whole = "kept", "whole"
     for name in (kept, whole):
@@ -125,6 +126,7 @@ def test_deletion_removes_pvcs_unless_they_are_kept(started: DruidOperator, live
     eventually(lambda: live.created_objects() == {("PersistentVolumeClaim", name) for name in claims[kept]})
 
 
+@campaign("the same by playbook and in-process")
 def test_ignored_and_blocked_clusters_are_reported_and_reconciled_later(
     started: DruidOperator, live: NamespaceClient
 ) -> None:

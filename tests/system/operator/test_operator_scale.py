@@ -21,7 +21,8 @@ from testbed.operator_plugin import StartOperator
 KINDS_OF_ITS_OWN = [kind for kind in CREATED_KINDS if kind != "PersistentVolumeClaim"]
 
 
-@pytest.mark.parametrize("clusters", [3, pytest.param(20, marks=campaign("the same with 3 clusters"))])
+@campaign("three clusters beside failing ones")
+@pytest.mark.parametrize("clusters", [3, 20])
 def test_clusters_at_once(
     operator: StartOperator,
     live: NamespaceClient,

@@ -45,7 +45,7 @@ def test_the_message_about_an_option_has_no_password(value: object) -> None:
 
 
 @pytest.mark.parametrize("part", ["a:b,", "//a", "a:b//,"])
-def test_a_long_value_of_somebody_else_takes_no_time_by_its_square(part: str) -> None:
+def test_a_long_value_takes_no_time_by_its_square(part: str) -> None:
     """A mebibyte would take most of an hour."""
     message = str(InvalidInput("option", part * (1 << 18) + "@", "set another value"))
     assert message.startswith(f"option ('{part}")
