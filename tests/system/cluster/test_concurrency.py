@@ -86,6 +86,7 @@ def test_two_create(live: NamespaceClient, stepping_in: Interleaving, created: d
     stepping_in.run(attempt)
 
 
+@campaign("two that create, and two that delete")
 def test_two_update(live: NamespaceClient, stepping_in: Interleaving, created: dict[str, Any]) -> None:
     """Another client reverts a change and reconciles while it is applied: the slower run does not apply it again."""
     del created

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
-from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
+from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS, campaign
 from ansible_collections.druidops.druid.tests.system.support.etcd_objects import store_spec
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, one_pass
@@ -706,6 +706,7 @@ def test_second_run_completes_the_deletion_of_a_resource(live: NamespaceClient, 
     eventually(lambda: not [name for kind in CREATED_KINDS for name in live.names(kind)])
 
 
+@campaign("the same of a resource")
 @pytest.mark.parametrize("is_specified", [True, False], ids=["with its data", "but not its data"])
 def test_second_run_completes_the_deletion_without_resource(
     live: NamespaceClient, is_specified: bool, killed_everywhere: Everywhere

@@ -42,24 +42,6 @@ def started(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> Iterat
         yield operator
 
 
-def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(
-    started: ImageOperator, live: NamespaceClient
-) -> None:
-    live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
-    started.wait_until_settled(NAME)
-
-    before = set(started.artifacts)
-    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 2}}}})
-    eventually(lambda: set(started.artifacts) - before)
-    status = started.stop()
-
-    assert status == 0, started.log.read_text()
-    assert live.get("StatefulSet", f"druid-{NAME}-brokers")["spec"]["replicas"] == 2
-    (last,) = [line for line in started.lines() if line["generation"] == 2]
-    assert f"change StatefulSet druid-{NAME}-brokers" in last["done"]
-    assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
-
-
 @pytest.mark.parametrize(
     ("pod", "is_released"),
     [
@@ -67,25 +49,32 @@ def test_creates_a_cluster_and_completes_running_reconciles_on_sigterm(
         pytest.param("p", False, id="another", marks=campaign("the same by unit tests")),
     ],
 )
-def test_lease_is_released_after_the_last_reconcile(
+def test_completes_running_reconciles_on_sigterm_and_then_releases_its_lease(
     image_layout: Path, live: NamespaceClient, tmp_path: Path, pod: str, is_released: bool
 ) -> None:
     path = f"/apis/coordination.k8s.io/v1/namespaces/{live.namespace}/leases/{LEASE}"
-    with image.started(image_layout, live, tmp_path, election(live.namespace), POD_NAME=pod) as operator:
+    with image.started(image_layout, live, tmp_path, election(live.namespace), POD_NAME=pod) as started:
         live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
-        eventually(lambda: operator.artifacts)
+        started.wait_until_settled(NAME)
         holder = live.plane.request("GET", path)["spec"]["holderIdentity"]
-        mark = live.mark()
-        status = operator.stop()
 
-    assert status == 0, operator.log.read_text()
-    assert holder.startswith(f"{socket.gethostname()}_")
+        before, mark = set(started.artifacts), live.mark()
+        live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 2}}}})
+        eventually(lambda: set(started.artifacts) - before)
+        status = started.stop()
+
+    assert status == 0, started.log.read_text()
+    assert live.get("StatefulSet", f"druid-{NAME}-brokers")["spec"]["replicas"] == 2
+    (last,) = [line for line in started.lines() if line["generation"] == 2]
+    assert f"change StatefulSet druid-{NAME}-brokers" in last["done"]
+    assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
     # client-go's own lines when it becomes the leader
-    assert [line for line in operator.log.read_text().splitlines() if "leaderelection.go" not in line] == []
+    assert [line for line in started.log.read_text().splitlines() if "leaderelection.go" not in line] == []
+
+    assert holder.startswith(f"{socket.gethostname()}_")
     lease = live.plane.request("GET", path)["spec"]
     assert (lease["holderIdentity"] == "") == is_released
     if is_released:
-        # the last of all requests
         requests = live.requests(mark, _account(live))
         assert "statefulsets" in {each.resource for each in requests}
         assert (requests[-1].verb, requests[-1].resource) == ("update", "leases")

@@ -162,6 +162,7 @@ def test_resources_in_a_denied_namespace_are_ignored(
     assert live.created_objects() == set()
 
 
+@campaign("what is decided, by unit tests")
 def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path
 ) -> None:
