@@ -111,7 +111,7 @@ def test_a_finalizer_of_the_go_operator_is_left_to_it(
     serve(live, go_operator)
     assert finalizer_set_by(live, NAME) == GO_OPERATOR
     go_operator.kill()
-    before = live.made()
+    before = live.created_objects()
     ours = start_ours()
     live.create(go_cluster.resource(OTHER))
     eventually(lambda: finalizer_set_by(live, OTHER) == ANSIBLE_OPERATOR)
@@ -122,11 +122,11 @@ def test_a_finalizer_of_the_go_operator_is_left_to_it(
     eventually(lambda: live.find("Druid", OTHER) is None)
     run_again(ours, NAME)
     assert live.get("Druid", NAME)["metadata"]["finalizers"] == [FINALIZER]
-    assert live.made() == before
+    assert live.created_objects() == before
 
     go_operator.start()
     eventually(lambda: live.find("Druid", NAME) is None, otherwise=lambda: go_operator.log[-3000:])
-    eventually(lambda: live.made() == set())
+    eventually(lambda: live.created_objects() == set())
 
 
 def test_a_finalizer_of_ansible_operator_leaves_the_go_operator_time_to_delete_pvcs(
@@ -143,7 +143,7 @@ def test_a_finalizer_of_ansible_operator_leaves_the_go_operator_time_to_delete_p
 
     live.delete("Druid", NAME)
     eventually(lambda: live.find("Druid", NAME) is None)
-    eventually(lambda: live.made() == set())
+    eventually(lambda: live.created_objects() == set())
     eventually(lambda: all(run.end for run in ours.program.runs))
     # ansible-operator's finalizer
     assert writes(ours, mark) == [("update", "druids", NAME)]

@@ -61,5 +61,6 @@ def until_ready(live: NamespaceClient, name: str, **request: Any) -> Outcome[Pla
 def good(outcome: Outcome[Plan] | None) -> Outcome[Plan]:
     """Return the outcome of a run without problems."""
     assert outcome is not None
-    assert outcome.report is None or outcome.report.problems == ()
+    problems = () if outcome.report is None else outcome.report.problems
+    assert problems == ()
     return outcome
