@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -22,6 +23,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
+
+# A name of a pod is short, but not all of its digits need be an ordinal.
+_ORDINAL = re.compile("0|[1-9][0-9]{0,5}")
 
 
 class ObjectKey(NamedTuple):
@@ -76,7 +80,7 @@ class Observed:
         workload = next((live for live in found if live is not None), None)
         if workload is not None:
             return kept_replicas(workload)
-        return len(self.orphans_of(group.unique_name)) or None
+        return self.orphaned_replicas(group.unique_name) or None
 
     def pods_of(self, group: Group) -> Iterator[Manifest]:
         """Yield the live pods of a group."""
@@ -87,6 +91,11 @@ class Observed:
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
         return [pod for pod in self._pods(unique_name) if not is_terminating(pod)]
+
+    def orphaned_replicas(self, unique_name: str) -> int:
+        """Return the replicas that adopt all orphans: of a StatefulSet the highest ordinal counts, not the number."""
+        orphans = self.orphans_of(unique_name)
+        return max([len(orphans), *(_ordinal(pod, unique_name) + 1 for pod in orphans)])
 
     def _pods(self, unique_name: str) -> Iterator[Manifest]:
         return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)
@@ -99,6 +108,12 @@ class Observed:
         """Return the same without these objects."""
         missing = set(removed)
         return replace(self, objects={key: live for key, live in self.objects.items() if key not in missing})
+
+
+def _ordinal(pod: Manifest, unique_name: str) -> int:
+    """Return the ordinal of a StatefulSet's pod; -1 for a pod of a Deployment."""
+    ordinal = pod["metadata"]["name"].removeprefix(f"{unique_name}-")
+    return int(ordinal) if _ORDINAL.fullmatch(ordinal) and "pod-template-hash" not in _labels(pod) else -1
 
 
 def _labels(live: Manifest) -> Mapping[str, str]:

@@ -62,5 +62,5 @@ def good(outcome: Outcome[Plan] | None) -> Outcome[Plan]:
     """Return the outcome of a run without problems."""
     assert outcome is not None
     problems = () if outcome.report is None else outcome.report.problems
-    assert problems == ()
+    assert problems == (), problems
     return outcome

@@ -54,7 +54,7 @@ def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
 def _first_replicas(group: Group, observed: Observed) -> int:
     """Return the number of pods of a group that is created or resumes."""
     if group.autoscaled:
-        return max(group.first_replicas, len(observed.orphans_of(group.unique_name)))
+        return max(group.first_replicas, observed.orphaned_replicas(group.unique_name))
     kept = observed.replicas(group)
     return group.first_replicas if kept is None else kept
 

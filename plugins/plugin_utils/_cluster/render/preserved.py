@@ -96,13 +96,17 @@ def _ready_replicas(workload: Mapping[str, Any]) -> int | None:
 
 
 def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
-    """Return the preserved values of an orphaned pod, for the workload that should adopt it."""
+    """Return the preserved values of an orphaned pod, for the workload that should adopt it.
+
+    The PVCs of stopped pods are retained until the workload is ready: the number of pods before is not known for sure.
+    """
     labels = pod["metadata"].get("labels") or {}
     own = {name: value for name, value in labels.items() if name not in _LABELS_OF_CONTROLLERS}
     return Preserved(
         template_labels=own,
         configuration_hash=_hash_in(pod["spec"], unique_name),
         has_empty_affinity=pod["spec"].get("affinity") == {},
+        retains_scaled_pvcs=True,
     )
 
 
