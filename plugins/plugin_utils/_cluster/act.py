@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
-    ATTEMPTS,
+    CONFLICT_PAUSES_SECONDS,
     explain,
     needs_same_version,
     send,
@@ -171,13 +171,16 @@ def _orphan_pods(api: KubernetesApi, live: Manifest) -> None:
     An autoscaler may change the replicas: the new workload would have the earlier number, and stop a pod.
     """
     (kind, name), metadata = key_of(live), live["metadata"]
-    for _attempt in range(ATTEMPTS):
+    for pause in CONFLICT_PAUSES_SECONDS:
         try:
             return api.delete(
                 kind, metadata["namespace"], name, metadata["uid"], "Orphan", resource_version=_version(live)
             )
         except ApiError as error:
-            later = api.get(kind, metadata["namespace"], name) if error.status == CONFLICT else None
+            if error.status != CONFLICT:
+                raise
+            api.sleep(pause)
+            later = api.get(kind, metadata["namespace"], name)
             if later is None or not same_object(live, later):
                 raise
             live = later

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
-    ATTEMPTS,
+    CONFLICT_PAUSES_SECONDS,
     explain,
     for_later_version,
     send,
@@ -52,11 +52,11 @@ def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdic
 
 def _dry_run_latest(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
     """Return the step, updated to the latest version of the object, and its result."""
-    for _attempt in range(ATTEMPTS):
+    for pause in CONFLICT_PAUSES_SECONDS:
         try:
             return step, _dry_run(api, step)
         except ApiError as error:
-            later = for_later_version(api, step) if error.status == CONFLICT else None
+            later = for_later_version(api, step, pause) if error.status == CONFLICT else None
             if later is None:
                 raise
             step = later

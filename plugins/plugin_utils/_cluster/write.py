@@ -21,8 +21,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
-# Attempts of a write while controllers update the object.
-ATTEMPTS = 4
+# Between the attempts of a write while controllers update the object: client-go's DefaultBackoff.
+CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.25, 1.25)
 
 
 def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
@@ -34,12 +34,12 @@ def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = Fal
 
 def send_bound(api: KubernetesApi, step: Step) -> Manifest:
     """Return the object after a write with its precondition; repeated while only controllers change the object."""
-    for _attempt in range(ATTEMPTS):
+    for pause in CONFLICT_PAUSES_SECONDS:
         try:
             return send(api, step, with_precondition(step))
         except ApiError as error:
             is_bound = error.status == CONFLICT and needs_same_version(step)
-            later = for_later_version(api, step) if is_bound else None
+            later = for_later_version(api, step, pause) if is_bound else None
             if later is None:
                 raise
             step = later
@@ -66,8 +66,9 @@ def needs_same_version(step: Step) -> bool:
     return step.lowers_replicas or _starts_deleting_scaled_pvcs(step)
 
 
-def for_later_version(api: KubernetesApi, step: Step) -> Step | None:
-    """Return the step for the latest version of the object, if only controllers changed it."""
+def for_later_version(api: KubernetesApi, step: Step, pause: float) -> Step | None:
+    """Return the step for the version of the object after a pause in seconds, if only controllers changed it."""
+    api.sleep(pause)
     live = api.get(step.key.kind, step.live["metadata"]["namespace"], step.key.name) if step.live is not None else None
     if live is None or step.live is None or not same_object(step.live, live):
         return None

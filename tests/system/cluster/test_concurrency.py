@@ -47,7 +47,8 @@ from testbed.api import ApiError
 __all__ = ["stepping_in"]
 
 MET = "modified concurrently"
-BECAUSE = re.compile("was not (written|deleted) because")
+# The API of the proxy does not sleep, so that the deletion of a workload may take longer than all attempts.
+BECAUSE = re.compile("was not (written|deleted) because|is still being deleted")
 # Rounds in which two runs are let loose without a conductor.
 ROUNDS = 4
 
