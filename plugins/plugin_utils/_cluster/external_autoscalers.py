@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
     REPLICAS,
+    SCALE,
     owned_by,
     owned_fields,
 )
@@ -26,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 KIND = "HorizontalPodAutoscaler"
 # The client that scales for every HorizontalPodAutoscaler, and its way to do so. A user who scales is another client.
-_AUTOSCALER = ("kube-controller-manager", "scale")
+_AUTOSCALER = ("kube-controller-manager", SCALE)
 
 
 def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:

@@ -48,6 +48,10 @@ BEFORE_FIRST_APPLY = "before-first-apply"
 # We take over only the desired fields of these managers; the rest may belong to others.
 _ON_BEHALF = frozenset({BEFORE_FIRST_APPLY, INITIAL_MANAGER})
 _HOLDERS = frozenset({VERBATIM_MANAGER, INITIAL_MANAGER})
+# Their fields in a recreated object go back to their former owners.
+_HOLDERS_OF_RECREATED = _HOLDERS | {REPLICAS_MANAGER}
+# The subresource of kubectl scale and of autoscalers.
+SCALE = "scale"
 GO_OPERATOR_HASH = ("f:metadata", "f:annotations", "f:druidOpResourceHash")
 FINALIZERS = ("f:metadata", "f:finalizers")
 # Kinds where the Go operator's annotation stays. An annotation of a Deployment changes its generation, which triggers
@@ -137,14 +141,28 @@ def _is_initial(entry: Mapping[str, Any]) -> bool:
 
 
 def _handed_back(entries: list[dict[str, Any]], live: Manifest, former: Manifest | None) -> list[dict[str, Any]]:
-    """Return the entries with fields of the former object owned by their former managers."""
+    """Return the entries with fields of the former object owned by their former managers.
+
+    Who scaled the former object owns the replicas of the new one: the number of a deleted autoscaler is kept.
+    """
     if former is None:
         return entries
-    held_fields = _all(entry["fieldsV1"] for entry in entries if entry["manager"] in _HOLDERS)
-    carried = intersection(held_fields, foreign_fields(former))
-    kept = [_without(entry, carried) if entry["manager"] in _HOLDERS else entry for entry in entries]
-    owners = ((entry, intersection(entry["fieldsV1"], carried)) for entry in _foreign_entries(former))
-    return _combined([*kept, *(_entry(live, each["manager"], fields, each["operation"]) for each, fields in owners)])
+    scaling = [entry for entry in _entries(former) if entry.get("subresource") == SCALE]
+    held_fields = _all(entry["fieldsV1"] for entry in entries if _is_held(entry))
+    carried = intersection(held_fields, _all((foreign_fields(former), *(entry["fieldsV1"] for entry in scaling))))
+    kept = [_without(entry, carried) if _is_held(entry) else entry for entry in entries]
+    owners = ((entry, intersection(entry["fieldsV1"], carried)) for entry in (*_foreign_entries(former), *scaling))
+    return _combined([*kept, *(_entry_like(each, live, fields) for each, fields in owners)])
+
+
+def _is_held(entry: Mapping[str, Any]) -> bool:
+    return entry["manager"] in _HOLDERS_OF_RECREATED
+
+
+def _entry_like(other: Mapping[str, Any], live: Manifest, fields: FieldSet) -> dict[str, Any]:
+    """Return an entry of the owner of another entry."""
+    entry = _entry(live, other["manager"], fields, other["operation"])
+    return {**entry, "subresource": other["subresource"]} if other.get("subresource") else entry
 
 
 def _combined(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -172,6 +172,43 @@ def test_keeps_the_replicas_of_an_autoscaler(live: NamespaceClient) -> None:
     assert kept(live, "Pod") == pods
 
 
+@pytest.mark.parametrize("is_deleted_first", [True, False], ids=["deleted before", "deleted after"])
+def test_keeps_the_replicas_of_a_deleted_external_autoscaler(live: NamespaceClient, is_deleted_first: bool) -> None:
+    """The controller of Kubernetes has scaled, and still owns the replicas of the new StatefulSet."""
+    policy = {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"}}
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=2, **policy))
+    one_pass(live, NAME)
+    spec = autoscaler("StatefulSet", STATEFUL, smallest=4)
+    live.create({"kind": "HorizontalPodAutoscaler", "metadata": {"name": "external"}, "spec": spec})
+    eventually(lambda: live.get("StatefulSet", STATEFUL)["spec"]["replicas"] == 4 and is_settled(live))
+    data, owners = kept(live, "Pod", "PersistentVolumeClaim"), owners_of_replicas(live)
+    assert (len(data), owners) == (8, {("kube-controller-manager", "Update", "scale")})
+    if is_deleted_first:
+        live.delete("HorizontalPodAutoscaler", "external")
+        assert one_pass(live, NAME).plan.steps == ()
+    old = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    change(live, {"podManagementPolicy": "OrderedReady"})
+    assert one_pass(live, NAME).plan.findings == ()
+    assert live.get("StatefulSet", STATEFUL)["metadata"]["uid"] != old
+    assert owners_of_replicas(live) == owners
+    assert one_pass(live, NAME).plan.steps == ()
+    if not is_deleted_first:
+        live.delete("HorizontalPodAutoscaler", "external")
+    last = one_pass(live, NAME)
+    assert last.plan.steps == ()
+    assert len([text for text in last.warnings if "kubectl scale" in text]) == 1
+    eventually(lambda: belongs_to_its_workload(live) and is_settled(live))
+    assert owners_of_replicas(live) == owners
+    assert kept(live, "Pod", "PersistentVolumeClaim") == data
+
+
+def owners_of_replicas(live: NamespaceClient) -> set[tuple[str, str, str | None]]:
+    """Return manager, operation and subresource of those that own the replicas of the StatefulSet."""
+    entries = live.get("StatefulSet", STATEFUL)["metadata"]["managedFields"]
+    owning = (each for each in entries if "f:replicas" in each["fieldsV1"].get("f:spec", {}))
+    return {(each["manager"], each["operation"], each.get("subresource")) for each in owning}
+
+
 def annotate_pods(live: NamespaceClient) -> None:
     """Add an annotation to the pods, as a user does."""
     note = {"note": "mine"}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, Cluster, Group, workload_name
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Action,
     Controllers,
     Converge,
     Create,
@@ -91,3 +92,22 @@ def test_a_number_that_an_autoscaler_sets_during_the_recreation_is_kept(by: By) 
         for found in raised.found:
             assert uids(observer.subject) >= found
             assert size(observer.subject) == 5
+
+
+RECREATION, DELETION = Edit("service", "%s-c", GROUP), ForeignAutoscaler(GROUP, None)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [(DELETION, RECREATION), (RECREATION, DELETION), (DELETION, RECREATION, Edit("service", "%s-d", GROUP))],
+    ids=["deleted first", "recreated first", "recreated twice"],
+)
+@pytest.mark.parametrize("by", ["operator", "playbook"])
+def test_the_number_of_a_deleted_autoscaler_is_kept(events: tuple[Action, ...], by: By) -> None:
+    observer = scaled(2, by)
+    observer.act(Converge())
+    before = uids(observer.subject)
+    for event in events:
+        for action in (event, Run(by), Controllers(20), Run(by), Controllers(20), Run(by)):
+            observer.act(action)
+        assert (size(observer.subject), uids(observer.subject)) == (4, before)

@@ -264,6 +264,59 @@ def test_released_replicas_remain_released() -> None:
     assert of(required_managed_fields(live, stateful_set(**AUTOSCALED)), "druidops-replicas") == REPLICAS
 
 
+HPA = entry("kube-controller-manager", REPLICAS, "Update", "scale")
+STATUS = entry("kube-controller-manager", {"f:status": {"f:replicas": {}}}, "Update", "status")
+PERSON = entry("kubectl", REPLICAS, "Update", "scale")
+HELD = ("druidops-replicas", "Apply", None)
+SCALED = ("kube-controller-manager", "Update", "scale")
+# What the replaced object has besides our fields, and who owns the replicas of the new one; replicas are not specified.
+RECREATED: list[tuple[str, list[Manifest] | None, set[tuple[str, str, str | None]]]] = [
+    ("nothing is known of the former", None, {HELD}),
+    ("never scaled", [STATUS], {HELD}),
+    ("held before", [entry("druidops-replicas", REPLICAS)], {HELD}),
+    ("scaled by an autoscaler", [HPA, STATUS], {SCALED}),
+    ("scaled by a person", [PERSON], {("kubectl", "Update", "scale")}),
+    ("edited by a person", [entry("kubectl-edit", REPLICAS, "Update")], {("kubectl-edit", "Update", None)}),
+    ("scaled to the held number", [entry("druidops-replicas", REPLICAS), HPA], {HELD, SCALED}),
+]
+
+
+@pytest.mark.parametrize(("others", "owners"), [row[1:] for row in RECREATED], ids=[row[0] for row in RECREATED])
+def test_replicas_of_a_recreated_workload_belong_to_who_scaled_the_former(
+    others: list[Manifest] | None, owners: set[tuple[str, str, str | None]]
+) -> None:
+    desired = stateful_set(**AUTOSCALED)
+    former = None if others is None else stored(desired, *others)
+    new = written_by("druidops-initial", stateful_set(), "Apply")
+    required = required_managed_fields(new, desired, former)
+    assert owners_of_replicas(required) == owners
+    assert of(required, "druidops") == field_set(desired)
+    # The next reconcile does not know the former object.
+    assert required_managed_fields(with_fields(new, required), desired) is None
+
+
+def owners_of_replicas(managed_fields: list[Manifest] | None) -> set[tuple[str, str, str | None]]:
+    assert managed_fields is not None
+    found = (each for each in managed_fields if below(each["fieldsV1"], "f:spec", "f:replicas"))
+    return {(each["manager"], each["operation"], each.get("subresource")) for each in found}
+
+
+def test_replicas_of_a_recreated_workload_with_duplicate_keys_belong_to_the_autoscaler() -> None:
+    whole, desired = stateful_set(), stateful_set(**AUTOSCALED)
+    del desired["spec"]["template"]
+    former = stored(desired, HPA, entry("druidops-verbatim", difference(field_set(whole), REPLICAS), "Update"))
+    new = written_by("druidops-verbatim", whole)
+    required = required_managed_fields(new, desired, former)
+    assert owners_of_replicas(required) == {SCALED}
+    assert required_managed_fields(with_fields(new, required), desired) is None
+
+
+def test_specified_replicas_of_a_recreated_workload_are_ours() -> None:
+    new = written_by("druidops-initial", stateful_set(), "Apply")
+    required = required_managed_fields(new, stateful_set(), stored(stateful_set(**AUTOSCALED), HPA))
+    assert {each["manager"]: each["fieldsV1"] for each in required or []} == {"druidops": field_set(stateful_set())}
+
+
 def test_own_fields_and_fields_of_others() -> None:
     status = entry("druidops", {"f:status": {}}, "Update", "status")
     live = stored(config_map(), status, entry("druidops", LABEL, "Update"), entry("other", KEY))
