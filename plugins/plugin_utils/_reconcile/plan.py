@@ -21,7 +21,8 @@ class Titled(Protocol):
     """A step with a title for people."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """What the step does."""
 
 
 _Step = TypeVar("_Step", bound=Titled)

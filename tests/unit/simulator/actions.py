@@ -28,7 +28,8 @@ from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, 
 class Action(Protocol):
     """One event of a history."""
 
-    def act(self, subject: Subject) -> None: ...
+    def act(self, subject: Subject) -> None:
+        """Let it happen."""
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,11 @@ STOPPED = replace(CLUSTER, stopped=True)
 class Way(Protocol):
     """A way to create, change and delete a cluster."""
 
-    def specify(self, world: World, cluster: Cluster) -> None: ...
+    def specify(self, world: World, cluster: Cluster) -> None:
+        """Create or change the cluster."""
 
-    def delete(self, world: World, cluster: Cluster, check_mode: bool) -> Outcome[Plan]: ...
+    def delete(self, world: World, cluster: Cluster, check_mode: bool) -> Outcome[Plan]:
+        """Delete the cluster, or plan that."""
 
 
 @dataclass(frozen=True)
