@@ -10,6 +10,7 @@ import os
 import re
 import ssl
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -42,6 +43,8 @@ else:
 _IN_HEADERS = ("api_key", "username", "password", "impersonate_user", "impersonate_groups", "proxy_headers")
 _NOT_IN_HEADERS = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
 
+# The client's files are those of the whole process: another thread may not see one that is being written or removed.
+_FILES_LOCK = threading.Lock()
 # The client's errors for a YAML file that is not a kubeconfig.
 _NO_KUBECONFIG = (AttributeError, TypeError)
 
@@ -85,13 +88,14 @@ def _without_files() -> Iterator[None]:
 
     The client itself does so when Python ends, and Ansible's workers end without that.
     """
-    known = {*kube_config._temp_files}
-    try:
-        yield
-    finally:
-        for content in {*kube_config._temp_files} - known:
-            with suppress(OSError):
-                os.unlink(kube_config._temp_files.pop(content))
+    with _FILES_LOCK:
+        known = {*kube_config._temp_files}
+        try:
+            yield
+        finally:
+            for content in {*kube_config._temp_files} - known:
+                with suppress(OSError):
+                    os.unlink(kube_config._temp_files.pop(content))
 
 
 def _configuration(options: Mapping[str, Any]) -> Configuration:
