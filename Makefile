@@ -210,8 +210,8 @@ sanity-2.19 sanity-2.18: sanity-%: tree-% $(CACHE)/ansible-test-%/.complete
 ansible-units: ansible-units-2.18 ## Run the unit tests with ansible-test units and the oldest ansible-core
 
 .PHONY: ansible-units-2.19 ansible-units-2.18
-ansible-units-2.19 ansible-units-2.18: ansible-units-%: tree-% $(CACHE)/ansible-test-%/.complete
-	@cd $(WORK)/ansible-test-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
+ansible-units-2.19 ansible-units-2.18: ansible-units-%: units-tree-% $(CACHE)/ansible-test-%/.complete
+	@cd $(WORK)/ansible-units-tree-$*/$(COLLECTION) && $(GATE) 'ansible-test units, ansible-core $*' \
 	  $(call ansible_test,$*) units --color no --venv --python $(PYTHON_VERSION)
 
 .PHONY: ansible-oldest
@@ -334,6 +334,13 @@ tree-2.18: $(KUBERNETES_CORE_OLDEST)
 	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.18 $(KUBERNETES_CORE_OLDEST) --for-ansible-test
 tree-2.19: $(KUBERNETES_CORE_NEWEST)
 	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.19 $(KUBERNETES_CORE_NEWEST) --for-ansible-test
+
+# For the unit tests, which also read the files that sanity rejects.
+.PHONY: units-tree-2.18 units-tree-2.19
+units-tree-2.18: $(KUBERNETES_CORE_OLDEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-units-tree-2.18 $(KUBERNETES_CORE_OLDEST)
+units-tree-2.19: $(KUBERNETES_CORE_NEWEST)
+	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-units-tree-2.19 $(KUBERNETES_CORE_NEWEST)
 
 # A home directory for ansible-test, which stores its virtual environments there; all checkouts share it.
 $(CACHE)/ansible-test-2.18/.complete: $(CORE_2_18)/.complete tools/ci/ansible_test_home.py tools/ci/get_pip.py

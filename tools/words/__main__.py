@@ -22,7 +22,7 @@ from pathlib import Path
 
 from .extract import text_of, words_of_name
 from .identifiers import findings
-from .vale import vale
+from .run_vale import vale
 
 _STYLES = Path(__file__).parent / "styles"
 _TERMS = Path("Druidops", "Terms.yml")

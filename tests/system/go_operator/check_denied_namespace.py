@@ -55,6 +55,13 @@ def serve(live: NamespaceClient, go_operator: GoOperatorProgram) -> None:
     assert {f"data-{name}-0" for name in (BROKERS, HISTORICALS)} <= live.names(CLAIM)
 
 
+def create_served(live: NamespaceClient, go_operator: GoOperatorProgram) -> None:
+    """Create the resource, and have the Go operator serve it, which sets the finalizer."""
+    live.create(go_cluster.resource(NAME, replicas=1))
+    serve(live, go_operator)
+    assert finalizer_set_by(live, NAME) == GO_OPERATOR
+
+
 def ready_replicas(live: NamespaceClient, name: str) -> int:
     """Return the number of ready pods of a StatefulSet, 0 if there is none."""
     count: int = (live.find("StatefulSet", name) or {}).get("status", {}).get("readyReplicas", 0)
@@ -81,9 +88,7 @@ def writes(ours: DruidOperator, since: Mark) -> list[tuple[str, str, str]]:
 def test_nothing_is_touched_while_the_resource_lives(
     live: NamespaceClient, go_operator: GoOperatorProgram, start_ours: Start
 ) -> None:
-    live.create(go_cluster.resource(NAME, replicas=1))
-    serve(live, go_operator)
-    assert finalizer_set_by(live, NAME) == GO_OPERATOR
+    create_served(live, go_operator)
     mark = live.mark()
     ours = start_ours()
     ours.program.wait_for_runs(NAME, 1)
@@ -107,9 +112,7 @@ def test_nothing_is_touched_while_the_resource_lives(
 def test_a_finalizer_of_the_go_operator_is_left_to_it(
     live: NamespaceClient, go_operator: GoOperatorProgram, start_ours: Start
 ) -> None:
-    live.create(go_cluster.resource(NAME, replicas=1))
-    serve(live, go_operator)
-    assert finalizer_set_by(live, NAME) == GO_OPERATOR
+    create_served(live, go_operator)
     go_operator.kill()
     before = live.created_objects()
     ours = start_ours()

@@ -215,14 +215,14 @@ def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: st
 
 
 def test_author_and_comment_are_in_the_audit_history(direct: Direct, name: str) -> None:
-    specified = {"author": "somebody", "comment": f"for {name}"}
+    specified = {"author": "alice", "comment": f"for {name}"}
     done(direct, ensure_rules, datasource=name, rules=_period(7), **specified)
     done(direct, ensure_coordinator, config={"replicantLifetime": 16}, **specified)
     done(direct, ensure_coordinator, config={"replicantLifetime": 15}, **specified)
 
     for history in (f"/druid/coordinator/v1/rules/{name}/history", "/druid/coordinator/v1/config/history?count=1"):
         newest = direct.client.get(history)[0]["auditInfo"]
-        assert (newest["author"], newest["comment"]) == ("somebody", f"for {name}")
+        assert (newest["author"], newest["comment"]) == ("alice", f"for {name}")
     assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,20 +16,27 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.build.layout import write_programs
 
-# An operator that has started a run; on SIGTERM it exits, and the run writes its end half a second later.
+# An operator that exits on SIGTERM, and its run, which ends after that: the operator is the only writer of its input.
 OPERATOR = """
-import os, signal, subprocess, sys, time
-run = [sys.executable, "-c", "import time; time.sleep(0.5); open('run', 'w').write(str(time.time()))"]
+import signal, subprocess, sys
+run = [sys.executable, "-c", "import sys; sys.stdin.read(); open('run', 'w').close()"]
+started = []
 def stop(*_arguments):
-    subprocess.Popen(run, start_new_session=True)
+    started.append(subprocess.Popen(run, stdin=subprocess.PIPE, start_new_session=True))
     sys.exit(3)
 signal.signal(signal.SIGTERM, stop)
 print("ready", flush=True)
 while True:
-    time.sleep(60)
+    signal.pause()
 """
-RECORDER = "import sys, time; open('released', 'w').write(' '.join([str(time.time()), *sys.argv[1:]]))"
-FLAGS = ["-c", OPERATOR]
+# Exits, and leaves a process behind.
+FAILING = """
+import subprocess, sys
+left = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+open("left", "w").write(str(left.pid))
+sys.exit(1)
+"""
+RECORDER = "import os, sys; open('released', 'w').write(' '.join([str(os.path.exists('run')), sys.argv[-1]]))"
 
 
 @pytest.fixture
@@ -40,15 +48,13 @@ def start(tmp_path: Path) -> Path:
 
 
 def test_releases_the_lease_after_the_last_run(start: Path, tmp_path: Path) -> None:
-    command = [start, sys.executable, *FLAGS, "--leader-elect"]
+    command = [start, sys.executable, "-c", OPERATOR, "--leader-elect"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout
         assert started.stdout.readline() == "ready\n"
         started.send_signal(signal.SIGTERM)
         assert started.wait(60) == 3
-    released, *arguments = (tmp_path / "released").read_text().split(" ", 1)
-    assert float(released) > float((tmp_path / "run").read_text())
-    assert arguments[0].endswith(" --leader-elect")
+    assert (tmp_path / "released").read_text() == "True --leader-elect"
 
 
 @pytest.mark.parametrize(
@@ -57,15 +63,21 @@ def test_releases_the_lease_after_the_last_run(start: Path, tmp_path: Path) -> N
         ("raise SystemExit(0)", 0),
         ("raise SystemExit(7)", 7),
         ("import os; os.kill(os.getpid(), 9)", 137),
-        # a run that is left does not delay the restart of the container
-        ("import subprocess; subprocess.Popen(['sleep', '30']); raise SystemExit(1)", 1),
     ],
 )
 def test_an_operator_that_exits_by_itself_releases_nothing(
     start: Path, tmp_path: Path, script: str, status: int
 ) -> None:
-    done = subprocess.run([start, sys.executable, "-c", script], cwd=tmp_path, check=False, timeout=20)
+    done = subprocess.run([start, sys.executable, "-c", script], cwd=tmp_path, check=False)
     assert done.returncode == status
+    assert not (tmp_path / "released").exists()
+
+
+def test_a_run_that_is_left_does_not_delay_the_restart_of_the_container(start: Path, tmp_path: Path) -> None:
+    done = subprocess.run([start, sys.executable, "-c", FAILING], cwd=tmp_path, check=False, timeout=60)
+    # it still exists
+    os.kill(int((tmp_path / "left").read_text()), signal.SIGKILL)
+    assert done.returncode == 1
     assert not (tmp_path / "released").exists()
 
 

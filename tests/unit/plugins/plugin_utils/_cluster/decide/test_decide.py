@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -222,7 +223,12 @@ def test_inputs_and_decisions_are_values(case: Case) -> None:
 def test_decide_imports_no_module_with_api_access() -> None:
     package = decide.__module__
     program = f"import sys, {package}; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    # ansible-test imports collections by a hook, which other processes do not have
+    path = {"PYTHONPATH": str(Path(sys.modules[package].__file__ or "").parents[package.count(".") + 1])}
+    started = subprocess.run(
+        [sys.executable, "-c", program], env=path, capture_output=True, text=True, check=True, cwd="/"
+    )
+    loaded = started.stdout.split()
     kubernetes, cluster = (f"{package.rpartition('._')[0]}.{name}" for name in ("_kubernetes", "_cluster"))
     forbidden = {
         "urllib3",
