@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.build.layout import write_programs
 
-# An operator that exits on SIGTERM, and its run, which ends after that: the operator is the only writer of its input.
+# An operator that exits on SIGTERM, and its run, which ends when the test lets it.
 OPERATOR = """
 import signal, subprocess, sys
-run = [sys.executable, "-c", "import sys; sys.stdin.read(); open('run', 'w').close()"]
-started = []
+run = [sys.executable, "-c", "open('end').read(); open('run', 'w').close()"]
 def stop(*_arguments):
-    started.append(subprocess.Popen(run, stdin=subprocess.PIPE, start_new_session=True))
+    subprocess.Popen(run, start_new_session=True)
+    print("stopped", flush=True)
     sys.exit(3)
 signal.signal(signal.SIGTERM, stop)
 print("ready", flush=True)
@@ -48,11 +48,17 @@ def start(tmp_path: Path) -> Path:
 
 
 def test_releases_the_lease_after_the_last_run(start: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "end")
     command = [start, sys.executable, "-c", OPERATOR, "--leader-elect"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout
         assert started.stdout.readline() == "ready\n"
         started.send_signal(signal.SIGTERM)
+        assert started.stdout.readline() == "stopped\n"
+        # A release that does not wait for the run would happen meanwhile.
+        for _number in range(5):
+            subprocess.run([sys.executable, "-c", ""], check=True)
+        (tmp_path / "end").write_text("")
         assert started.wait(60) == 3
     assert (tmp_path / "released").read_text() == "True --leader-elect"
 
