@@ -112,11 +112,11 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     elif step.live is not None and step.managed_fields is not None:
         # What is bound to a version is written to the version that it was decided on, or not at all.
         pauses = () if needs_same_version(step) else OWNERSHIP_PAUSES_SECONDS
-        step = replace(step, live=_settle_ownership(api, step.live, step.manifest, pauses=pauses))
+        step = replace(step, live=_settle_ownership(api, step.live, step.manifest, step.former, pauses))
     live = _recreate(api, step) if step.operation == "recreate" else send_bound(api, step)
     if step.initial is None:
         return release_retained(api, step.live, live) if step.operation == "update" else live
-    live = _settle_ownership(api, live, step.manifest, step.live)
+    live = _settle_ownership(api, live, step.manifest, step.former or step.live)
     if owned_fields(live) == field_set(step.manifest, owned_fields(live)):
         return live
     return api.apply(with_precondition(replace(step, live=live, operation="update", initial=None)))

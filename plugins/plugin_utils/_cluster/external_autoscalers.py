@@ -17,8 +17,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    INITIAL_MANAGER,
     REPLICAS,
     SCALE,
+    UPDATE,
     owned_by,
     owned_fields,
 )
@@ -55,6 +57,23 @@ def with_external_autoscalers(
     return replace(cluster, autoscalers=names, left_replicas=left)
 
 
+def scaled_before_interruption(cluster: Cluster, observed: Observed) -> frozenset[str]:
+    """Return the names of workloads that an external autoscaler scaled, and whose recreation was interrupted.
+
+    managedFields do not contain the autoscaler then, and have to: the autoscaler may be deleted later.
+    """
+    scaled = {*cluster.autoscalers, *cluster.left_replicas}
+    groups = (group for group in cluster.groups if group.unique_name in scaled)
+    return frozenset(group.unique_name for group in groups if _is_interrupted(group, observed))
+
+
+def scaled_by_autoscaler(manifest: Manifest) -> Manifest:
+    """Return the workload with managedFields as if an autoscaler had set its replicas."""
+    manager, subresource = _AUTOSCALER
+    entry = {"manager": manager, "operation": UPDATE, "subresource": subresource, "fieldsV1": REPLICAS}
+    return {**manifest, "metadata": {**manifest["metadata"], "managedFields": [entry]}}
+
+
 def _left_replicas(group: Group, observed: Observed, undecided: Collection[ObjectKey]) -> int | None:
     """Return the number of pods that a deleted autoscaler has set, if it is higher than specified."""
     key = ObjectKey(group.kind, group.unique_name)
@@ -65,8 +84,18 @@ def _left_replicas(group: Group, observed: Observed, undecided: Collection[Objec
     if workload is None:
         return None
     replicas: int = workload["spec"].get("replicas", 1)
-    is_left = replicas > group.replicas and intersection(owned_by(workload, *_AUTOSCALER), REPLICAS)
-    return replicas if is_left else None
+    is_left = intersection(owned_by(workload, *_AUTOSCALER), REPLICAS) or _has_initial_replicas(workload)
+    return replicas if is_left and replicas > group.replicas else None
+
+
+def _is_interrupted(group: Group, observed: Observed) -> bool:
+    workload = observed.workload(group)
+    return _has_initial_replicas(workload) if workload else bool(observed.orphans_of(group.unique_name))
+
+
+def _has_initial_replicas(workload: Manifest) -> bool:
+    """True if the operator was stopped between the creation of the workload and the handover of its replicas."""
+    return bool(intersection(owned_by(workload, INITIAL_MANAGER), REPLICAS))
 
 
 def _is_undecided(group: Group, observed: Observed) -> bool:

@@ -38,7 +38,8 @@ class Step:
     `live` is the object before (None: it is created), `after` the object afterwards (None: it is deleted);
     `managed_fields` the field ownership that must be set before, `patch` a JSON patch instead of an apply.
     `initial` is the manifest of the creation, if it has more fields than the applied one: initial replicas of an
-    autoscaled workload, or fields of other managers in a recreated object. `releases` are the uids of the owners that
+    autoscaled workload, or fields of other managers in a recreated object. `former` is the object that it replaced, if
+    that is not `live`. `releases` are the uids of the owners that
     the step separates from their PVCs, so that the PVCs are retained when one of the owners is deleted. `effects` is
     what controllers do because of it; a decision has them only in its result.
     """
@@ -51,6 +52,7 @@ class Step:
     managed_fields: list[dict[str, Any]] | None = None
     patch: list[dict[str, Any]] | None = None
     initial: Manifest | None = None
+    former: Manifest | None = None
     releases: frozenset[str] = frozenset()
     effects: tuple[Effect, ...] = ()
 

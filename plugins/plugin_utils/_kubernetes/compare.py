@@ -32,9 +32,12 @@ class Comparison:
     is_settled: bool
 
 
-def compare(live: Manifest, manifest: Manifest) -> Comparison:
-    """Compare the fields that we specify now or own already; fields of other managers are ignored."""
-    managed_fields = field_ownership.required_managed_fields(live, manifest)
+def compare(live: Manifest, manifest: Manifest, former: Manifest | None = None) -> Comparison:
+    """Compare the fields that we specify now or own already; fields of other managers are ignored.
+
+    ``former`` is the object that ``live`` replaced, if its managers have not got their fields back yet.
+    """
+    managed_fields = field_ownership.required_managed_fields(live, manifest, former)
     owner_view = (
         live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
     )

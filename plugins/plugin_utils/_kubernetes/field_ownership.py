@@ -77,8 +77,8 @@ def owned_fields(live: Manifest) -> FieldSet:
     return _all(entry["fieldsV1"] for entry in _entries(live) if _is_ours(entry))
 
 
-def owned_by(live: Manifest, manager: str, subresource: str) -> FieldSet:
-    """Return the fields that a manager set through a subresource."""
+def owned_by(live: Manifest, manager: str, subresource: str | None = None) -> FieldSet:
+    """Return the fields that a manager set, in the object itself or through a subresource."""
     owner = (manager, subresource)
     return _all(entry["fieldsV1"] for entry in _entries(live) if (entry["manager"], entry.get("subresource")) == owner)
 

@@ -462,6 +462,29 @@ def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: boo
     assert number > 5
 
 
+@campaign("the same histories in the simulator")
+def test_completed_recreations_keep_the_replicas_of_a_deleted_external_autoscaler(live: NamespaceClient) -> None:
+    """The old StatefulSet is deleted, so that only the autoscaler shows who set the replicas."""
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=2))
+    one_pass(live, NAME)
+    spec = autoscaler("StatefulSet", STATEFUL, smallest=4)
+    for number, policy in deaths():
+        live.create({"kind": "HorizontalPodAutoscaler", "metadata": {"name": "external"}, "spec": spec})
+        eventually(lambda: live.get("StatefulSet", STATEFUL)["spec"]["replicas"] == 4 and is_settled(live))
+        change(live, {"podManagementPolicy": policy})
+        was_killed = dying_pass(live, NAME, number, True)
+        assert one_pass(live, NAME).plan.findings == ()
+        assert one_pass(live, NAME).plan.steps == ()
+        assert owners_of_replicas(live) == {("kube-controller-manager", "Update", "scale")}, number
+        live.delete("HorizontalPodAutoscaler", "external")
+        assert one_pass(live, NAME).plan.steps == ()
+        assert live.get("StatefulSet", STATEFUL)["spec"]["replicas"] == 4, number
+        if not was_killed:
+            break
+    # The DELETE, a GET until it is deleted, the creation, the owners, status and events at the least.
+    assert number > 5
+
+
 @pytest.mark.parametrize("is_sent", IS_SENT)
 def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient, is_sent: bool) -> None:
     full_cluster.create(live)

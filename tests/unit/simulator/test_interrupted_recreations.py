@@ -10,6 +10,7 @@ from collections.abc import Callable
 from copy import deepcopy
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import INITIAL_MANAGER
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, Cluster, Group, workload_name
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Controllers,
@@ -54,16 +55,31 @@ def claims(subject: Subject) -> set[str]:
     return {each["metadata"]["uid"] for each in subject.world.store.of_kind("PersistentVolumeClaim")}
 
 
-def interrupted(subject: Subject) -> Subject:
-    """Return the cluster with an operator that was killed after the deletion of the StatefulSet."""
+def managers(subject: Subject) -> set[str]:
+    """Return the field managers of the StatefulSet; none if it is deleted."""
+    live = subject.world.store.get("StatefulSet", NAMESPACE, workload_name(GROUP))
+    return {each["manager"] for each in live["metadata"]["managedFields"]} if live else set()
+
+
+def deleted(subject: Subject) -> bool:
+    return not managers(subject)
+
+
+def created(subject: Subject) -> bool:
+    """Return whether the StatefulSet has been created, and its managedFields are not yet final."""
+    return INITIAL_MANAGER in managers(subject)
+
+
+def interrupted(subject: Subject, after: Callable[[Subject], bool]) -> Subject:
+    """Return the cluster with an operator that was killed in the recreation of the StatefulSet."""
     Edit("service", "%s-b", GROUP).act(subject)
     for number in range(8, 30):
         found = deepcopy(subject)
         Run("operator", (number, "killed after")).act(found)
         Controllers(4).act(found)
-        if size(found) is None:
+        if after(found):
             return found
-    raise AssertionError("the StatefulSet was never deleted")
+    raise AssertionError(f"the StatefulSet was never {after.__name__}")
 
 
 def evict(subject: Subject) -> None:
@@ -79,6 +95,12 @@ def remove_autoscaler(subject: Subject) -> None:
     ForeignAutoscaler(GROUP, None).act(subject)
 
 
+def complete_and_remove_autoscaler(subject: Subject) -> None:
+    """The next reconcile finds the autoscaler, the later ones do not."""
+    running(subject, 1)
+    remove_autoscaler(subject)
+
+
 def lower(subject: Subject) -> None:
     Edit("replicas", 2, GROUP).act(subject)
 
@@ -90,21 +112,39 @@ def lower_and_raise(subject: Subject) -> None:
     Outdated(1).act(subject)
 
 
-MEANWHILE: list[tuple[int | None, Callable[[Subject], None], int]] = [
+Meanwhile = Callable[[Subject], None]
+
+AFTER_ITS_DELETION: list[tuple[int | None, Meanwhile, int]] = [
     (None, evict, 4),
     (2, evict, 4),
     (4, evict, 4),
     (2, remove_autoscaler, 2),
+    (2, complete_and_remove_autoscaler, 4),
     (4, lower, 2),
     (4, lower_and_raise, 4),
 ]
+AFTER_ITS_CREATION: list[tuple[int | None, Meanwhile, int]] = [
+    (None, evict, 4),
+    (2, evict, 4),
+    (2, remove_autoscaler, 4),
+    (2, complete_and_remove_autoscaler, 4),
+]
 
 
-@pytest.mark.parametrize(("replicas", "meanwhile", "expected"), MEANWHILE)
-def test_no_pvc_is_deleted(replicas: int | None, meanwhile: Callable[[Subject], None], expected: int) -> None:
-    subject = interrupted(scaled(replicas))
+@pytest.mark.parametrize(("replicas", "meanwhile", "expected"), AFTER_ITS_DELETION)
+def test_no_pvc_is_deleted_after_the_deletion(replicas: int | None, meanwhile: Meanwhile, expected: int) -> None:
+    check(interrupted(scaled(replicas), deleted), meanwhile, expected)
+
+
+@pytest.mark.parametrize(("replicas", "meanwhile", "expected"), AFTER_ITS_CREATION)
+def test_no_pvc_is_deleted_after_the_creation(replicas: int | None, meanwhile: Meanwhile, expected: int) -> None:
+    check(interrupted(scaled(replicas), created), meanwhile, expected)
+
+
+def check(subject: Subject, meanwhile: Meanwhile, expected: int) -> None:
+    """Reconcile, and compare the PVCs and the number of pods."""
     before = claims(subject)
     meanwhile(subject)
     running(subject, 6)
     assert claims(subject) >= before
-    assert size(subject) == expected
+    assert (size(subject), created(subject)) == (expected, False)

@@ -6,9 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
+    scaled_before_interruption,
+    scaled_by_autoscaler,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Get, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -44,8 +48,9 @@ def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
         group.unique_name: _first_replicas(group, observed) for group in cluster.groups if group.keeps_replicas
     }
     verbatim = {key_of(manifest): manifest for manifest in desired.verbatim.values()}
+    scaled = scaled_before_interruption(cluster, observed)
     steps = (
-        _change(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas)
+        _change(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas, scaled)
         for group, manifest in desired_objects(desired)
     )
     return tuple(step for step in steps if step is not None)
@@ -65,20 +70,23 @@ def _change(
     verbatim: Manifest | None,
     objects: Mapping[ObjectKey, Manifest],
     first_replicas: Mapping[str, int],
+    scaled: Collection[str],
 ) -> Step | None:
     live = objects.get(key_of(manifest))
+    former = scaled_by_autoscaler(manifest) if _is_one_of(manifest, scaled) else None
     if live is None:
-        return Step("create", manifest, group, initial=_initial(verbatim or manifest, first_replicas) or verbatim)
+        initial = _initial(verbatim or manifest, first_replicas) or verbatim
+        return Step("create", manifest, group, initial=initial, former=former)
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
     elif is_terminating(live) or immutable_changes(live, manifest):
         return Step("recreate", manifest, group, live, initial=_recreated(manifest, live, first_replicas))
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
-    comparison = compare(live, manifest)
+    comparison = compare(live, manifest, former)
     if comparison.is_settled:
         return None
-    return Step("update", manifest, group, live, comparison.predicted, comparison.managed_fields)
+    return Step("update", manifest, group, live, comparison.predicted, comparison.managed_fields, former=former)
 
 
 def _frozen(claim: Manifest, live: Manifest) -> Manifest:
@@ -88,14 +96,14 @@ def _frozen(claim: Manifest, live: Manifest) -> Manifest:
 
 def _is_resuming(live: Manifest, manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
     """True for a workload that we stopped: an autoscaler ignores a workload with 0 replicas."""
-    if not (_is_governed(manifest, first_replicas) and live["spec"].get("replicas") == 0):
+    if not (_is_one_of(manifest, first_replicas) and live["spec"].get("replicas") == 0):
         return False
     return first_replicas[manifest["metadata"]["name"]] > 0 and bool(intersection(owned_fields(live), REPLICAS))
 
 
 def _initial(manifest: Manifest, first_replicas: Mapping[str, int]) -> Manifest | None:
     """Return the manifest with initial replicas if the live ones are kept: without them a workload starts with 1."""
-    if not _is_governed(manifest, first_replicas):
+    if not _is_one_of(manifest, first_replicas):
         return None
     return _with_replicas(manifest, first_replicas[manifest["metadata"]["name"]])
 
@@ -105,13 +113,13 @@ def _recreated(manifest: Manifest, live: Manifest, first_replicas: Mapping[str, 
     recreated = with_foreign_fields(live, manifest)
     if _is_resuming(live, manifest, first_replicas):
         return _initial(recreated, first_replicas)
-    if _is_governed(manifest, first_replicas):
+    if _is_one_of(manifest, first_replicas):
         recreated = _with_replicas(recreated, live["spec"].get("replicas", 1))
     return None if recreated is manifest else recreated
 
 
-def _is_governed(manifest: Manifest, first_replicas: Mapping[str, int]) -> bool:
-    return manifest["kind"] in WORKLOADS and manifest["metadata"]["name"] in first_replicas
+def _is_one_of(manifest: Manifest, workloads: Collection[str]) -> bool:
+    return manifest["kind"] in WORKLOADS and manifest["metadata"]["name"] in workloads
 
 
 def _with_replicas(manifest: Manifest, replicas: int) -> Manifest:
