@@ -11,7 +11,6 @@ Run it from the root of the checkout. The terms: styles/Druidops/Terms.yml, and 
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -20,15 +19,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from .across_lines import across_lines
 from .extract import text_of, words_of_name
 from .identifiers import findings
 from .run_vale import vale
 
 _STYLES = Path(__file__).parent / "styles"
 _TERMS = Path("Druidops", "Terms.yml")
-_KEY = re.compile(r"^  '[^']+'(?=:)", re.MULTILINE)
-# A term may continue on the next line.
-_BETWEEN_WORDS = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
 _SETTINGS = "StylesPath = {styles}\nMinAlertLevel = error\n\n[*]\nBasedOnStyles = Druidops\n"
 _NAMES = "name of"
 
@@ -66,11 +63,6 @@ def _found(files: Sequence[Path], scratch: Path) -> list[str]:
 
 def _found_in_names(files: Iterable[Path]) -> Iterator[str]:
     return chain.from_iterable(findings(file) for file in files if file.suffix == ".py")
-
-
-def across_lines(terms: str) -> str:
-    """Return the terms as patterns that also match at the end of a line."""
-    return _KEY.sub(lambda key: key[0][:3] + key[0][3:].replace(" ", _BETWEEN_WORDS), terms)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import pytest
 from ansible_collections.druidops.druid.tests.testbed.operator.own_network import OwnNetwork, local, way_in
 from ansible_collections.druidops.druid.tests.testbed.ports import reserved_ports
 
-# Returns on its own port what it receives from another one.
+# Returns on its own port what it receives from another one. Forwarding ends with the program, which therefore waits
+# until the client has received everything.
 _PROGRAM = """
 import socket, sys
 offered, needed, hidden = map(int, sys.argv[1:])
@@ -31,6 +32,7 @@ with socket.create_server(("127.0.0.1", offered)) as server:
     except OSError:
         heard += b", the other port is closed"
     front.sendall(heard)
+    front.recv(1)
     front.close()
 """
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible_collections.druidops.druid.tools.words.__main__ import across_lines
+from ansible_collections.druidops.druid.tools.words.across_lines import across_lines
 from ansible_collections.druidops.druid.tools.words.extract import text_of, words_of_name
 
 SOURCE = '''"""A module."""
