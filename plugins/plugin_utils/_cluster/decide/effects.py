@@ -78,9 +78,14 @@ def _effects(step: Step, state: _State) -> Iterator[Effect]:
 def _scaling(step: Step, state: _State) -> _Scaling | None:
     if step.after is None or step.patch is not None:
         return None
-    if step.key.kind in WORKLOADS and step.live is not None:
-        return _Scaling(step.after, replicas(step.live), replicas(step.after))
+    if step.key.kind in WORKLOADS:
+        return _Scaling(step.after, _replicas_before(step, state.observed), replicas(step.after))
     return _autoscaling(step.after, state) if step.key.kind == "HorizontalPodAutoscaler" else None
+
+
+def _replicas_before(step: Step, observed: Observed) -> int:
+    """Return the replicas of the workload, or of the deleted one whose pods it adopts."""
+    return observed.orphaned_replicas(step.key.name) if step.live is None else replicas(step.live)
 
 
 def _autoscaling(autoscaler: Manifest, state: _State) -> _Scaling | None:

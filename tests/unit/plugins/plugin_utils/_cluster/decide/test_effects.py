@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -57,6 +57,12 @@ def claims(*ordinals: int, of: str = "s") -> list[Manifest]:
     return [named("PersistentVolumeClaim", f"d-{of}-{ordinal}") for ordinal in ordinals]
 
 
+def orphans(*ordinals: int) -> list[Manifest]:
+    """Return pods whose StatefulSet was deleted to be recreated."""
+    pods = [named("Pod", f"s-{ordinal}") for ordinal in ordinals]
+    return [{**pod, "metadata": {**pod["metadata"], "labels": {names.GROUP_LABEL: "s"}}} for pod in pods]
+
+
 DELETING_SET = stateful_set(3, "Delete")
 THREE = [DELETING_SET, *claims(0, 1, 2)]
 DELETED = "delete PersistentVolumeClaim {} (whenScaled: Delete) (destructive)"
@@ -73,6 +79,11 @@ TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
      ["stop 3 pods of StatefulSet s", RETAINED.format("3 PVCs", "d-s-0, d-s-1, d-s-2")]),
     ("recreated with fewer", THREE, [Step("recreate", DELETING_SET, "g", DELETING_SET, stateful_set(2, "Delete"))],
      ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
+    ("created for the pods of a deleted one", [*orphans(0, 1, 2), *claims(0, 1, 2)],
+     [Step("create", stateful_set(2), "g", after=stateful_set(2))],
+     ["stop 1 pod of StatefulSet s", RETAINED.format("1 PVC", "d-s-2")]),
+    ("created for all pods of a deleted one", [*orphans(0, 1, 2), *claims(0, 1, 2)],
+     [Step("create", stateful_set(3), "g", after=stateful_set(3))], []),
     ("a stopping pod", [*THREE, named("Pod", "s-2")],
      [update(stateful_set(2), stateful_set(2, "Delete"))], [DELETED.format("d-s-2")]),
     ("a PVC without a pod", THREE, [update(stateful_set(2), stateful_set(2, "Delete"))], []),
