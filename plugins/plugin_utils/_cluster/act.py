@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
-    CONFLICT_PAUSES_SECONDS,
+    at_latest_version,
     explain,
     needs_same_version,
     send,
@@ -23,9 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write impo
     with_precondition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
-    CONFLICT,
     ApiError,
     KubernetesError,
 )
@@ -108,7 +106,7 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     if step.patch is not None:
         return release(api, step) if step.releases else _patch(api, step, step.patch)
     if step.live is not None and step.operation == "recreate":
-        _remove(api, step.live)
+        _remove(api, step, step.live)
     elif step.live is not None and step.managed_fields is not None:
         # What is bound to a version is written to the version that it was decided on, or not at all.
         pauses = () if needs_same_version(step) else OWNERSHIP_PAUSES_SECONDS
@@ -145,12 +143,12 @@ def _patch(api: KubernetesApi, step: Step, operations: list[Manifest]) -> Manife
         raise
 
 
-def _remove(api: KubernetesApi, live: Manifest) -> None:
+def _remove(api: KubernetesApi, step: Step, live: Manifest) -> None:
     """Delete the object, orphan its pods, and wait for the deletion: an apply before would update the old one."""
     (kind, name), metadata = key_of(live), live["metadata"]
     if not is_terminating(live):
         if kind in WORKLOADS:
-            _orphan_pods(api, live)
+            at_latest_version(api, step, lambda latest: _orphan_pods(api, latest))
         else:
             api.delete(kind, metadata["namespace"], name, metadata["uid"])
     for _attempt in range(DELETION_ATTEMPTS):
@@ -165,31 +163,14 @@ def _remove(api: KubernetesApi, live: Manifest) -> None:
     )
 
 
-def _orphan_pods(api: KubernetesApi, live: Manifest) -> None:
-    """Delete a workload, but not its pods; repeated while only controllers change the status of the workload.
+def _orphan_pods(api: KubernetesApi, step: Step) -> None:
+    """Delete a workload in the version that was read, but not its pods.
 
     An autoscaler may change the replicas: the new workload would have the earlier number, and stop a pod.
     """
-    (kind, name), metadata = key_of(live), live["metadata"]
-    for pause in CONFLICT_PAUSES_SECONDS:
-        try:
-            return api.delete(
-                kind, metadata["namespace"], name, metadata["uid"], "Orphan", resource_version=_version(live)
-            )
-        except ApiError as error:
-            if error.status != CONFLICT:
-                raise
-            api.sleep(pause)
-            later = api.get(kind, metadata["namespace"], name)
-            if later is None or not same_object(live, later):
-                raise
-            live = later
-    return api.delete(kind, metadata["namespace"], name, metadata["uid"], "Orphan", resource_version=_version(live))
-
-
-def _version(live: Manifest) -> str | None:
-    version: str | None = live["metadata"].get("resourceVersion")
-    return version
+    (kind, name), metadata = step.key, (step.live or step.manifest)["metadata"]
+    version = metadata.get("resourceVersion")
+    api.delete(kind, metadata["namespace"], name, metadata["uid"], "Orphan", resource_version=version)
 
 
 def _settle_ownership(

@@ -16,9 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
-    CONFLICT_PAUSES_SECONDS,
+    at_latest_version,
     explain,
-    for_later_version,
     send,
     with_precondition,
 )
@@ -42,25 +41,12 @@ def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdic
     verdicts = {}
     for step in steps:
         try:
-            verdicts[step.key] = Verdict(*_dry_run_latest(api, step))
+            verdicts[step.key] = Verdict(*at_latest_version(api, step, lambda latest: _dry_run(api, latest)))
         except ApiError as error:
             if error.is_missing_namespace:
                 return {step.key: Verdict(step, rejection=_finding(replace(step, group=None), error))}
             verdicts[step.key] = Verdict(step, rejection=_finding(step, error))
     return verdicts
-
-
-def _dry_run_latest(api: KubernetesApi, step: Step) -> tuple[Step, Manifest]:
-    """Return the step, updated to the latest version of the object, and its result."""
-    for pause in CONFLICT_PAUSES_SECONDS:
-        try:
-            return step, _dry_run(api, step)
-        except ApiError as error:
-            later = for_later_version(api, step, pause) if error.status == CONFLICT else None
-            if later is None:
-                raise
-            step = later
-    return step, _dry_run(api, step)
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:

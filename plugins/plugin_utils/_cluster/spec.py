@@ -50,8 +50,8 @@ class Cluster:
     references: Mapping[ReferenceKey, Mapping[str, Any] | None] = field(default_factory=dict)
     autoscalers: Mapping[str, str] = field(default_factory=dict)
     left_replicas: Mapping[str, int] = field(default_factory=dict)
-    # A cache for expensive values that all groups share, by name.
-    shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    # A cache for values that several modules compute from the spec.
+    shared: dict[tuple[str, str | None], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_resource(

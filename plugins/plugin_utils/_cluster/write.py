@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
@@ -22,7 +24,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
 # Between the attempts of a write while controllers update the object: client-go's DefaultBackoff.
-CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.25, 1.25)
+_CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.25, 1.25)
+Result = TypeVar("Result")
 
 
 def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
@@ -33,17 +36,26 @@ def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = Fal
 
 
 def send_bound(api: KubernetesApi, step: Step) -> Manifest:
-    """Return the object after a write with its precondition; repeated while only controllers change the object."""
-    for pause in CONFLICT_PAUSES_SECONDS:
+    """Return the object after a write with its precondition."""
+    if not needs_same_version(step):
+        return send(api, step, with_precondition(step))
+    return at_latest_version(api, step, lambda latest: send(api, latest, with_precondition(latest)))[1]
+
+
+def at_latest_version(api: KubernetesApi, step: Step, write: Callable[[Step], Result]) -> tuple[Step, Result]:
+    """Return the step, updated to the latest version of the object, and the result of its write.
+
+    A conflict is retried, after each pause, while only controllers change the object.
+    """
+    for pause in _CONFLICT_PAUSES_SECONDS:
         try:
-            return send(api, step, with_precondition(step))
+            return step, write(step)
         except ApiError as error:
-            is_bound = error.status == CONFLICT and needs_same_version(step)
-            later = for_later_version(api, step, pause) if is_bound else None
+            later = _for_later_version(api, step, pause) if error.status == CONFLICT else None
             if later is None:
                 raise
             step = later
-    return send(api, step, with_precondition(step))
+    return step, write(step)
 
 
 def with_precondition(step: Step) -> Manifest:
@@ -66,13 +78,13 @@ def needs_same_version(step: Step) -> bool:
     return step.lowers_replicas or _starts_deleting_scaled_pvcs(step)
 
 
-def for_later_version(api: KubernetesApi, step: Step, pause: float) -> Step | None:
+def _for_later_version(api: KubernetesApi, step: Step, pause: float) -> Step | None:
     """Return the step for the version of the object after a pause in seconds, if only controllers changed it."""
     api.sleep(pause)
     live = api.get(step.key.kind, step.live["metadata"]["namespace"], step.key.name) if step.live is not None else None
     if live is None or step.live is None or not same_object(step.live, live):
         return None
-    comparison = compare(live, step.manifest)
+    comparison = compare(live, step.manifest, step.former)
     return replace(step, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
 
 

@@ -158,15 +158,19 @@ PURE = (
     *(
         f"plugins/plugin_utils/_cluster/{name}.py"
         for name in (
+            "config_map_hash",
             "external_autoscalers",
             "inputs",
             "names",
             "object_ownership",
             "observed",
             "plan",
+            "plan_output",
             "quota_errors",
             "router",
             "spec",
+            "status",
+            "strategic_merge",
         )
     ),
     "plugins/plugin_utils/_cluster/validate.py",
@@ -189,7 +193,7 @@ PURE = (
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "inputs", "last_applied", "names", "plan", "spec", "status"),
+            *("batch", "decide", "decide_deletion", "inputs", "last_applied", "names", "plan", "spec", "status"),
             *("supervisor", "validate"),
         )
     ),
@@ -208,12 +212,15 @@ IMPURE = (
     f"{DRUID_API}.objects",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
-        for name in ("act", "delete.release", "delete.sequence", "dry_run", "dynamic_config", "gather", "observe")
+        for name in ("act", "delete.release", "delete.run", "delete.sequence", "dry_run", "dynamic_config", "gather")
     ),
-    *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("reconcile", "write")),
-    f"{COLLECTION}{KUBERNETES}_ingestion.act",
-    f"{COLLECTION}{KUBERNETES}_ingestion.observe",
-    f"{COLLECTION}{KUBERNETES}_ingestion.reconcile",
+    *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("observe", "reconcile", "write")),
+    *(
+        f"{COLLECTION}{KUBERNETES}_ingestion.{name}"
+        for name in ("act", "connection", "delete_without_resource", "finalize", "observe", "reconcile")
+    ),
+    *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
+    f"{COLLECTION}{API}.cache_first",
     f"{COLLECTION}{DRUID}_http.client",
 )
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -44,10 +44,21 @@ class Configuration:
 
 
 def common_configuration(cluster: Cluster) -> Configuration:
-    """Return the files that all groups read; cached, because each group's hash depends on them."""
-    if "common_configuration" not in cluster.shared:
-        cluster.shared["common_configuration"] = _common_configuration(cluster)
-    configuration: Configuration = cluster.shared["common_configuration"]
+    """Return the files that all groups read."""
+    return _once(cluster, None, lambda: _common_configuration(cluster))
+
+
+def node_configuration(group: Group) -> Configuration:
+    """Return the files that only this group reads."""
+    return _once(group.cluster, group.key, lambda: _node_configuration(group))
+
+
+def _once(cluster: Cluster, group: str | None, compute: Callable[[], Configuration]) -> Configuration:
+    """Return a cached configuration: its size is validated, its hash is in pods, and its files are in a ConfigMap."""
+    key = "configuration", group
+    if key not in cluster.shared:
+        cluster.shared[key] = compute()
+    configuration: Configuration = cluster.shared[key]
     return configuration
 
 
@@ -60,8 +71,7 @@ def _common_configuration(cluster: Cluster) -> Configuration:
     )
 
 
-def node_configuration(group: Group) -> Configuration:
-    """Return the files that only this group reads."""
+def _node_configuration(group: Group) -> Configuration:
     return Configuration(
         name=names.node_config_map_name(group.unique_name),
         namespace=group.cluster.namespace,
