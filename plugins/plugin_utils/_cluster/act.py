@@ -107,17 +107,25 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
         return release(api, step) if step.releases else _patch(api, step, step.patch)
     if step.live is not None and step.operation == "recreate":
         _remove(api, step, step.live)
-    elif step.live is not None and step.managed_fields is not None:
-        # What is bound to a version is written to the version that it was decided on, or not at all.
-        pauses = () if needs_same_version(step) else OWNERSHIP_PAUSES_SECONDS
-        step = replace(step, live=_settle_ownership(api, step.live, step.manifest, step.former, pauses))
-    live = _recreate(api, step) if step.operation == "recreate" else send_bound(api, step)
+        live = _recreate(api, step)
+    elif step.managed_fields is not None and needs_same_version(step):
+        # It is written to the version that it was decided on, or not at all.
+        _step, live = at_latest_version(api, step, lambda latest: _settle_and_send(api, latest, pauses=()))
+    else:
+        live = _settle_and_send(api, step)
     if step.initial is None:
         return release_retained(api, step.live, live) if step.operation == "update" else live
     live = _settle_ownership(api, live, step.manifest, step.former or step.live)
     if owned_fields(live) == field_set(step.manifest, owned_fields(live)):
         return live
-    return api.apply(with_precondition(replace(step, live=live, operation="update", initial=None)))
+    return send_bound(api, replace(step, live=live, operation="update", initial=None))
+
+
+def _settle_and_send(api: KubernetesApi, step: Step, pauses: Sequence[float] = OWNERSHIP_PAUSES_SECONDS) -> Manifest:
+    """Return the object after the handover of fields, if there is one, and the apply."""
+    if step.live is not None and step.managed_fields is not None:
+        step = replace(step, live=_settle_ownership(api, step.live, step.manifest, step.former, pauses))
+    return send_bound(api, step)
 
 
 def _recreate(api: KubernetesApi, step: Step) -> Manifest:

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
-    INITIAL_MANAGER,
+    AUTOSCALED_MANAGER,
     REPLICAS,
     SCALE,
     UPDATE,
@@ -67,6 +67,11 @@ def scaled_before_interruption(cluster: Cluster, observed: Observed) -> frozense
     return frozenset(group.unique_name for group in groups if _is_interrupted(group, observed))
 
 
+def is_scaled_by_autoscaler(workload: Manifest) -> bool:
+    """True if an autoscaler has set the replicas of the workload."""
+    return bool(intersection(owned_by(workload, *_AUTOSCALER), REPLICAS))
+
+
 def scaled_by_autoscaler(manifest: Manifest) -> Manifest:
     """Return the workload with managedFields as if an autoscaler had set its replicas."""
     manager, subresource = _AUTOSCALER
@@ -84,18 +89,18 @@ def _left_replicas(group: Group, observed: Observed, undecided: Collection[Objec
     if workload is None:
         return None
     replicas: int = workload["spec"].get("replicas", 1)
-    is_left = intersection(owned_by(workload, *_AUTOSCALER), REPLICAS) or _has_initial_replicas(workload)
+    is_left = is_scaled_by_autoscaler(workload) or _is_not_handed_over(workload)
     return replicas if is_left and replicas > group.replicas else None
 
 
 def _is_interrupted(group: Group, observed: Observed) -> bool:
     workload = observed.workload(group)
-    return _has_initial_replicas(workload) if workload else bool(observed.orphans_of(group.unique_name))
+    return _is_not_handed_over(workload) if workload else bool(observed.orphans_of(group.unique_name))
 
 
-def _has_initial_replicas(workload: Manifest) -> bool:
+def _is_not_handed_over(workload: Manifest) -> bool:
     """True if the operator was stopped between the creation of the workload and the handover of its replicas."""
-    return bool(intersection(owned_by(workload, INITIAL_MANAGER), REPLICAS))
+    return bool(intersection(owned_by(workload, AUTOSCALED_MANAGER), REPLICAS))
 
 
 def _is_undecided(group: Group, observed: Observed) -> bool:

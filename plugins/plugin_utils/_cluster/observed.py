@@ -95,7 +95,9 @@ class Observed:
     def orphaned_replicas(self, unique_name: str) -> int:
         """Return the replicas that adopt all orphans: of a StatefulSet the highest ordinal counts, not the number."""
         orphans = self.orphans_of(unique_name)
-        return max([len(orphans), *(_ordinal(pod, unique_name) + 1 for pod in orphans)])
+        # A Deployment replaces an evicted pod, which remains as a failed one.
+        running = [pod for pod in orphans if (pod.get("status") or {}).get("phase") != "Failed"]
+        return max([len(running), *(_ordinal(pod, unique_name) + 1 for pod in orphans)])
 
     def _pods(self, unique_name: str) -> Iterator[Manifest]:
         return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)

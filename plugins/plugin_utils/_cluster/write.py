@@ -10,16 +10,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
+    is_scaled_by_autoscaler,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    AUTOSCALED_MANAGER,
     INITIAL_MANAGER,
     VERBATIM_MANAGER,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    FIELD_MANAGER,
+    WORKLOADS,
+    Manifest,
+)
 
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
@@ -32,7 +40,13 @@ def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = Fal
     """Return the object after an apply of the manifest, or a create if it has duplicate keys."""
     if step.has_duplicate_keys:
         return api.create(manifest, dry_run, VERBATIM_MANAGER)
-    return api.apply(manifest, dry_run, FIELD_MANAGER if step.initial is None else INITIAL_MANAGER)
+    return api.apply(manifest, dry_run, FIELD_MANAGER if step.initial is None else _initial_manager(step))
+
+
+def _initial_manager(step: Step) -> str:
+    """Return the manager that records who set the initial replicas, until their owner gets them back."""
+    former = step.former or step.live
+    return AUTOSCALED_MANAGER if former is not None and is_scaled_by_autoscaler(former) else INITIAL_MANAGER
 
 
 def send_bound(api: KubernetesApi, step: Step) -> Manifest:
@@ -51,7 +65,8 @@ def at_latest_version(api: KubernetesApi, step: Step, write: Callable[[Step], Re
         try:
             return step, write(step)
         except ApiError as error:
-            later = _for_later_version(api, step, pause) if error.status == CONFLICT else None
+            is_conflict = error.status == CONFLICT or error.is_failed_patch_test
+            later = _for_later_version(api, step, pause) if is_conflict else None
             if later is None:
                 raise
             step = later
@@ -71,11 +86,11 @@ def with_precondition(step: Step) -> Manifest:
 
 
 def needs_same_version(step: Step) -> bool:
-    """True when the step stops pods, or will delete the PVCs of stopped ones, depending on the replicas that were read.
+    """True when the step sets replicas, or will delete PVCs of stopped pods, depending on the replicas that were read.
 
-    A later reconcile may have raised them since; or set them to 0, to stop the group.
+    An autoscaler or a later reconcile may have raised them since; or set them to 0, to stop the group.
     """
-    return step.lowers_replicas or _starts_deleting_scaled_pvcs(step)
+    return _sets_replicas(step) or _starts_deleting_scaled_pvcs(step)
 
 
 def _for_later_version(api: KubernetesApi, step: Step, pause: float) -> Step | None:
@@ -86,6 +101,10 @@ def _for_later_version(api: KubernetesApi, step: Step, pause: float) -> Step | N
         return None
     comparison = compare(live, step.manifest, step.former)
     return replace(step, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
+
+
+def _sets_replicas(step: Step) -> bool:
+    return step.key.kind in WORKLOADS and step.live is not None and "replicas" in step.manifest["spec"]
 
 
 def _starts_deleting_scaled_pvcs(step: Step) -> bool:

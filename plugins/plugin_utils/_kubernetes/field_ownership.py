@@ -38,6 +38,8 @@ REPLICAS_MANAGER = "druidops-replicas"
 # Owns fields that we leave unchanged. A pod template with duplicate keys can only be created, not applied.
 VERBATIM_MANAGER = "druidops-verbatim"
 INITIAL_MANAGER = "druidops-initial"
+# The same for a workload whose number of replicas is that of an external autoscaler.
+AUTOSCALED_MANAGER = "druidops-autoscaled"
 # Field managers of the Go operator, by the name of its binary: in its image, run from source, built by hand.
 GO_OPERATORS = frozenset({"manager", "main", "druid-operator"})
 REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
@@ -46,8 +48,9 @@ _LEFT_OUT = (("f:spec",), ("f:spec", "f:template"), ("f:spec", "f:replicas"))
 # The API server's manager for all fields of an object without managed fields.
 BEFORE_FIRST_APPLY = "before-first-apply"
 # We take over only the desired fields of these managers; the rest may belong to others.
-_ON_BEHALF = frozenset({BEFORE_FIRST_APPLY, INITIAL_MANAGER})
-_HOLDERS = frozenset({VERBATIM_MANAGER, INITIAL_MANAGER})
+_INITIAL_MANAGERS = frozenset({INITIAL_MANAGER, AUTOSCALED_MANAGER})
+_ON_BEHALF = _INITIAL_MANAGERS | {BEFORE_FIRST_APPLY}
+_HOLDERS = _INITIAL_MANAGERS | {VERBATIM_MANAGER}
 # Their fields in a recreated object go back to their former owners.
 _HOLDERS_OF_RECREATED = _HOLDERS | {REPLICAS_MANAGER}
 # The subresource of kubectl scale and of autoscalers.
@@ -137,7 +140,7 @@ def required_managed_fields(
 
 def _is_initial(entry: Mapping[str, Any]) -> bool:
     """True for the entry of a creation, which had more fields than we want to own."""
-    return bool(entry["manager"] == INITIAL_MANAGER)
+    return entry["manager"] in _INITIAL_MANAGERS
 
 
 def _handed_back(entries: list[dict[str, Any]], live: Manifest, former: Manifest | None) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No PVC is deleted by what happens between the deletion of a StatefulSet and its recreation (whenScaled: Delete)."""
+"""What happens between the deletion and the recreation of a StatefulSet deletes no PVC, and changes no replicas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from collections.abc import Callable
 from copy import deepcopy
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import INITIAL_MANAGER
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    AUTOSCALED_MANAGER,
+    INITIAL_MANAGER,
+)
+from ansible_collections.druidops.druid.tests.simulator import managed_fields
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, Cluster, Group, workload_name
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Controllers,
@@ -67,13 +71,18 @@ def deleted(subject: Subject) -> bool:
 
 def created(subject: Subject) -> bool:
     """Return whether the StatefulSet has been created, and its managedFields are not yet final."""
-    return INITIAL_MANAGER in managers(subject)
+    return bool({INITIAL_MANAGER, AUTOSCALED_MANAGER} & managers(subject))
 
 
 def interrupted(subject: Subject, after: Callable[[Subject], bool]) -> Subject:
     """Return the cluster with an operator that was killed in the recreation of the StatefulSet."""
     Edit("service", "%s-b", GROUP).act(subject)
-    for number in range(8, 30):
+    return killed(subject, after)
+
+
+def killed(subject: Subject, after: Callable[[Subject], bool]) -> Subject:
+    """Return the cluster with an operator that was killed as soon as the StatefulSet was deleted or created."""
+    for number in range(4, 40):
         found = deepcopy(subject)
         Run("operator", (number, "killed after")).act(found)
         Controllers(4).act(found)
@@ -148,3 +157,66 @@ def check(subject: Subject, meanwhile: Meanwhile, expected: int) -> None:
     running(subject, 6)
     assert claims(subject) >= before
     assert (size(subject), created(subject)) == (expected, False)
+
+
+def annotated() -> Subject:
+    """Return a cluster whose StatefulSet has an annotation of another client."""
+    subject = scaled(4)
+    store = subject.world.store
+    live = store.get("StatefulSet", NAMESPACE, workload_name(GROUP))
+    assert live is not None
+    annotations = {**(live["metadata"].get("annotations") or {}), "example.com/by": "hand"}
+    after = {**live, "metadata": {**live["metadata"], "annotations": annotations}}
+    store.update(managed_fields.updated(live, after, "kubectl-annotate"))
+    running(subject, 1)
+    return interrupted(subject, created)
+
+
+def unset() -> Subject:
+    """Return a cluster whose resource does not specify replicas any more."""
+    subject = scaled(4)
+    Edit("replicas", None, GROUP).act(subject)
+    running(subject, 2)
+    return interrupted(subject, created)
+
+
+def autoscaled() -> Subject:
+    """Return a cluster whose first creation was interrupted, and which had an autoscaler then."""
+    subject = Subject()
+    Create(Cluster({GROUP: Group(replicas=None, autoscaler=(3, 5))})).act(subject)
+    subject = killed(subject, created)
+    Edit("autoscaler", None, GROUP).act(subject)
+    return subject
+
+
+@pytest.mark.parametrize("subject", [annotated, unset, autoscaled])
+def test_replicas_that_no_external_autoscaler_has_set_are_those_of_the_resource(subject: Callable[[], Subject]) -> None:
+    found = subject()
+    lower(found)
+    running(found, 6)
+    assert size(found) == 2
+
+
+def test_an_autoscaled_group_keeps_its_pods_under_another_kind() -> None:
+    subject = Subject()
+    Create(Cluster({GROUP: Group(replicas=None, autoscaler=(1, 6))})).act(subject)
+    Load(GROUP, 5).act(subject)
+    running(subject, 4)
+    subject.world.load.clear()
+    Edit("kind", "Deployment", GROUP).act(subject)
+    Run().act(subject)
+    live = subject.world.store.get("Deployment", NAMESPACE, workload_name(GROUP))
+    assert live is not None
+    assert live["spec"]["replicas"] == 5
+
+
+def test_an_autoscaled_group_resumes_with_its_pods() -> None:
+    subject = Subject()
+    Create(Cluster({GROUP: Group(replicas=None, autoscaler=(1, 6))})).act(subject)
+    Load(GROUP, 5).act(subject)
+    running(subject, 4)
+    for stopped in (True, False):
+        Edit("stopped", stopped, GROUP).act(subject)
+        subject.world.load.clear()
+        Run().act(subject)
+    assert size(subject) == 5

@@ -9,6 +9,7 @@ Each needs one rule of the decision or of the writes; without that rule, PVCs ar
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,15 +17,23 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import act, write
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import order, outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import retention_policy
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.simulator.specification import (
+    NAMESPACE,
+    NEW_IMAGE,
+    Cluster,
+    Group,
+    workload_name,
+)
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Action,
     Controllers,
     Converge,
     Create,
+    Delete,
     Edit,
+    ForeignAutoscaler,
     Load,
     Meanwhile,
     Run,
@@ -32,8 +41,10 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import Subject
 
+GROUP = "brokers"
 # Those around the writes of a reconcile of one group; before them it only reads.
-_REQUESTS = range(9, 18)
+_WRITES = range(9, 18)
+_ALL = range(18)
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,7 @@ class Several:
 
 
 class Race(NamedTuple):
-    """A cluster that converges after `before`, then `edit`, and a reconcile in which `meanwhile` happens.
+    """A cluster that converges after `before`, then `edit`, and a reconcile in which `meanwhile` happens, and `after`.
 
     `rule`: the function whose result is false when the rule is removed, and the modules that use it.
     """
@@ -58,33 +69,35 @@ class Race(NamedTuple):
     before: tuple[Action, ...]
     edit: tuple[Action, ...]
     meanwhile: Action
+    after: tuple[Action, ...] = ()
+    requests: range = _WRITES
 
 
 def group(**fields: Any) -> Cluster:
-    return Cluster({"brokers": Group(when_scaled="Delete", **fields)})
+    return Cluster({GROUP: Group(when_scaled="Delete", **fields)})
 
 
 def stopped(value: bool) -> Edit:
-    return Edit("stopped", value, "brokers")
+    return Edit("stopped", value, GROUP)
 
 
 RACES: dict[str, Race] = {
     "resumed with fewer pods, while those of before are still there": Race(
         ("_is_resuming", (retention_policy,)),
         group(replicas=1, autoscaler=(1, 5)),
-        (Load("brokers", 4),),
-        (stopped(True), Run(), stopped(False)),
+        (Load(GROUP, 4),),
+        (stopped(True), Run(), Edit("autoscaler", (1, 1), GROUP), stopped(False)),
         Controllers(3),
     ),
     "an autoscaler that is removed sets its maximum once more": Race(
         ("_comes_first", (order,)),
-        Cluster({"brokers": Group(replicas=5)}),
+        Cluster({GROUP: Group(replicas=5)}),
         (
-            Edit("autoscaler", (1, 3), "brokers"),
+            Edit("autoscaler", (1, 3), GROUP),
             Converge(),
-            Edit("when_scaled", "Delete", "brokers"),
+            Edit("when_scaled", "Delete", GROUP),
         ),
-        (Edit("autoscaler", None, "brokers"),),
+        (Edit("autoscaler", None, GROUP),),
         Controllers(4),
     ),
     "stopped by another reconcile, while whenScaled is set to Delete again": Race(
@@ -94,6 +107,31 @@ RACES: dict[str, Race] = {
         (stopped(True), Run(), Controllers(20), stopped(False), Run(), Controllers(20)),
         Several((stopped(True), Run("playbook"))),
     ),
+    "an external autoscaler scales for the first time, to pods that have PVCs": Race(
+        ("_sets_replicas", (write,)),
+        Cluster({GROUP: Group(replicas=4)}),
+        (Edit("replicas", 2, GROUP), Converge(), Edit("when_scaled", "Delete", GROUP)),
+        (Edit("image", NEW_IMAGE),),
+        Several((ForeignAutoscaler(GROUP, (1, 6)), Load(GROUP, 4), Controllers(8))),
+        requests=_ALL,
+    ),
+    "a playbook raises the replicas": Race(
+        ("_sets_replicas", (write,)),
+        Cluster({GROUP: Group(replicas=3)}),
+        (Edit("replicas", 1, GROUP), Converge(), Edit("when_scaled", "Delete", GROUP)),
+        (Edit("image", NEW_IMAGE),),
+        Several((Edit("replicas", 3, GROUP), Run("playbook"), Controllers(10))),
+        requests=_ALL,
+    ),
+    "the resource is deleted with --cascade=orphan": Race(
+        ("_owns_again", (sys.modules[outdated_resource.__module__],)),
+        Cluster({GROUP: Group(replicas=2)}),
+        (),
+        (),
+        Several((Delete("Orphan"), Controllers(2))),
+        (Run(), Controllers(20), Run(), Controllers(20)),
+        _ALL,
+    ),
 }
 
 
@@ -102,10 +140,10 @@ def lost(race: Race) -> Iterator[set[str]]:
     converged = Observer()
     for action in (Create(race.cluster), Converge(), *race.before, Converge()):
         converged.act(action)
-    for number in _REQUESTS:
+    for number in race.requests:
         observer = deepcopy(converged)
         before = observer.claims().items()
-        for action in (*race.edit, Meanwhile(number, race.meanwhile), Controllers(20)):
+        for action in (*race.edit, Meanwhile(number, race.meanwhile), Controllers(20), *race.after):
             action.act(observer.subject)
         yield {name for name, _uid in before - observer.claims().items()}
 
@@ -121,3 +159,16 @@ def test_pvcs_are_lost_without_the_rule(race: str, monkeypatch: pytest.MonkeyPat
     for module in modules:
         monkeypatch.setattr(module, function, lambda *_arguments: False)
     assert any(lost(RACES[race]))
+
+
+def test_a_workload_stays_when_the_changed_resource_is_deleted_with_orphans() -> None:
+    converged = Observer()
+    for action in (Create(Cluster({GROUP: Group(replicas=2)})), Converge(), Edit("image", NEW_IMAGE)):
+        converged.act(action)
+    for number in _ALL:
+        subject = deepcopy(converged.subject)
+        Meanwhile(number, Several((Delete("Orphan"), Controllers(2)))).act(subject)
+        for action in (Controllers(20), Run(), Controllers(20)):
+            action.act(subject)
+        if subject.live is None:
+            assert subject.world.store.get("StatefulSet", NAMESPACE, workload_name(GROUP)), number

@@ -57,11 +57,11 @@ def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
 
 
 def _first_replicas(group: Group, observed: Observed) -> int:
-    """Return the number of pods of a group that is created or resumes."""
-    if group.autoscaled:
-        return max(group.first_replicas, observed.orphaned_replicas(group.unique_name))
+    """Return the number of pods of a group that is created, recreated under another kind, or resumes."""
     kept = observed.replicas(group)
-    return group.first_replicas if kept is None else kept
+    if kept is None:
+        return group.first_replicas
+    return group.within_limits(kept) if group.autoscaled else kept
 
 
 def _change(

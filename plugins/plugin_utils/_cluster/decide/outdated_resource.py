@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pods are stopped, and with them PVCs deleted, only as the latest version of the resource specifies.
+"""Pods are stopped, PVCs deleted with them, and objects owned only as the latest version of the resource specifies.
 
-A slow reconcile of an earlier one would revert what a later reconcile has written.
+A slow reconcile of an earlier one would revert what a later reconcile has written. And it would own again what a
+deletion with `--cascade=orphan` has orphaned: the finalizer would delete these objects and their PVCs.
 """
 
 from __future__ import annotations
@@ -12,19 +13,24 @@ from __future__ import annotations
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
 def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
-    """Return a finding if pods would be stopped and the resource was changed or deleted since it was read.
+    """Return a finding if the plan needs the latest resource, which was changed or deleted since it was read.
 
     The latest resource is needed for that; it must be read after the workloads. Not in check mode: nothing is written.
     """
     inputs = draft.inputs
-    if inputs.check_mode or inputs.cluster.uid is None or not any(map(_stops_pods, draft.steps)):
+    if inputs.check_mode or inputs.cluster.uid is None or not any(map(_needs_latest, draft.steps)):
         return ()
     if not inputs.latest:
         return GetResource()
@@ -35,9 +41,18 @@ def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
     return (Finding(reasons.APPLY_FAILED, message),)
 
 
-def _stops_pods(step: Step) -> bool:
-    return step.key.kind in WORKLOADS and (step.operation == "delete" or step.lowers_replicas)
+def _needs_latest(step: Step) -> bool:
+    stops_pods = step.key.kind in WORKLOADS and (step.operation == "delete" or step.lowers_replicas)
+    return stops_pods or _owns_again(step)
 
 
-def _version(resource: Manifest) -> tuple[str | None, int | None]:
-    return resource["metadata"].get("uid"), resource["metadata"].get("generation")
+def _owns_again(step: Step) -> bool:
+    """True for an object that has no owner, and gets one."""
+    if not step.is_apply or step.live is None or controller(step.live) is not None:
+        return False
+    return bool(step.manifest["metadata"].get("ownerReferences"))
+
+
+def _version(resource: Manifest) -> tuple[str | None, int | None, bool]:
+    metadata = resource["metadata"]
+    return metadata.get("uid"), metadata.get("generation"), is_terminating(resource)

@@ -53,6 +53,16 @@ STEPS: dict[str, tuple[Step, bool]] = {
 }
 
 
+@pytest.mark.parametrize("has_owner", [True, False])
+def test_the_latest_resource_is_read_before_an_object_gets_an_owner(has_owner: bool) -> None:
+    """A deletion with `--cascade=orphan` removes the owners."""
+    manifest = druid.rendered("ConfigMap")
+    metadata = {} if has_owner else {"ownerReferences": []}
+    live = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], **metadata}}
+    step = Step("update", manifest, None, live)
+    assert outdated_resource(Draft(inputs(druid.cluster()), (step,))) == (() if has_owner else GetResource())
+
+
 @pytest.mark.parametrize(("step", "stops"), STEPS.values(), ids=STEPS)
 def test_the_latest_resource_is_read_where_pods_would_be_stopped(step: Step, stops: bool) -> None:
     assert outdated_resource(Draft(inputs(druid.cluster()), (step,))) == (GetResource() if stops else ())
@@ -72,8 +82,10 @@ def test_fewer_replicas_are_written_only_to_the_version_that_was_read(name: str)
     assert with_precondition(step)["metadata"]["resourceVersion"] == "1"
 
 
-def test_other_replicas_are_written_to_any_version() -> None:
-    assert "resourceVersion" not in with_precondition(scaling(1, 3))["metadata"]
+@pytest.mark.parametrize("replicas", [3, 1])
+def test_other_replicas_are_written_only_to_that_version_too(replicas: int) -> None:
+    """An autoscaler may have raised them since."""
+    assert with_precondition(scaling(1, replicas))["metadata"]["resourceVersion"] == "1"
 
 
 # (metadata of the latest resource that differ, is it the same version)
@@ -83,6 +95,7 @@ LATEST: dict[str, tuple[Manifest | None, bool]] = {
     "its spec changed": ({"generation": 2}, False),
     "it was replaced": ({"uid": "other"}, False),
     "it was deleted": (None, False),
+    "it is being deleted": ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, False),
 }
 
 
