@@ -31,8 +31,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
-# Between the attempts of a write while controllers update the object: client-go's DefaultBackoff.
-_CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.25, 1.25)
+# Between the attempts of a write while controllers update the object: in a rollout they do so several times a second.
+_CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6)
 Result = TypeVar("Result")
 
 
