@@ -75,12 +75,12 @@ def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[M
         Metric(
             "not_ready_since_timestamp_seconds",
             "gauge",
-            f"Since when the {one} that waited longest is not ready; 0 if all are ready, {not_awaited}.",
+            f"Time when the {one} that has been unready longest became unready; 0 if all are ready, {not_awaited}.",
         ),
         Metric(
             "degraded_since_timestamp_seconds",
             "gauge",
-            f"Since when the longest Degraded {one} is so; 0 for none.",
+            f"Time when the {one} that has been degraded longest became degraded; 0 if none is.",
         ),
     )
 
