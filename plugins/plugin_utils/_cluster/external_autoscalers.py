@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Autoscalers that are not part of the resource, created by hand or by KEDA: their decisions are respected.
+"""Autoscalers that are not part of the resource, created manually or by KEDA: their decisions are respected.
 
 Helm and KEDA delete and create an autoscaler to change it. A reconcile in between must not lower the number of pods,
 because the StatefulSet controller may delete their PVCs. So the number stays until another client scales the workload.

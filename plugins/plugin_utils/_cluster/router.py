@@ -20,7 +20,7 @@ PLAINTEXT_PORT, TLS_PORT = 8888, 9088
 
 
 class RouterNotFound(Exception):
-    """No Service leads to a router of the cluster; the message has cause and remedy."""
+    """The cluster has no Service for a router; the message has cause and remedy."""
 
 
 def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool, remedy: str) -> str:
@@ -39,7 +39,7 @@ def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool,
     if url is None:
         expected = ", ".join(name for group in groups for name in service_names(group)) or "none is specified"
         raise RouterNotFound(
-            f"Druid {cluster.name} has no Service that leads to the port of its router (expected: {expected}). Wait "
+            f"Druid {cluster.name} has no Service for the port of its router (expected: {expected}). Wait "
             f"until the cluster is created, add a Service to its router group, or {remedy}."
         )
     return url

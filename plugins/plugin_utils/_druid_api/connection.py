@@ -69,7 +69,7 @@ class ConnectionUnavailable(Exception):
 class ConnectionDetails:
     """An address and its credentials. The certificates and the key are in PEM format.
 
-    `refuse_own_host`: the address must not lead to the host where the task runs.
+    `refuse_own_host`: the address must not point to the host where the task runs.
     """
 
     url: str

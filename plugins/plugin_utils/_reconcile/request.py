@@ -54,8 +54,8 @@ class Options:
     """Options of a reconcile: `check_mode` stops before the first write. Kinds add their own.
 
     `allowed_reference_namespaces` are other namespaces that references may use. `url` is the address of Druid instead
-    of the one in the resource; credentials are sent there. With `refuse_own_host`, the latter must not lead to the host
-    where the task runs. `meter` measures time, and counts requests.
+    of the one in the resource; credentials are sent there. With `refuse_own_host`, the latter must not point to the
+    host where the task runs. `meter` measures time, and counts requests.
     """
 
     check_mode: bool = False

@@ -47,9 +47,9 @@ def _group_of(service: Manifest) -> str | None:
 
 def _finding(step: Step, others: set[str]) -> Finding:
     message = (
-        f"{step.key} cannot become one of group {step.group} yet: pods of group {', '.join(sorted(others))} have it as "
-        "their subdomain, and their names would no longer resolve. Recreate these pods first: then their subdomain is "
-        "the first Service of their own group. If two groups exchange their Services, specify another name for one "
+        f"{step.key} cannot be assigned to group {step.group} yet: pods of group {', '.join(sorted(others))} have it "
+        "as their subdomain, and their names would no longer resolve. Recreate these pods first: then their subdomain "
+        "is the first Service of their own group. If two groups exchange their Services, specify another name for one "
         f"of them until its pods have been recreated. Nothing of group {step.group} is changed."
     )
     return Finding(reasons.INVALID_SPEC, message, step.group)

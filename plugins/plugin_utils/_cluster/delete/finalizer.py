@@ -65,7 +65,7 @@ def objects_without_owner(cluster: Cluster, observed: Observed) -> tuple[str, ..
     """Return the objects of this cluster without owner although the resource exists.
 
     A deletion with --cascade=orphan leaves this state once Kubernetes removed its own finalizer: all dependents must
-    stay, above all their data. A user may also have removed the owner by hand.
+    stay, above all their data. A user may also have removed the owner manually.
     """
     found = observed.of_kind(*OWNED)
     return tuple(str(key_of(live)) for live in found if controller(live) is None and is_ours(live, cluster))

@@ -119,7 +119,7 @@ class Deletion:
         if delete_claims:
             yield from self._claims_to_the_last()
         else:
-            yield from self._warn_kept("no spec says whether to delete them")
+            yield from self._warn_kept("spec is not set, or sets disablePVCDeletionFinalizer")
         yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_terminating(live))
 
     def _note_owned_claims(self, observed: Observed) -> None:
@@ -135,14 +135,14 @@ class Deletion:
             more = f" and {len(without_owner) - 1} more" if len(without_owner) > 1 else ""
             yield from self._warn_kept(
                 f"{without_owner[0]}{more} has no owner, as after a deletion with --cascade=orphan",
-                " To delete their data, delete them by hand, or reconcile before the deletion of the resource, which "
+                " To delete their data, delete them manually, or reconcile before the deletion of the resource, which "
                 "restores the owner.",
             )
         if without_owner or not would_delete or not finalizer.has_lost_its_objects(resource, observed):
             return bool(without_owner)
         yield from self._warn_kept(
             "the resource owns no object any more, as when they are deleted after a deletion with --cascade=orphan",
-            " To delete their data, delete them by hand.",
+            " To delete their data, delete them manually.",
         )
         return True
 

@@ -136,7 +136,7 @@ def test_pvcs_stay_when_all_objects_are_deleted(
     assert run_through(deletion.of_resource(terminating(*finalizers, **spec), Observed()), CLAIMS) == expected
     text = (
         "These PVCs are retained, since the resource owns no object any more, as when they are deleted after a "
-        "deletion with --cascade=orphan: data-druid-c-brokers-0. To delete their data, delete them by hand."
+        "deletion with --cascade=orphan: data-druid-c-brokers-0. To delete their data, delete them manually."
     )
     assert deletion.warnings == ([text] if warns else [])
 
