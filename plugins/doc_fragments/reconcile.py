@@ -37,8 +37,8 @@ options:
     default: []
   refuse_own_host:
     description:
-      - Reject a Druid whose address, which the resource specifies or a Service of it has, leads to the host where the
-        task runs, or is link-local. The address of the open connection counts, not the host name.
+      - Reject an address of Druid, from the resource or its Services, that points to the host where the task runs, or
+        is link-local. The address of the open connection counts, not the host name.
       - The operator sets this to V(true), since the author of a resource must not reach the other servers of its pod.
     type: bool
     default: false
@@ -73,7 +73,7 @@ options:
   ignored_variables:
     description:
       - Set by the role. Names of variables that begin with the prefix of the role's variables, and that are not the
-        role's. Any other unknown variable with that prefix is refused if it is within two edits of a known one,
+        role's. Any other unknown variable with that prefix is rejected if it is within two edits of a known one,
         otherwise a warning reports it.
       - If this option is not set, variables are not checked.
     type: list

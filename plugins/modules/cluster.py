@@ -180,7 +180,7 @@ plan:
   description:
     - The changes that were made, or would be in check mode, one per line.
     - Then the restarts in their order, what else happens because of the changes, the changes in Druid, and the blocked
-      changes. What deletes a PVC ends in C((destructive\)).
+      changes. A line for a change that deletes a PVC ends in C((destructive\)).
   type: list
   elements: str
   returned: always
