@@ -187,7 +187,7 @@ KEPT_IN_COMMON = {"commonConfigMountPath", "common.runtime.properties", "image",
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in FEW else campaign("the same of two recordings"))
+        pytest.param(name, marks=() if name in FEW else campaign("the same for two recordings"))
         for name in recording.NAMES
     ],
 )

@@ -218,7 +218,7 @@ def forget_edits(live: NamespaceClient) -> None:
             live.merge(each["kind"], each["metadata"]["name"], {"metadata": mine})
 
 
-@campaign("other writes of two clients, before the first request of each sort")
+@campaign("other writes of two clients, before the first request of each kind")
 def test_another_client_adds_to_every_object(live: NamespaceClient, stepping_in: Interleaving) -> None:
     """What others add to an object between any two requests of an update stays as long as the object."""
     request = cluster_request("c", live.namespace)
@@ -304,7 +304,7 @@ def provided(live: NamespaceClient, name: str) -> Request:
     return cluster_request(name, live.namespace, resource=manifest)
 
 
-@campaign("other writes of two clients, before the first request of each sort")
+@campaign("other writes of two clients, before the first request of each kind")
 def test_two_runs_provide_the_resource(live: NamespaceClient, stepping_in: Interleaving) -> None:
     other = connection(live)
     good(run(other, provided(live, "model")))

@@ -706,7 +706,7 @@ def test_second_run_completes_the_deletion_of_a_resource(live: NamespaceClient, 
     eventually(lambda: not [name for kind in CREATED_KINDS for name in live.names(kind)])
 
 
-@campaign("the same of a resource")
+@campaign("the same with a resource")
 @pytest.mark.parametrize("is_specified", [True, False], ids=["with its data", "but not its data"])
 def test_second_run_completes_the_deletion_without_resource(
     live: NamespaceClient, is_specified: bool, killed_everywhere: Everywhere

@@ -52,13 +52,13 @@ FINALIZER_PATCH = "PATCH json-patch object"
 # Whether each request fails in each way, or each sort of request in some.
 EACH = [
     pytest.param(False, id="some"),
-    pytest.param(True, id="each", marks=campaign("each sort of request fails once, and each way is met")),
+    pytest.param(True, id="each", marks=campaign("each kind of request fails once, and each failure mode occurs")),
 ]
 
 
 SAME_SORTS = [
     pytest.param(
-        True, id="each", marks=campaign("a creation, a deletion and an adoption send the same sorts of requests")
+        True, id="each", marks=campaign("a creation, a deletion and an adoption send the same kinds of requests")
     )
 ]
 

@@ -32,7 +32,7 @@ from testbed.druid.druid import Druid
 # all on the same Druid, which takes its time to start
 pytestmark = [
     pytest.mark.xdist_group("ingestion outages"),
-    campaign("the same outages met by the modules, and runs that are killed after requests of each operation"),
+    campaign("the same outages during calls of the modules, and runs that are killed after requests of each operation"),
 ]
 
 ROWS = 10

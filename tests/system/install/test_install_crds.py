@@ -129,7 +129,7 @@ def server_side_apply(plane: ControlPlane, crd: Manifest) -> None:
     "make",
     [
         server_side_apply,
-        *(pytest.param(each, marks=campaign("the same of server-side apply")) for each in (kubectl_apply, helm)),
+        *(pytest.param(each, marks=campaign("the same for server-side apply")) for each in (kubectl_apply, helm)),
     ],
 )
 def test_replaces_foreign_crds(each_bare: Ansible, make: Callable[[ControlPlane, Manifest], None]) -> None:

@@ -94,7 +94,7 @@ def reader(golden: NamespaceClient, namespace: str, tmp_path: Path) -> Reader:
     return Reader(Ansible(CORES["2.19"], golden.plane, golden.namespace, tmp_path), namespace)
 
 
-@campaign("adoption and rollback of recorded clusters, and the commands of the document by their words")
+@campaign("adoption and rollback of recorded clusters, and the documented commands, verbatim")
 def test_there_and_back_and_there_again(golden: NamespaceClient, reader: Reader) -> None:
     operator = GoOperator(golden, NAME).run()
     before = operator.settled()

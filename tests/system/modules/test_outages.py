@@ -39,7 +39,7 @@ pytestmark = pytest.mark.xdist_group("outages")
 Call = dict[str, Any]
 
 
-@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
+@campaign("the Overlord is killed after it has made a change; Kafka stops and restarts")
 def test_waits_for_a_killed_overlord(druid_apart: Druid) -> None:
     with direct_on(druid_apart, retry_timeout=120) as direct:
         stream = Stream(direct)
@@ -114,7 +114,7 @@ def calls(druid_apart: Druid) -> Iterator[Calls]:
             stream.direct.supervisor(id=stream.name, state="absent")
 
 
-@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
+@campaign("the Overlord is killed after it has made a change; Kafka stops and restarts")
 def test_overlord_is_killed_before_the_change(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has changed, and this is reported, without waiting for the time that a live Overlord may need."""
     monkeypatch.setattr(Supervisor, "settle_timeout", 5.0)
@@ -182,7 +182,7 @@ def is_stopping(druid: Druid, supervisor: str) -> bool:
     return bool(status["payload"]["detailedState"] == "STOPPING")
 
 
-@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
+@campaign("the Overlord is killed after it has made a change; Kafka stops and restarts")
 def test_overlord_is_killed_during_an_update(druid_apart: Druid, busy: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new specification was not stored yet: the old one runs again."""
     monkeypatch.setattr(Supervisor, "settle_timeout", 5.0)
@@ -196,7 +196,7 @@ def test_overlord_is_killed_during_an_update(druid_apart: Druid, busy: Stream, m
     eventually(busy.has_all)
 
 
-@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
+@campaign("the Overlord is killed after it has made a change; Kafka stops and restarts")
 def test_overlord_is_killed_during_a_termination(druid_apart: Druid, busy: Stream) -> None:
     """Druid first records that it is terminated: it is."""
     outcome = outcome_of_dying_at_it(druid_apart, busy, {"id": busy.name, "state": "absent"})
@@ -259,7 +259,7 @@ def test_changes_while_kafka_is_down_lose_no_row(druid_apart: Druid, streams: li
         eventually(stream.has_all)
 
 
-@campaign("the Overlord dies after it has made a change; Kafka goes and comes back")
+@campaign("the Overlord is killed after it has made a change; Kafka stops and restarts")
 def test_unavailable_kafka_is_reported_and_ingestion_resumes(druid_apart: Druid) -> None:
     with direct_on(druid_apart) as direct:
         stream = Stream(direct)

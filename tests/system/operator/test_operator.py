@@ -162,7 +162,7 @@ def test_resources_in_a_denied_namespace_are_ignored(
     assert live.created_objects() == set()
 
 
-@campaign("what is decided, by unit tests")
+@campaign("the decision, by unit tests")
 def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path
 ) -> None:
@@ -235,7 +235,7 @@ def test_an_address_cannot_lead_to_the_pod_of_the_operator(
     assert "is an address of the host where this task runs" in degraded()["message"]
 
 
-@campaign("texts in every place of a resource, with the operator of the image")
+@campaign("strings in every field of a resource, with the operator of the image")
 def test_text_of_a_resource_is_never_evaluated(started: DruidOperator, live: NamespaceClient, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     evil = "{{ lookup('ansible.builtin.pipe', 'touch %s') }}" % marker  # noqa: UP031 - braces

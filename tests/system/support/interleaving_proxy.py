@@ -20,7 +20,7 @@ NEVER = 0
 
 POSITIONS = [
     pytest.param(False, id="first of each sort"),
-    pytest.param(True, id="each request", marks=campaign("the same before the first request of each sort")),
+    pytest.param(True, id="each request", marks=campaign("the same before the first request of each kind")),
 ]
 
 
