@@ -184,7 +184,7 @@ plan:
   type: list
   elements: str
   returned: always
-  sample: ["change ConfigMap druid-wiki-brokers-config", "change StatefulSet druid-wiki-brokers",
+  sample: ["update ConfigMap druid-wiki-brokers-config", "update StatefulSet druid-wiki-brokers",
     "restart 1: group brokers (StatefulSet druid-wiki-brokers), 2 pods"]
 diff:
   description:

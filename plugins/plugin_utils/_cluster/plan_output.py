@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 DESTRUCTIVE = " (destructive)"
-_VERBS = {"create": "create", "update": "change", "recreate": "recreate", "delete": "delete", "patch": "change"}
+_VERBS = {"patch": "update"}
 _REMARKS = {"patch": " (finalizer)", "recreate": " (immutable field; pods keep running)"}
 
 
@@ -37,7 +37,7 @@ def _consequences(plan: Plan) -> list[str]:
 
 
 def _line(step: Step) -> str:
-    return f"{_VERBS[step.operation]} {step.key}{_REMARKS.get(step.operation, '')}"
+    return f"{_VERBS.get(step.operation, step.operation)} {step.key}{_REMARKS.get(step.operation, '')}"
 
 
 def effect_lines(steps: Iterable[Step]) -> list[str]:

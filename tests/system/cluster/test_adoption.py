@@ -304,7 +304,7 @@ def test_playbook_predicts_the_migration_in_check_mode(
     checked = ansible.cluster(ALL, "--check", "--diff")
     assert checked.changed
     for kind, name in recording.owned_objects(ALL):
-        assert f"change {kind} {name}" in checked.output
+        assert f"update {kind} {name}" in checked.output
         assert f"+++ after: {kind} {golden.namespace}/{name}" in checked.output
     assert "restart" not in checked.output
     assert [write for write in golden.writes(mark) if not write.dry_run] == []

@@ -43,7 +43,7 @@ def test_by_the_name_of_a_resource(each_ansible: Ansible, live: NamespaceClient)
     assert without_status(live.writes(mark)) == []
 
     live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=2))
-    assert "change StatefulSet druid-wiki-data" in each_ansible.cluster("wiki", **QUICK).output
+    assert "update StatefulSet druid-wiki-data" in each_ansible.cluster("wiki", **QUICK).output
     assert replicas(live, "StatefulSet", "druid-wiki-data") == 2
 
     live.merge("Druid", "wiki", {"spec": {"nodes": {"brokers": None}}})
@@ -79,7 +79,7 @@ def test_by_a_provided_resource(ansible: Ansible, live: NamespaceClient, form: s
     live.merge("Druid", "wiki", {"metadata": {"labels": {"team": "a"}}})
     live.merge("Druid", "wiki", all_kinds_cluster.changed("data", replicas=5))
     again = ansible.cluster(**arguments, **QUICK)
-    assert "change Druid wiki" in again.output
+    assert "update Druid wiki" in again.output
     stored = live.get("Druid", "wiki")
     assert (stored["metadata"]["labels"], stored["spec"]["nodes"]["data"]["replicas"]) == ({"team": "a"}, 1)
 

@@ -66,7 +66,7 @@ def test_completes_running_reconciles_on_sigterm_and_then_releases_its_lease(
     assert status == 0, started.log.read_text()
     assert live.get("StatefulSet", f"druid-{NAME}-brokers")["spec"]["replicas"] == 2
     (last,) = [line for line in started.lines() if line["generation"] == 2]
-    assert f"change StatefulSet druid-{NAME}-brokers" in last["done"]
+    assert f"update StatefulSet druid-{NAME}-brokers" in last["done"]
     assert live.get("Druid", NAME)["status"]["observedGeneration"] == 2
     # client-go's own lines when it becomes the leader
     assert [line for line in started.log.read_text().splitlines() if "leaderelection.go" not in line] == []

@@ -65,12 +65,12 @@ PLAN = Plan(
 def test_lines() -> None:
     assert plan_output.lines(PLAN) == [
         "create ConfigMap n",
-        "change StatefulSet second",
-        "change StatefulSet first",
-        "change StatefulSet third",
+        "update StatefulSet second",
+        "update StatefulSet first",
+        "update StatefulSet third",
         "recreate StatefulSet druid-c-brokers (immutable field; pods keep running)",
         "delete ConfigMap n",
-        "change Druid c (finalizer)",
+        "update Druid c (finalizer)",
         "restart 1: group b (StatefulSet second), 1 pod",
         "restart 2: group a (StatefulSet first), 3 pods",
         "restart 3: group c (StatefulSet third), 1 pod",

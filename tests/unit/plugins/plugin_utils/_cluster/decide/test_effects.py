@@ -119,7 +119,7 @@ def test_effects(live: list[Manifest], steps: list[Step], effects: list[str]) ->
 def test_destructive_step_is_marked() -> None:
     steps = with_effects([update(DELETING_SET, stateful_set(2, "Delete"))], Observed().with_objects(THREE))
     assert plan_output.lines(Plan(steps)) == [
-        "change StatefulSet s (destructive)",
+        "update StatefulSet s (destructive)",
         "stop 1 pod of StatefulSet s",
         DELETED.format("d-s-2"),
     ]
