@@ -289,7 +289,7 @@ def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
             for name, value in (resources.get(section) or {}).items():
                 if value is not None and quantity.parse(value) is None:
                     where = f"{path}.{field}.{section}[{name}]"
-                    yield Problem(where, value, "is not a quantity", "write for example 500m or 2Gi")
+                    yield Problem(where, value, quantity.INVALID, quantity.REMEDY)
 
 
 def _resources(level: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

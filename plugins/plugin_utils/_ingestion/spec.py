@@ -80,7 +80,7 @@ class Ingestion:
         native = self._ingestion.get("nativeSpec")
         document = native or _loaded(self._ingestion.get("spec") or "")
         if not isinstance(document, dict):
-            raise ValueError("it is not a mapping")
+            raise ValueError(f"the type is {_type_of(document)}")
         if is_too_deep(document):
             raise ValueError(TOO_DEEP)
         return document
@@ -185,9 +185,14 @@ def was_suspended(specified: Mapping[str, Any]) -> bool:
     return bool((specified.get("spec") or {}).get("suspended") if described is None else described)
 
 
+def _type_of(value: Any) -> str:
+    """Return the name of a type for a message; the value may have secrets."""
+    return "null" if value is None else type(value).__name__
+
+
 def _loaded(text: Any) -> Any:
     if not isinstance(text, str):
-        raise ValueError("it is not a string")
+        raise ValueError(f"the type is {_type_of(text)}")
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, TOO_DEEP
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 Schema = Mapping[str, Any]
 
@@ -36,7 +37,7 @@ _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 # Only the pattern of quantities in our schemas matches this. The pattern itself would not help in a message.
 _A_QUANTITY = "1Gi"
-_NO_QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+_NO_QUANTITY = f"{quantity.INVALID}: {quantity.REMEDY}"
 _WITHOUT_SECRETS = frozenset({"integer", "number", "boolean"})
 _INT_OR_STRING = ("integer", "string")
 

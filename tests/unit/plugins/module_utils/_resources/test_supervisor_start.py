@@ -64,7 +64,16 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         ([MISSING], 1),
         ([BROKEN], 1),
     ],
-    ids=["runs", "starts", "another type", "suspended", "starts with an error", "cannot start", "gone", "says nothing"],
+    ids=[
+        "runs",
+        "starts",
+        "another type",
+        "suspended",
+        "starts with an error",
+        "cannot start",
+        "gone",
+        "reports nothing",
+    ],
 )
 def test_is_polled_until_it_has_started(states: list[Any], reads: int) -> None:
     druid = Druid(states)

@@ -163,6 +163,14 @@ def test_problems(node: dict[str, Any], spec: dict[str, Any], expected: list[tup
     assert [(problem.field, problem.value) for problem in problems(cluster(node, **spec))] == expected
 
 
+def test_the_message_about_a_quantity_has_the_remedy() -> None:
+    (problem,) = problems(cluster({"resources": {"limits": {"cpu": "1 core"}}}))
+    assert str(problem) == (
+        'spec.nodes[brokers].resources.limits[cpu]: "1 core" is not a valid quantity; use a number, optionally with a '
+        "suffix such as m, k, Mi or Gi (500m, 768Mi)."
+    )
+
+
 @pytest.mark.parametrize(("node", "spec"), [row[1:] for row in VALID], ids=[row[0] for row in VALID])
 def test_valid_cluster_has_no_problems(node: dict[str, Any], spec: dict[str, Any]) -> None:
     assert problems(cluster(node, **spec)) == ()

@@ -33,7 +33,21 @@ WRONG: list[tuple[str, Ingestion, str]] = [
     ("an unknown type", ingestion("index-hadoop"), "spec.ingestion.type ('index-hadoop'): must be one of kafka, "),
     ("no specification", ingestion(ingestion={"nativeSpec": None}), "spec.ingestion.nativeSpec: the spec of the sup"),
     ("broken JSON", ingestion(ingestion={"nativeSpec": None, "spec": TEXT}), "spec.ingestion.spec: the spec of the"),
-    ("a list", ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}), "spec.ingestion.spec: the spec of the"),
+    (
+        "a list",
+        ingestion(ingestion={"nativeSpec": None, "spec": "[1]"}),
+        "spec.ingestion.spec: the spec of the supervisor must be a mapping, or JSON of one: the type is list.",
+    ),
+    (
+        "null",
+        ingestion(ingestion={"nativeSpec": None, "spec": "null"}),
+        "spec.ingestion.spec: the spec of the supervisor must be a mapping, or JSON of one: the type is null.",
+    ),
+    (
+        "a number",
+        ingestion(ingestion={"nativeSpec": None, "spec": 5}),
+        "spec.ingestion.spec: the spec of the supervisor must be a mapping, or JSON of one: the type is int.",
+    ),
     (
         "invalid JSON",
         ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}),
