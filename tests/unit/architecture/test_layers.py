@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COLLECTION = "ansible_collections.druidops.druid."
 
 
-class Room(NamedTuple):
+class Package(NamedTuple):
     """A part of plugins/, what of ours it may import besides itself, and what of others it must not."""
 
     path: str
@@ -61,61 +61,61 @@ SHARED = (
 DRUID_API = f"{COLLECTION}{KUBERNETES}_druid_api"
 # The common base of both kinds, from the API up.
 PLAIN, API, METRICS, RECONCILE = (
-    f"{KUBERNETES}{room}" for room in ("_values", "_kubernetes", "_metrics", "_reconcile")
+    f"{KUBERNETES}{package}" for package in ("_values", "_kubernetes", "_metrics", "_reconcile")
 )
 # A finding, as a value: the only part of a reconcile that `_druid_api` imports.
 FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("cross_namespace", "finding", "reasons"))
 FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
 # The first package whose path matches a file is its package. A path without .py is a directory.
-ROOMS = (
+PACKAGES = (
     # Text and structure: pure, and at the bottom.
-    Room("plugins/module_utils/_values/errors.py", (USERINFO,), PURE_PYTHON),
-    Room("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_values/nested_json.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_values/parse.py", (ERRORS,), PURE_PYTHON),
-    Room("plugins/module_utils/_values/userinfo.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_values", (), PURE_PYTHON),
+    Package("plugins/module_utils/_values/errors.py", (USERINFO,), PURE_PYTHON),
+    Package("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
+    Package("plugins/module_utils/_values/nested_json.py", (), PURE_PYTHON),
+    Package("plugins/module_utils/_values/parse.py", (ERRORS,), PURE_PYTHON),
+    Package("plugins/module_utils/_values/userinfo.py", (), PURE_PYTHON),
+    Package("plugins/module_utils/_values", (), PURE_PYTHON),
     # Secrets: in any text, in any structure, and in specifications.
-    Room("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_secrets/masking.py", (SECRET,), PURE_PYTHON),
-    Room("plugins/module_utils/_secrets", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
+    Package("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
+    Package("plugins/module_utils/_secrets/masking.py", (SECRET,), PURE_PYTHON),
+    Package("plugins/module_utils/_secrets", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
     # What specifications mean: pure.
-    Room("plugins/module_utils/_spec", VALUES, PURE_PYTHON),
+    Package("plugins/module_utils/_spec", VALUES, PURE_PYTHON),
     # The client: values and decisions, which send nothing, and the one part that sends.
-    Room("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
-    Room("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
-    Room("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
-    Room("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
-    Room("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
-    Room("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),
-    Room("plugins/module_utils/_http/own_host.py", (), PURE_PYTHON),
-    Room("plugins/module_utils/_http/transport.py", TRANSPORT, ("ansible", "kubernetes")),
-    Room("plugins/module_utils/_http/redirect.py", REDIRECT, PURE_PYTHON),
-    Room("plugins/module_utils/_http/response.py", RESPONSE, PURE_PYTHON),
-    Room("plugins/module_utils/_http/client.py", CLIENT, PURE_PYTHON),
-    Room("plugins/module_utils/_http", (), PURE_PYTHON),
+    Package("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
+    Package("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
+    Package("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
+    Package("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
+    Package("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
+    Package("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
+    Package("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),
+    Package("plugins/module_utils/_http/own_host.py", (), PURE_PYTHON),
+    Package("plugins/module_utils/_http/transport.py", TRANSPORT, ("ansible", "kubernetes")),
+    Package("plugins/module_utils/_http/redirect.py", REDIRECT, PURE_PYTHON),
+    Package("plugins/module_utils/_http/response.py", RESPONSE, PURE_PYTHON),
+    Package("plugins/module_utils/_http/client.py", CLIENT, PURE_PYTHON),
+    Package("plugins/module_utils/_http", (), PURE_PYTHON),
     # A small class per Druid resource.
-    Room("plugins/module_utils/_resources/wait.py", (f"{DRUID}_values.clock", ERRORS), PURE_PYTHON),
-    Room(
+    Package("plugins/module_utils/_resources/wait.py", (f"{DRUID}_values.clock", ERRORS), PURE_PYTHON),
+    Package(
         "plugins/module_utils/_resources",
         (f"{DRUID}_spec", f"{DRUID}_values.nested_json", *CLIENT_ITSELF),
         PURE_PYTHON,
     ),
     # What a module does with its options. Two files know Ansible: what the options are, and how a module ends.
-    Room("plugins/module_utils/_operations/argspec.py", (), HTTP),
-    Room(
+    Package("plugins/module_utils/_operations/argspec.py", (), HTTP),
+    Package(
         "plugins/module_utils/_operations/module.py",
         (*CLIENT_ITSELF, f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.parse"),
         HTTP,
     ),
-    Room(
+    Package(
         "plugins/module_utils/_operations/converge.py",
         (f"{DRUID}_resources", f"{DRUID}_spec", f"{DRUID}_secrets.spec_masking", ERRORS),
         PURE_PYTHON,
     ),
-    Room(
+    Package(
         "plugins/module_utils/_operations",
         (
             *(f"{DRUID}_resources", f"{DRUID}_spec", f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.parse"),
@@ -124,30 +124,30 @@ ROOMS = (
         PURE_PYTHON,
     ),
     # A module is documentation plus one call.
-    Room("plugins/modules", (f"{DRUID}_operations",), HTTP),
-    # The Kubernetes side knows nothing of Ansible. Its rooms are a line, too: values, the API, metrics, the reconcile,
-    # Druid's API, and the two kinds.
-    Room("plugins/plugin_utils/_values", (), ("ansible", *HTTP)),
-    Room("plugins/plugin_utils/_kubernetes", (PLAIN, *SHARED), ("ansible", "requests")),
-    Room("plugins/plugin_utils/_metrics", (PLAIN, API), ("ansible", "kubernetes", "requests")),
+    Package("plugins/modules", (f"{DRUID}_operations",), HTTP),
+    # The Kubernetes side knows nothing of Ansible. Its packages are layers, too: values, the API, metrics, the
+    # reconcile, Druid's API, and the two kinds.
+    Package("plugins/plugin_utils/_values", (), ("ansible", *HTTP)),
+    Package("plugins/plugin_utils/_kubernetes", (PLAIN, *SHARED), ("ansible", "requests")),
+    Package("plugins/plugin_utils/_metrics", (PLAIN, API), ("ansible", "kubernetes", "requests")),
     # What the actions share, and the only code in here that knows Ansible.
-    Room(
+    Package(
         "plugins/plugin_utils/_reconcile/action.py",
         (PLAIN, API, METRICS, RECONCILE, USERINFO, f"{DRUID}_values.clock"),
         HTTP,
     ),
-    Room("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED), ("ansible", *HTTP)),
-    Room("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
-    Room("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),
+    Package("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED), ("ansible", *HTTP)),
+    Package("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
+    Package("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),
     # A cluster has a name, and a router.
-    Room(
+    Package(
         "plugins/plugin_utils/_ingestion",
         (*FOUNDATION, f"{KUBERNETES}_cluster.names", f"{KUBERNETES}_cluster.router", DRUID),
         ("ansible", *HTTP),
     ),
     # Actions are thin, and the only code here that Ansible calls.
-    Room("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
-    Room("plugins/doc_fragments", (), ("kubernetes",)),
+    Package("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
+    Package("plugins/doc_fragments", (), ("kubernetes",)),
 )
 
 # Inside a kind: what decides is pure. It knows the values that were observed, but neither the API nor those who act.
@@ -241,11 +241,11 @@ def is_in(file: str, path: str) -> bool:
     return file == path or file.startswith(f"{path}/")
 
 
-def room_of(file: str) -> Room:
+def package_of(file: str) -> Package:
     """Return the package that a file belongs to."""
-    rooms = [room for room in ROOMS if is_in(file, room.path)]
-    assert rooms, f"{file} is in no room: name one for it in ROOMS, with what it may import"
-    return rooms[0]
+    found = [package for package in PACKAGES if is_in(file, package.path)]
+    assert found, f"{file} is in no package of PACKAGES: add one for it, with what it may import"
+    return found[0]
 
 
 def source_of(file: str) -> str:
@@ -277,13 +277,13 @@ def is_one_of(name: str, modules: tuple[str, ...]) -> bool:
 
 def forbidden(file: str, source: str) -> list[str]:
     """Return the imports that leave the file's package in the wrong direction."""
-    room = room_of(file)
-    itself = room.path.removesuffix(".py").replace("/", ".")
-    allowed = tuple(COLLECTION + module for module in (itself, *room.may_import))
+    package = package_of(file)
+    itself = package.path.removesuffix(".py").replace("/", ".")
+    allowed = tuple(COLLECTION + module for module in (itself, *package.may_import))
     return [
         name
         for name in imports(file, source)
-        if (name.startswith(COLLECTION) and not is_one_of(name, allowed)) or is_one_of(name, room.never)
+        if (name.startswith(COLLECTION) and not is_one_of(name, allowed)) or is_one_of(name, package.never)
     ]
 
 
