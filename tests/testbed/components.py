@@ -78,7 +78,7 @@ def etcd(programs: Programs, layout: Layout) -> list[str]:
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=testbed={peer}",
         "--log-level=warn",
-        # a single member needs no patience: 0.15 s to a leader instead of 0.8 s
+        # a single member needs no long timeout: 0.15 s to a leader instead of 0.8 s
         "--heartbeat-interval=10",
         "--election-timeout=100",
     ]

@@ -152,7 +152,7 @@ class Processes:
         """
         Return when the condition is true; errors of the kinds not_yet mean that it is not true yet.
 
-        Patience and the pause before the next poll are in seconds.
+        The timeout and the pause before the next poll are in seconds.
         """
         end = time.monotonic() + timeout
         reason = "not yet"

@@ -82,7 +82,7 @@ def _ignore(_request: Request, _answer: Answer | Loss) -> None:
 
 @contextmanager
 def proxy(upstream: Upstream, react: React, on_response: OnResponse = _ignore) -> Iterator[str]:
-    """Yield the URL; told is called with each response just before the client gets it."""
+    """Yield the URL; `on_response` is called with each response just before the client gets it."""
     pool = upstream.pool()
     server = _Server(upstream.url, pool, react, on_response)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _lose_answer(self, loss: Loss) -> None:
         if loss in (Loss.HUNG, Loss.LOST):
-            # Returns when the client has lost patience and closed the connection.
+            # Returns when the client has reached its timeout and closed the connection.
             self.connection.recv(1)
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
         self.close_connection = True

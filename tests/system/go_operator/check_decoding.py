@@ -116,7 +116,7 @@ def test_accepted_values_do_not_stop_the_go_operator(
     accepted: Counter[schema_values.Path] = Counter()
     for number, (path, value) in enumerate(cases(field)):
         accepted[path] += is_accepted(live, resource(field, f"r{number}", path, value), field.part)
-    record_property("told", f"{field}: {accepted.total()} of {number + 1} values are accepted")
+    record_property("reported", f"{field}: {accepted.total()} of {number + 1} values are accepted")
     assert [path for path, count in accepted.items() if not count] == []
 
     create_neighbor(live, field.kind)

@@ -67,7 +67,7 @@ def _is_served(plane: ControlPlane, group: str) -> bool:
 
 
 def eventually(condition: Callable[[], Any]) -> Any:
-    """Wait with the patience of these tests."""
+    """Wait with the timeout of these tests."""
     return wait_until(condition, TIMEOUT)
 
 
