@@ -190,9 +190,9 @@ lint-other: $(TOOLS)/.complete
 	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 
 # What people read. Of the tests, only names, docstrings and comments, because their strings are data.
-WORDS := $(shell git ls-files --cached --others --exclude-standard 'plugins/*.py' 'roles/*' 'playbooks/*' 'docs/*.md' README.md CONTRIBUTING.md \
-  'changelogs/fragments/*' 'config/*' 'tools/*.py' 'build/*' Makefile 'tests/*.py' 'tests/*.java' 'molecule/*' 'charts/*' 'meta/*' \
-  'tools/ci/*' 'tools/crd/fields/*' 'tools/demo/*' watches.yaml galaxy.yml bindep.txt)
+WORDS := $(shell git ls-files --cached --others --exclude-standard 'plugins/*.py' 'roles/*' 'playbooks/*' 'docs/*.md' README.md CONTRIBUTING.md CHANGELOG.md \
+  'changelogs/fragments/*' 'config/*' 'tools/*.py' 'build/*' Makefile 'tests/*.py' 'tests/*.java' 'tests/*.md' 'molecule/*' 'charts/*' 'meta/*' \
+  .ci/run 'tools/ci/*' 'tools/crd/fields/*' 'tools/demo/*' watches.yaml galaxy.yml bindep.txt)
 
 .PHONY: lint-words
 lint-words: $(CORE_2_19)/.complete

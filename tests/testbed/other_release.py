@@ -132,7 +132,7 @@ def _has_newer_fields(_memory: Memory, request: Request, forward: Forward) -> An
     return _with_json(forward(request), lambda answer: _in_specs(request, answer, newer))
 
 
-def _tells_what_it_did(_memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
+def _reports_what_it_did(_memory: Memory, request: Request, forward: Forward) -> Answer | Loss:
     if not _is_submission(request):
         return forward(request)
     supervisor = _id_of(json.loads(request.body))
@@ -246,7 +246,7 @@ class Difference:
 DIFFERENCES = (
     Difference("skipRestartIfUnmodified is ignored", _ignores_the_flag, "28.0.0", until=32),
     Difference("each submission adds a row to the history", _adds_a_row_each_time, "28.0.0", until=32),
-    Difference("the answer has modified and restarted", _tells_what_it_did, since=38),
+    Difference("the answer has modified and restarted", _reports_what_it_did, since=38),
     Difference("another topic is refused with 500 and a page of HTML", _refuses_another_stream, "37.0.0", since=34),
     Difference("entries of the list name their datasource", _names_the_datasource, "37.0.0", since=37),
     Difference("tuningConfig has more fields", _has_newer_fields, "37.0.0", since=37),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The message of an error response: what Druid, Jetty or a proxy says, as one short line, and a hint. Pure."""
+"""The message of an error response: that of Druid, Jetty or a proxy, as one short line, and a hint. Pure."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class ServerError(ApiError):
 
     @property
     def is_transient(self) -> bool:
-        """True if the status says that the server, or a proxy in front of it, is temporarily unavailable."""
+        """True if the status means that the server, or a proxy in front of it, is temporarily unavailable."""
         return self.status in TRANSIENT_STATUSES
 
 

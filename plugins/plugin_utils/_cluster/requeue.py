@@ -21,7 +21,7 @@ def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime, has_ch
     """Return the seconds until the next reconcile; None (the regular period) if the cluster is settled.
 
     After a reconcile that wrote something or read a new generation (`has_changed`), it is the minimum: the time that
-    the cluster was not ready before says nothing about the result.
+    the cluster was not ready before has no relation to the result.
     """
     if has_changed:
         return MIN_BACKOFF_SECONDS

@@ -30,7 +30,7 @@ class SupervisorState:
 
     @property
     def is_suspended(self) -> bool:
-        """True when it is suspended now, whatever the spec says."""
+        """True when it is suspended now, whatever the spec specifies."""
         return bool((self.change.before or {}).get("suspended"))
 
     @property

@@ -38,7 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
 # Fields with Druid's state: they are removed if Druid does not report them any more.
 _DRUID_FIELDS = frozenset({"taskId", "state", "detailedState", "suspended", "lag", "recentErrors"})
-# Not healthy, whatever `healthy` says of it (Druid 31 to 39, SupervisorStateManager and CompactionSupervisor).
+# Not healthy, whatever the value of `healthy` (Druid 31 to 39, SupervisorStateManager and CompactionSupervisor).
 _UNHEALTHY_STATES = frozenset({"INVALID_SPEC", "SCHEDULER_STOPPED"})
 _HEALTHY_STATES = frozenset({"RUNNING", "IDLE"})
 # The Go operator's copy of the whole spec, which may have secrets.

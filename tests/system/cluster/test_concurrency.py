@@ -60,14 +60,14 @@ def run(api: KubernetesApi, request: Request) -> Outcome | None:
     except ResourceNotFound:
         raise
     except DruidopsError as error:
-        says_that_they_met([str(error)])
+        assert_only_conflicts([str(error)])
         return None
     if outcome.report is not None:
-        says_that_they_met([problem.message for problem in outcome.report.problems])
+        assert_only_conflicts([problem.message for problem in outcome.report.problems])
     return outcome
 
 
-def says_that_they_met(texts: list[str]) -> None:
+def assert_only_conflicts(texts: list[str]) -> None:
     """No other error occurred, except for consequences of the conflict."""
     assert [text for text in texts if MET not in text and not BECAUSE.search(text)] == []
     assert not texts or [text for text in texts if MET in text]

@@ -205,7 +205,7 @@ def test_state_absent_respects_the_flag_for_owned_objects(live: NamespaceClient,
 def test_kept_pvcs_are_not_garbage_collected(live: NamespaceClient) -> None:
     deploy(live, "c")
     owned = add_owned_claim(live, "c")
-    stranger(live, owned)
+    foreign_pod(live, owned)
     live.delete("Druid", "c")
     until_deleted(live, "c")
     eventually(lambda: left(live, "c") == {f"{CLAIM} {owned}"})
@@ -327,7 +327,7 @@ def test_deletes_pvcs_of_pods_that_are_being_created(live: NamespaceClient) -> N
         assert is_deleted(live, name)
 
 
-def stranger(live: NamespaceClient, claim_name: str) -> None:
+def foreign_pod(live: NamespaceClient, claim_name: str) -> None:
     """Create a pod without relation to the cluster that mounts that PVC."""
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim_name}}
     container = {"name": "reader", "image": "example.com/reader"}
@@ -351,7 +351,7 @@ def foreign_claims(live: NamespaceClient) -> set[str]:
     found = (other, labelled, backup, owned, mounted)
     for each in found:
         live.create(each)
-    stranger(live, mounted["metadata"]["name"])
+    foreign_pod(live, mounted["metadata"]["name"])
     return {each["metadata"]["name"] for each in found}
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan says what the controllers of a cluster do because of it, before they do it."""
+"""The plan reports what the controllers of a cluster do because of it, before they do it."""
 
 from __future__ import annotations
 

@@ -133,5 +133,5 @@ def pods(found: dict[tuple[str, str], object]) -> dict[tuple[str, str], object]:
     return {key: identity for key, identity in found.items() if key[0] == "Pod"}
 
 
-def test_every_other_step_says_it_in_words() -> None:
+def test_every_other_step_is_described_in_prose() -> None:
     assert commands(7) == ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Overlord is killed when several requests have come to the same moment, and revived while everybody waits."""
+"""The Overlord is killed when several requests have come to the same moment, and revived while they all wait."""
 
 from __future__ import annotations
 

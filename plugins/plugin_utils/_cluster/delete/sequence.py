@@ -126,7 +126,7 @@ def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
 
 
 def variable_removal(api: KubernetesApi, cluster: Cluster, delete_claims: bool) -> Plan:
-    """Return the deletion of a cluster without a resource; PVCs only if the spec says so."""
+    """Return the deletion of a cluster without a resource; PVCs only if the spec is set, and does not retain them."""
     sequence = DeletionSequence(api, cluster, is_plan=True)
     steps = tuple(sequence.of_variables(delete_claims))
     return Plan(steps, warnings=tuple(sequence.warnings))
