@@ -20,6 +20,7 @@ def sync(store: Store, load: Mapping[str, int]) -> None:
         live = store.get(target["kind"], autoscaler["metadata"]["namespace"], target["name"])
         if live is None or live["spec"]["replicas"] == 0:
             continue
+        store.autoscaled.add(target["name"])
         needed = load.get(target["name"], live["spec"]["replicas"])
         replicas = min(max(needed, spec["minReplicas"]), spec["maxReplicas"])
         after = {**live, "spec": {**live["spec"], "replicas": replicas}}

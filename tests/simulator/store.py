@@ -35,11 +35,12 @@ def key_of(live: Manifest) -> Key:
 
 @dataclass
 class Store:
-    """All objects. `version` changes with every write."""
+    """All objects. `version` changes with every write; `autoscaled`: workloads that had an autoscaler, by name."""
 
     clock: Clock = field(default_factory=Clock)
     objects: dict[Key, Manifest] = field(default_factory=dict)
     version: int = 1000
+    autoscaled: set[str] = field(default_factory=set)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         return self.objects.get(Key(kind, namespace, name))

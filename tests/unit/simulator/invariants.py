@@ -147,7 +147,9 @@ class Observer:
     def _was_autoscaled(self, key: str, kind: str) -> bool:
         """True if an autoscaler, which is deleted, was the last one to set the number of pods."""
         live = self.subject.world.store.get(kind, NAMESPACE, workload_name(key))
-        entries = live["metadata"]["managedFields"] if live is not None else []
+        if live is None or live["metadata"]["name"] not in self.subject.world.store.autoscaled:
+            return False
+        entries = live["metadata"]["managedFields"]
         return any("f:replicas" in each["fieldsV1"].get("f:spec", {}) for each in entries if each["manager"] == HPA)
 
     def _foreign_limits(self, key: str, kind: str) -> tuple[int, int] | None:
