@@ -85,3 +85,28 @@ def histories(by: By) -> st.SearchStrategy[list[Event]]:
     edit = _edit()
     runs: st.SearchStrategy[By] = st.sampled_from(("operator", "playbook") if by == "operator" else ("playbook",))
     return st.lists(st.one_of(edit, _reconciles(runs, edit), _ENVIRONMENT), max_size=12)
+
+
+_FIXED_FIELDS = {name: values for name, values in GROUP_FIELDS.items() if name != "autoscaler"}
+# An autoscaler stops pods at any time, also without a reconcile.
+CLUSTERS_WITHOUT_AUTOSCALERS: st.SearchStrategy[Cluster] = st.builds(
+    Cluster,
+    groups=st.fixed_dictionaries({key: st.builds(Group, **_FIXED_FIELDS) for key in _AT_FIRST}),
+    **CLUSTER_FIELDS,
+)
+
+
+def histories_without_autoscalers() -> st.SearchStrategy[list[Action]]:
+    """Return histories in which PVCs are deleted only because of a reconcile: edits, failures, pruning, and time."""
+    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
+    edit = st.one_of([rename, *_edits(_FIXED_FIELDS, GROUPS), *_edits(CLUSTER_FIELDS, ("",))])
+    runs = (
+        st.builds(actions.Run),
+        st.builds(actions.Run, st.just("operator"), st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
+    )
+    environment = (
+        st.builds(actions.Prune),
+        st.builds(actions.Break, st.sampled_from(("", OLD_IMAGE, NEW_IMAGE))),
+        st.builds(actions.Controllers, st.integers(1, 20)),
+    )
+    return st.lists(st.one_of(edit, edit, *environment, *runs), max_size=10)
