@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Random histories, in which each PVC that is deleted was named by a plan, whoever deletes it."""
+"""Random histories, in which each PVC that is deleted, also by a controller, was named by a plan."""
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Run
+from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Edit, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
     CLUSTERS_WITHOUT_AUTOSCALERS,
     histories_without_autoscalers,
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer, planned_deletions
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import Fault
 from ansible_collections.druidops.druid.tests.unit.simulator.test_histories import EXAMPLES
-from hypothesis import given
+from hypothesis import example, given
 
 
 class Reader:
@@ -52,6 +52,8 @@ class Reader:
 
 
 @EXAMPLES
+@example(Cluster({"brokers": Group(replicas=3, when_scaled="Delete")}), [Edit("replicas", 1, "brokers")])
+@example(Cluster({"brokers": Group(has_standalone_claim=True)}), [Edit("has_standalone_claim", False, "brokers")])
 @given(CLUSTERS_WITHOUT_AUTOSCALERS, histories_without_autoscalers())
 def test_each_deleted_pvc_was_named(cluster: Cluster, history: list[Action]) -> None:
     reader = Reader(cluster)
