@@ -46,6 +46,8 @@ from testbed.api import ApiError
 
 __all__ = ["stepping_in"]
 
+# What remains of a group after a deletion with orphans: kind, and the name before and after that of the group.
+KEPT = (("PersistentVolumeClaim", "data-", "-0"), ("StatefulSet", "", ""))
 MET = "modified concurrently"
 # The API of the proxy does not sleep, so that the deletion of a workload may take longer than all attempts.
 BECAUSE = re.compile("was not (written|deleted) because|is still being deleted")
@@ -389,3 +391,33 @@ def test_every_write_has_a_precondition(live: NamespaceClient, proxy: FaultProxy
     writes = [seen for seen in proxy.seen if seen.method != "GET"]
     assert {"POST", "PATCH", "DELETE"} <= {seen.method for seen in writes}
     assert [str(seen) for seen in writes if not is_bound(seen)] == []
+
+
+def orphan(live: NamespaceClient, name: str) -> None:
+    """Delete the resource with `--cascade=orphan`, and wait for the garbage collector."""
+    live.delete("Druid", name, "Orphan")
+    eventually(lambda: not any(each["metadata"].get("ownerReferences") for each in objects_of(live, name)))
+
+
+def test_a_deletion_with_orphans_keeps_the_data(live: NamespaceClient, stepping_in: Interleaving) -> None:
+    """No object gets the resource as its owner again: the finalizer would delete it, and the PVCs."""
+
+    def attempt(turn: int) -> None:
+        name = f"o{turn}"
+        request = cluster_request(name, live.namespace)
+        live.create(resource(name))
+        good(run(connection(live), request))
+        for key in KEYS:
+            live.create(claim(name, key))
+        live.merge("Druid", name, {"spec": spec(2)})
+        stepping_in.expect(lambda: orphan(live, name))
+        run(stepping_in.proxy.api(), request)
+        if stepping_in.reached is None:
+            orphan(live, name)
+        while live.find("Druid", name):
+            run(connection(live), request)
+        left = {(each["kind"], each["metadata"]["name"]) for each in objects_of(live, name)}
+        expected = {(kind, f"{prefix}druid-{name}-{key}{suffix}") for key in KEYS for kind, prefix, suffix in KEPT}
+        assert left >= expected, stepping_in.reached
+
+    stepping_in.run(attempt)
