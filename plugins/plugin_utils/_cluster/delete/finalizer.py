@@ -24,6 +24,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 ORPHAN = "orphan"
 # Kubernetes' finalizer: dependents are deleted before their owner.
 FOREGROUND = "foregroundDeletion"
+# The limit of Kubernetes for all annotations of an object, in bytes (TotalAnnotationSizeLimitB).
+_ANNOTATIONS_LIMIT = 256 * 1024
 # The resource owns each object of these kinds.
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
@@ -92,18 +94,23 @@ def record_deletion(resource: Manifest) -> tuple[Step, ...]:
     """Return the step that records that the PVCs are deleted, since a retry might find no object of the resource.
 
     With --cascade=foreground, Kubernetes deletes them at the same time, also after it has removed its finalizer.
+    Annotations at their limit leave no space for the record: then a retry may retain PVCs, but the deletion ends.
     """
     metadata = resource["metadata"]
-    annotations = metadata.get("annotations") or {}
-    if _is_recorded(resource):
+    recorded = {**(metadata.get("annotations") or {}), names.DELETES_PVCS_ANNOTATION: metadata["uid"]}
+    if _is_recorded(resource) or _size(recorded) > _ANNOTATIONS_LIMIT:
         return ()
-    recorded = {**annotations, names.DELETES_PVCS_ANNOTATION: metadata["uid"]}
     after = {**resource, "metadata": {**metadata, "annotations": recorded}}
     patch = [
         {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
         {"op": "add", "path": "/metadata/annotations", "value": recorded},
     ]
     return (Step("update", resource, live=resource, after=after, patch=patch),)
+
+
+def _size(annotations: Mapping[str, str]) -> int:
+    """Return the size in bytes that Kubernetes limits."""
+    return sum(len(text.encode()) for pair in annotations.items() for text in pair)
 
 
 def _is_recorded(resource: Manifest) -> bool:

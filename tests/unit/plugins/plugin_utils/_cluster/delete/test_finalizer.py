@@ -106,6 +106,8 @@ def test_removes_its_finalizer_from_the_same_resource_with_the_same_finalizers()
     ]
 
 
+# With the key "a" and the record, these are all bytes that Kubernetes allows.
+LONGEST = "x" * (256 * 1024 - len(f"a{DELETES_PVCS}u-1"))
 # (annotations, annotations that are written)
 RECORDS: list[tuple[dict[str, str] | None, dict[str, str] | None]] = [
     (None, {DELETES_PVCS: "u-1"}),
@@ -114,10 +116,13 @@ RECORDS: list[tuple[dict[str, str] | None, dict[str, str] | None]] = [
     # Copied from an earlier resource.
     ({DELETES_PVCS: "u-0"}, {DELETES_PVCS: "u-1"}),
     ({DELETES_PVCS: "true"}, {DELETES_PVCS: "u-1"}),
+    ({"a": LONGEST}, {"a": LONGEST, DELETES_PVCS: "u-1"}),
+    # Kubernetes would reject it, and the deletion would not end.
+    ({"a": f"{LONGEST}x"}, None),
 ]
 
 
-@pytest.mark.parametrize(("annotations", "written"), RECORDS)
+@pytest.mark.parametrize(("annotations", "written"), RECORDS, ids=range(len(RECORDS)))
 def test_deletion_is_recorded_once(annotations: dict[str, str] | None, written: dict[str, str] | None) -> None:
     found = deleted(annotations)
     expected = [
