@@ -323,7 +323,17 @@ def copied(rules: bool) -> dict[str, Any]:
     return crd
 
 
-RULES = ("x-kubernetes-validations", "maxItems", "maxLength", "maxProperties", "minimum", "maximum", "pattern")
+# Kubernetes enforces the format int32 since 1.36.
+RULES = (
+    "x-kubernetes-validations",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "minimum",
+    "maximum",
+    "pattern",
+    "format",
+)
 
 
 def _loosen(schema: dict[str, Any]) -> None:
