@@ -40,20 +40,26 @@ CLUSTER_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "image": st.sampled_from((OLD_IMAGE, NEW_IMAGE)),
 }
 
-CLUSTERS: st.SearchStrategy[Cluster] = st.builds(
-    Cluster,
-    groups=st.fixed_dictionaries({key: st.builds(Group, **GROUP_FIELDS) for key in _AT_FIRST}),
-    **CLUSTER_FIELDS,
-)
+# An autoscaler stops pods at any time, also without a reconcile.
+_FIELDS_WITHOUT_AUTOSCALER = {name: values for name, values in GROUP_FIELDS.items() if name != "autoscaler"}
+
+
+def _clusters(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Cluster]:
+    groups = st.fixed_dictionaries({key: st.builds(Group, **fields) for key in _AT_FIRST})
+    return st.builds(Cluster, groups=groups, **CLUSTER_FIELDS)
+
+
+CLUSTERS = _clusters(GROUP_FIELDS)
+CLUSTERS_WITHOUT_AUTOSCALERS = _clusters(_FIELDS_WITHOUT_AUTOSCALER)
 
 
 def _edits(fields: dict[str, st.SearchStrategy[Any]], groups: tuple[str, ...]) -> list[st.SearchStrategy[Action]]:
     return [st.builds(actions.Edit, st.just(name), values, st.sampled_from(groups)) for name, values in fields.items()]
 
 
-def _edit() -> st.SearchStrategy[Action]:
+def _edit(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Action]:
     rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
-    return st.one_of([rename, *_edits(GROUP_FIELDS, GROUPS), *_edits(CLUSTER_FIELDS, ("",))])
+    return st.one_of([rename, *_edits(fields, GROUPS), *_edits(CLUSTER_FIELDS, ("",))])
 
 
 _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
@@ -82,24 +88,14 @@ def _reconciles(by: st.SearchStrategy[By], edit: st.SearchStrategy[Action]) -> s
 
 def histories(by: By) -> st.SearchStrategy[list[Event]]:
     """Return histories of a cluster. The operator's cluster may also have a playbook."""
-    edit = _edit()
+    edit = _edit(GROUP_FIELDS)
     runs: st.SearchStrategy[By] = st.sampled_from(("operator", "playbook") if by == "operator" else ("playbook",))
     return st.lists(st.one_of(edit, _reconciles(runs, edit), _ENVIRONMENT), max_size=12)
 
 
-_FIXED_FIELDS = {name: values for name, values in GROUP_FIELDS.items() if name != "autoscaler"}
-# An autoscaler stops pods at any time, also without a reconcile.
-CLUSTERS_WITHOUT_AUTOSCALERS: st.SearchStrategy[Cluster] = st.builds(
-    Cluster,
-    groups=st.fixed_dictionaries({key: st.builds(Group, **_FIXED_FIELDS) for key in _AT_FIRST}),
-    **CLUSTER_FIELDS,
-)
-
-
 def histories_without_autoscalers() -> st.SearchStrategy[list[Action]]:
     """Return histories in which PVCs are deleted only because of a reconcile: edits, failures, pruning, and time."""
-    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
-    edit = st.one_of([rename, *_edits(_FIXED_FIELDS, GROUPS), *_edits(CLUSTER_FIELDS, ("",))])
+    edit = _edit(_FIELDS_WITHOUT_AUTOSCALER)
     runs = (
         st.builds(actions.Run),
         st.builds(actions.Run, st.just("operator"), st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),

@@ -195,28 +195,3 @@ def test_replicas_that_no_external_autoscaler_has_set_are_those_of_the_resource(
     lower(found)
     running(found, 6)
     assert size(found) == 2
-
-
-def test_an_autoscaled_group_keeps_its_pods_under_another_kind() -> None:
-    subject = Subject()
-    Create(Cluster({GROUP: Group(replicas=None, autoscaler=(1, 6))})).act(subject)
-    Load(GROUP, 5).act(subject)
-    running(subject, 4)
-    subject.world.load.clear()
-    Edit("kind", "Deployment", GROUP).act(subject)
-    Run().act(subject)
-    live = subject.world.store.get("Deployment", NAMESPACE, workload_name(GROUP))
-    assert live is not None
-    assert live["spec"]["replicas"] == 5
-
-
-def test_an_autoscaled_group_resumes_with_its_pods() -> None:
-    subject = Subject()
-    Create(Cluster({GROUP: Group(replicas=None, autoscaler=(1, 6))})).act(subject)
-    Load(GROUP, 5).act(subject)
-    running(subject, 4)
-    for stopped in (True, False):
-        Edit("stopped", stopped, GROUP).act(subject)
-        subject.world.load.clear()
-        Run().act(subject)
-    assert size(subject) == 5

@@ -128,13 +128,3 @@ def test_destructive_step_is_marked() -> None:
     assert prepared == {"prepared": f"stop 1 pod of StatefulSet s\n{DELETED.format('d-s-2')}\n"}
     assert plan_output.flags(Plan(steps)) == {"destructive": True}
     assert plan_output.flags(Plan()) == {"destructive": False}
-
-
-def test_failed_pods_of_a_deleted_deployment_are_not_counted() -> None:
-    """An evicted pod remains beside the one that replaced it."""
-    pods = [
-        named("Pod", f"s-{suffix}", status={"phase": phase}) for suffix, phase in (("a", "Running"), ("b", "Failed"))
-    ]
-    labels = {names.GROUP_LABEL: "s", "pod-template-hash": "1"}
-    live = [{**pod, "metadata": {**pod["metadata"], "labels": labels}} for pod in pods]
-    assert Observed().with_objects(live).orphaned_replicas("s") == 1
