@@ -20,7 +20,8 @@ WORK := $(CACHE)/checkout-$(shell printf %s '$(CURDIR)' | cksum | cut -d' ' -f1)
 KUBERNETES ?= 1.34
 # The Druid release for tests that do not need a specific one: any release whose artifacts Maven finds.
 DRUID ?= 33.0.0
-# Parallel test processes (much of a test is waiting, so more than cores), and additional arguments of pytest: make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
+# Parallel test processes (more than two cores need, because tests often wait), and additional arguments of pytest:
+# make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
 WORKERS ?= 3
 TESTS ?=
 ARGUMENTS ?=

@@ -39,9 +39,9 @@ class Step:
     `managed_fields` the field ownership that must be set before, `patch` a JSON patch instead of an apply.
     `initial` is the manifest of the creation, if it has more fields than the applied one: initial replicas of an
     autoscaled workload, or fields of other managers in a recreated object. `former` is the object that it replaced, if
-    that is not `live`. `releases` are the uids of the owners that
-    the step separates from their PVCs, so that the PVCs are retained when one of the owners is deleted. `effects` is
-    what controllers do because of it; a decision has them only in its result.
+    that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
+    are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
+    only in its result.
     """
 
     operation: Operation

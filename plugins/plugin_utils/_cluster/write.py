@@ -33,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 _MUST_NOT_EXIST = "1"
 # Between the attempts of a write while controllers update the object: in a rollout they do so several times a second.
 _CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6)
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 def send(api: KubernetesApi, step: Step, manifest: Manifest, dry_run: bool = False) -> Manifest:
@@ -56,7 +56,7 @@ def send_bound(api: KubernetesApi, step: Step) -> Manifest:
     return at_latest_version(api, step, lambda latest: send(api, latest, with_precondition(latest)))[1]
 
 
-def at_latest_version(api: KubernetesApi, step: Step, write: Callable[[Step], Result]) -> tuple[Step, Result]:
+def at_latest_version(api: KubernetesApi, step: Step, write: Callable[[Step], _Result]) -> tuple[Step, _Result]:
     """Return the step, updated to the latest version of the object, and the result of its write.
 
     A conflict is retried, after each pause, while only controllers change the object.
@@ -108,7 +108,7 @@ def _sets_replicas(step: Step) -> bool:
 
 
 def _starts_deleting_scaled_pvcs(step: Step) -> bool:
-    if step.key.kind != "StatefulSet" or step.live is None or "replicas" in step.manifest["spec"]:
+    if step.key.kind != "StatefulSet" or step.live is None:
         return False
     return deletes_scaled_pvcs(step.manifest) and not deletes_scaled_pvcs(step.live)
 

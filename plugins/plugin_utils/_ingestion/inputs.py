@@ -30,7 +30,7 @@ class SupervisorState:
 
     @property
     def is_suspended(self) -> bool:
-        """True when it is suspended now, whatever the spec specifies."""
+        """True when it is suspended now, regardless of the spec."""
         return bool((self.change.before or {}).get("suspended"))
 
     @property
