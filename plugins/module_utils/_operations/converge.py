@@ -10,7 +10,7 @@ Result, diff and check mode are derived from the same values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked, masked_pair
@@ -48,14 +48,21 @@ AnyResource = TypeVar("AnyResource", bound=Resource)
 
 @dataclass(frozen=True)
 class Change:
-    """The states before and after (in check mode: predicted). ``problem``: why the state after is uncertain."""
+    """
+    A change of a resource: its state before, and the desired one. It is due exactly if the two differ.
+
+    ``now``: the state that was read after the write; the desired one in check mode, and if nothing is due. ``problem``:
+    why the state after the write is uncertain.
+    """
 
     before: Any
     after: Any
+    now: Any
     problem: str = ""
 
     @property
     def changed(self) -> bool:
+        """True if a write was sent or, in check mode, would be."""
         return not are_same(self.before, self.after)
 
 
@@ -63,12 +70,13 @@ def converge(resource: Resource, *, check_mode: bool) -> Change:
     """Bring the resource to its desired state; in check mode only predict the change."""
     before = resource.read()
     after = resource.merge(before)
-    if check_mode or are_same(before, after):
-        return Change(before, after)
+    planned = Change(before, after, after)
+    if check_mode or not planned.changed:
+        return planned
     try:
-        return Change(before, resource.write(before, after))
+        return replace(planned, now=resource.write(before, after))
     except UncertainState as uncertain:
-        return Change(before, after, str(uncertain))
+        return replace(planned, problem=str(uncertain))
 
 
 def converge_one_of_many(
@@ -112,7 +120,7 @@ class ModuleResult:
                 {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
             )
         self.warnings.extend(warnings)
-        entry = {"id": identifier, "changed": change.changed, self.state: masked(change.after)}
+        entry = {"id": identifier, "changed": change.changed, self.state: masked(change.now)}
         self.entries.append(entry)
         if change.problem:
             raise DruidError(hidden(change.problem, [change.before, change.after]))

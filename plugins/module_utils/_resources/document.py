@@ -6,22 +6,28 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
-    differing_fields,
+    differing_values,
     dropped_fields,
+    kept_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    MAX_VALUE_LENGTH,
     DruidError,
     InvalidInput,
     UncertainState,
+    truncate,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
@@ -65,7 +71,7 @@ class Document(ABC):
     def compare(self, after: Any, now: Any) -> None:
         """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
         if after is not None and now is not None:
-            self._warn_unknown(dropped_fields(after, now))
+            self._warn_of_missing(dropped_fields(after, now))
             self._warn_of_normalization(now)
 
     # What subclasses define.
@@ -99,6 +105,11 @@ class Document(ABC):
             if isinstance(error, Unreachable) and not error.sent:
                 raise
             return self._confirm(before, after, error)
+        except ApiError as error:
+            if error.status != HTTPStatus.BAD_REQUEST or before is None or after is None:
+                raise
+            error.args = (f"{error} {_hint_of_merge(before, after, error.message)}",)
+            raise
         return self._fetch()
 
     def _confirm(self, before: Any, after: Any, error: ServerError | Unreachable) -> Any:
@@ -142,10 +153,20 @@ class Document(ABC):
             version = self._client.version_text
             self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
 
+    def _warn_of_missing(self, fields: Iterable[str]) -> None:
+        """Warn about fields that Druid does not return: every run would set them again."""
+        version = self._client.version_text
+        for field in fields:
+            self._warn(
+                f"Druid {version} does not return field {field}: it does not know the field, or omits this value because "
+                "it is the default. Check the name, or remove the field."
+            )
+
     def _warn_of_normalization(self, now: Any) -> None:
         """Warn about values that Druid has normalized: every run would change them again."""
-        for field in differing_fields(now, self._merged(now)):
-            self._warn(f"Druid normalizes {field}. Use Druid's form.")
+        for field, value in differing_values(masked(now), masked(self._merged(now))):
+            form = truncate(json.dumps(value), MAX_VALUE_LENGTH)
+            self._warn(f"Druid normalizes {field} to {form}. Use Druid's form.")
 
     def _warn(self, text: str) -> None:
         if (warning := f"{self._name[0].upper()}{self._name[1:]}: {text}") not in self.warnings:
@@ -156,6 +177,20 @@ def _state(now: Any, after: Any) -> str:
     if now is None:
         return "does not exist"
     return "still exists" if after is None else "not in the desired state"
+
+
+# Fields in a hint.
+_MAX_FIELDS = 5
+
+
+def _hint_of_merge(before: Any, after: Any, message: str) -> str:
+    """Return what was rejected: a user sees only the specified fields."""
+    kept = [*kept_fields(before, after, message)]
+    which = f" ({', '.join(kept[:_MAX_FIELDS])})" if kept else ""
+    return (
+        f"Druid rejected the specified fields together with the current ones: a field that is not specified{which} "
+        "keeps its value. To remove a field, set it to null."
+    )
 
 
 _HEADERS = {"author": "X-Druid-Author", "comment": "X-Druid-Comment"}

@@ -6,50 +6,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.canonical import (
-    canonical_dimensions,
-    canonical_filters,
-    canonical_granularity,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._serde.canonical import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import drop_null_fields, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
-    Complete,
     unknown_fields,
     without_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
-# How Druid normalizes fields.
-FIELDS: tuple[tuple[Path, Callable[[Any], Any]], ...] = (
-    *((("granularitySpec", name), canonical_granularity) for name in ("segmentGranularity", "queryGranularity")),
-    (("dimensionsSpec", "dimensions"), canonical_dimensions),
-    (("transformSpec",), canonical_filters),
-    (("metricsSpec",), canonical_filters),
-)
-# The defaults of fields that are null (Druid's DataSourceCompactionConfig).
-_DEFAULTS: Mapping[str, Any] = {
-    "taskPriority": 25,
-    "inputSegmentSizeBytes": 100_000_000_000_000,
-    "skipOffsetFromLatest": "P1D",
-}
-_COMPLETE: Complete = {
-    (): frozenset(),
-    ("tuningConfig",): frozenset({"type"}),
-    ("granularitySpec",): frozenset(),
-    ("dimensionsSpec",): frozenset(),
-    ("ioConfig",): frozenset(),
-}
+# in the table of kinds
+_KIND = "compaction"
+# of fields that are null
+_DEFAULTS = {name: field.default for name, field in class_of(_KIND, {}).fields.items() if field.has_default}
 
 
 def canonical_compaction(config: Any) -> Any:
     """Return the configuration, as specified by a user or returned by GET, in the form of the latter."""
-    for path, change in FIELDS:
-        config = changed_at(config, path, change)
-    return config
+    return canonical(_KIND, config)
 
 
 def specified_compaction(datasource: str | None, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,9 +48,9 @@ def merged_compaction(before: Mapping[str, Any] | None, desired: Mapping[str, An
     if before is None:
         return {name: value for name, value in desired.items() if value is not None}
     known = without_fields(desired, unknown_compaction(before, desired))
-    return dict(drop_null_fields(before, known, merge(before, known)))
+    return dict(drop_null_fields(before, known, merge(before, known, _KIND)))
 
 
 def unknown_compaction(before: Any, desired: Any) -> Iterator[Path]:
     """Yield the paths in ``desired`` that this version of Druid does not know, as far as ``before`` shows."""
-    return unknown_fields(before, desired, _COMPLETE)
+    return unknown_fields(before, desired, _KIND)

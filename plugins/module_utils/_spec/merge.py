@@ -11,23 +11,29 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import DruidClass, Field
+from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
+
 # Mappings that Druid stores as sent: the number 1 and the string "1" differ there.
 VERBATIM = frozenset({"context", "taskContext", "queryContext", "consumerProperties", "parser"})
 
 
-def merge(before: Any, desired: Any) -> Any:
+def merge(before: Any, desired: Any, kind: str = "") -> Any:
     """
-    Return ``desired`` merged into ``before``, both JSON in canonical form.
+    Return ``desired`` merged into ``before``, both JSON in canonical form; ``kind``: that of the object in the table.
 
     Mappings are merged recursively, unless their types differ. A list is replaced as a whole. An element that the old
     list contains, by name or with the same values in all specified fields, keeps its other fields. Null removes a
     value, and has no effect if there is none. A value that Druid reads as equal (``"2"`` and 2) is kept, so that the
     result equals ``before`` exactly if nothing would change. A number that is specified as a string becomes a number.
+
+    A field that ``before`` does not have stays missing if Druid omits it with the specified value. Of fields that
+    exclude each other, the specified one replaces the others.
     """
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
-        return _merge_mappings(before, desired)
+        return _merge_mappings(before, desired, class_of(kind, desired if "type" in desired else before))
     if isinstance(before, list) and isinstance(desired, list):
-        return _merge_lists(before, desired)
+        return _merge_lists(before, desired, kind)
     if _are_equivalent(before, desired):
         return before
     return _as_number(desired) if isinstance(before, int | float) else desired
@@ -44,16 +50,34 @@ def differ_in_type(before: Mapping[str, Any], desired: Mapping[str, Any]) -> boo
     return isinstance(one, str) and isinstance(other, str) and one != other
 
 
-def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(before)
+def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid_class: DruidClass) -> dict[str, Any]:
+    excluded = _excluded(desired, druid_class)
+    merged = {name: value for name, value in before.items() if value is None or name not in excluded}
     for name, value in desired.items():
+        field = druid_class.field(name)
         if name not in before:
-            merged.update({} if value is None else {name: value})
+            merged.update({} if value is None or _is_omitted(field, value) else {name: value})
         elif name in VERBATIM:
             merged[name] = _merge_verbatim(before[name], value)
-        else:
-            merged[name] = merge(before[name], value)
+        elif value is not None or not _is_default(field, before[name]):
+            merged[name] = merge(before[name], value, field.kind)
     return merged
+
+
+def _excluded(desired: Mapping[str, Any], druid_class: DruidClass) -> frozenset[str]:
+    """Return the fields that a specified field excludes: Druid rejects both together."""
+    specified = {name for name, value in desired.items() if value is not None}
+    groups = (group for group in druid_class.one_of if group & specified)
+    return frozenset().union(*groups) - {*desired}
+
+
+def _is_omitted(field: Field, value: Any) -> bool:
+    """Return whether Druid's GET does not have the field while it has this value."""
+    return field.ignored or (field.omitted and _is_default(field, value))
+
+
+def _is_default(field: Field, value: Any) -> bool:
+    return field.has_default and any(are_same(field.default, each) for each in (value, _as_number(value)))
 
 
 def _merge_verbatim(before: Any, desired: Any) -> Any:
@@ -63,22 +87,23 @@ def _merge_verbatim(before: Any, desired: Any) -> Any:
     return {**before, **specified}
 
 
-def _merge_lists(before: list[Any], desired: list[Any]) -> list[Any]:
+def _merge_lists(before: list[Any], desired: list[Any], kind: str) -> list[Any]:
     existing_names, desired_names = _names(before), _names(desired)
     if existing_names is not None and desired_names is not None:
         by_name = dict(zip(existing_names, before, strict=True))
-        return [merge(by_name.get(name), element) for name, element in zip(desired_names, desired, strict=True)]
+        return [merge(by_name.get(name), element, kind) for name, element in zip(desired_names, desired, strict=True)]
     if any(isinstance(element, Mapping) for element in desired):
-        return _match_existing(before, desired)
+        return _match_existing(before, desired, kind)
     return [merge(old, element) for old, element in zip_longest(before[: len(desired)], desired)]
 
 
-def _match_existing(before: list[Any], desired: list[Any]) -> list[Any]:
+def _match_existing(before: list[Any], desired: list[Any], kind: str) -> list[Any]:
     """Return the desired elements. An element that Druid has is returned as Druid has it; others are not merged."""
     remaining, found = list(before), []
     for element in desired:
-        same = next((index for index, old in enumerate(remaining) if are_same(merge(old, element), old)), None)
-        found.append(element if same is None else remaining.pop(same))
+        same = (index for index, old in enumerate(remaining) if are_same(merge(old, element, kind), old))
+        index = next(same, None)
+        found.append(element if index is None else remaining.pop(index))
     return found
 
 

@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, differ_in_type
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at, without
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, without
 
 
 def dropped_fields(specified: Any, returned: Any, path: str = "") -> Iterator[str]:
@@ -33,23 +35,43 @@ def dropped_fields(specified: Any, returned: Any, path: str = "") -> Iterator[st
 
 def differing_fields(one: Any, other: Any, path: str = "") -> Iterator[str]:
     """Yield the paths of the fields that are in both but differ, in the order of ``one``."""
+    yield from (field for field, _value in differing_values(one, other, path))
+
+
+def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the paths of the fields that are in both but differ, with the value in ``one``, in the order of ``one``."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in (name for name in one if name in other):
-            yield from differing_fields(one[name], other[name], f"{path}.{name}" if path else str(name))
+            yield from differing_values(one[name], other[name], f"{path}.{name}" if path else str(name))
     elif not are_same(one, other):
-        yield path
+        yield path, one
 
 
-# Parts for which Druid returns every known field (null if it is not set), and the exceptions.
-Complete = Mapping[Path, frozenset[str]]
+def kept_fields(before: Any, after: Any, message: str, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields that keep their values, not null, and whose names are in ``message``."""
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return
+    for name in (name for name in after if after[name] is not None and name in before):
+        child_path = f"{path}.{name}" if path else str(name)
+        if are_same(before[name], after[name]) and re.search(rf"\b{re.escape(str(name))}\b", message):
+            yield child_path
+        else:
+            yield from kept_fields(before[name], after[name], message, child_path)
 
 
-def unknown_fields(before: Any, desired: Any, complete: Complete) -> Iterator[Path]:
-    """Yield the paths of the fields in ``desired`` that ``before``, which Druid has returned, does not contain."""
-    for path, exceptions in complete.items():
-        known, specified = value_at(before, path), value_at(desired, path)
-        if isinstance(known, Mapping) and isinstance(specified, Mapping) and not differ_in_type(known, specified):
-            yield from ((*path, name) for name in specified if name not in known and name not in exceptions)
+def unknown_fields(before: Any, desired: Any, kind: str, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the fields in ``desired`` that this Druid does not know, since its GET would have them.
+
+    ``before``: the response of GET. Of a class whose GET does not have every field, none is known to be unknown.
+    """
+    if not (isinstance(before, Mapping) and isinstance(desired, Mapping)) or differ_in_type(before, desired):
+        return
+    druid_class = class_of(kind, before)
+    for name, value in desired.items():
+        if name in before:
+            yield from unknown_fields(before[name], value, druid_class.field(name).kind, (*path, name))
+        elif druid_class.returns(name):
+            yield (*path, name)
 
 
 def without_fields(document: Any, paths: Iterable[Path]) -> Any:

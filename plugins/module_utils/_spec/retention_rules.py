@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.canonical import canonical_interval
+from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_interval, canonical_period
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
     replace_list,
     without_unknown_fields,
@@ -50,8 +50,20 @@ def _canonical(rule: Mapping[str, Any]) -> Rule:
         specified.setdefault("tieredReplicants", _TIERS if specified["useDefaultTierForNull"] is True else {})
     if kind.endswith(_BY_PERIOD) and kind != _WITHOUT_FUTURE:
         specified["includeFuture"] = parse_boolean(specified.get("includeFuture", True))
-    return {**changed_at(changed_at(specified, ("interval",), canonical_interval), ("tieredReplicants",), _replicants)}
+    document: Any = specified
+    for name, form in _FORMS.items():
+        document = changed_at(document, (name,), form)
+    return {name: value for name, value in document.items() if name not in _IGNORED}
 
 
 def _replicants(tiers: Any) -> Any:
     return {tier: parse_whole_number(number) for tier, number in tiers.items()} if isinstance(tiers, Mapping) else tiers
+
+
+_FORMS: Mapping[str, Callable[[Any], Any]] = {
+    "interval": canonical_interval,
+    "period": canonical_period,
+    "tieredReplicants": _replicants,
+}
+# Druid accepts it in a broadcast rule without any effect.
+_IGNORED = ("colocatedDataSources",)

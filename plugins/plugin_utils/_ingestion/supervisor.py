@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import supervisor_id, with_id
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
     DesiredSupervisor,
     canonical,
     stream_of,
-    with_parts_inside,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied

@@ -79,8 +79,8 @@ def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
     assert (done(outcomes[1]), ingestion.writes) == ((), [])
     for outcome in outcomes:
         warnings = " ".join(outcome.warnings)
-        assert "ignores unknown field spec.ioConfig.inputFormat.featureSpce" in warnings
-        assert "ignores unknown field tuningConfig.splitHintSpec.maxSpilt" in warnings
+        assert "does not return field spec.ioConfig.inputFormat.featureSpce" in warnings
+        assert "does not return field tuningConfig.splitHintSpec.maxSpilt" in warnings
     events = [each for each in ingestion.live.list("Event") if each["reason"] == "SpecWarning"]
     # reported when the resource was new, not in each reconcile
     assert sorted((each["message"], each["count"]) for each in events) == sorted((w, 1) for w in outcomes[0].warnings)

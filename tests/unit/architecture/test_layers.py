@@ -33,6 +33,8 @@ PURE_PYTHON = ("ansible", *HTTP)
 # At the bottom: errors, and how text and structure are read.
 ERRORS = f"{DRUID}_values.errors"
 USERINFO = f"{DRUID}_values.userinfo"
+WAIT = f"{DRUID}_resources.wait"
+SERDE = f"{DRUID}_serde"
 VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "parse"))
 # What a secret is, and where it is in a text.
 SECRET = f"{DRUID}_secrets.secret"
@@ -80,8 +82,10 @@ PACKAGES = (
     Package("plugins/module_utils/_secrets/secret.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_secrets/masking.py", (SECRET,), PURE_PYTHON),
     Package("plugins/module_utils/_secrets", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
+    # How Druid reads and returns JSON, by class: pure.
+    Package("plugins/module_utils/_serde", (), PURE_PYTHON),
     # What specifications mean: pure.
-    Package("plugins/module_utils/_spec", VALUES, PURE_PYTHON),
+    Package("plugins/module_utils/_spec", (*VALUES, SERDE), PURE_PYTHON),
     # The client: values and decisions, which send nothing, and the one part that sends.
     Package("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
     Package("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
@@ -98,6 +102,11 @@ PACKAGES = (
     Package("plugins/module_utils/_http", (), PURE_PYTHON),
     # A small class per Druid resource.
     Package("plugins/module_utils/_resources/wait.py", (f"{DRUID}_values.clock", ERRORS), PURE_PYTHON),
+    Package(
+        "plugins/module_utils/_resources/document.py",
+        (f"{DRUID}_spec", f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.nested_json", *CLIENT_ITSELF, WAIT),
+        PURE_PYTHON,
+    ),
     Package(
         "plugins/module_utils/_resources",
         (f"{DRUID}_spec", f"{DRUID}_values.nested_json", *CLIENT_ITSELF),

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
-    FIELDS,
-    canonical_compaction,
     merged_compaction,
     specified_compaction,
     unknown_compaction,
@@ -113,12 +111,3 @@ def test_desired_state_is_unchanged(before: Any, desired: Any) -> None:
     after = merged_compaction({**before, "dataSource": "a"}, specified)
 
     assert are_same(merged_compaction(after, specified), after)
-
-
-@given(st.sampled_from([place for place, _change in FIELDS]), values)
-def test_invalid_values_are_left_to_druid(place: tuple[str, ...], value: Any) -> None:
-    document: Any = value
-    for name in reversed(place):
-        document = {name: document}
-
-    canonical_compaction(document)

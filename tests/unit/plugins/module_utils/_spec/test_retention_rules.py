@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Any, Any]] = {
     ),
     "an interval with a period": (
         {"type": "broadcastByInterval", "interval": "2020-01-01/P1Y"},
-        {"type": "broadcastByInterval", "interval": "2020-01-01T00:00:00.000Z/P1Y"},
+        {"type": "broadcastByInterval", "interval": "2020-01-01T00:00:00.000Z/2021-01-01T00:00:00.000Z"},
     ),
     "no sense at all": ({"type": 1, "interval": 2}, {"type": 1, "interval": 2}),
 }

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
-    FIELDS,
     DesiredSupervisor,
     canonical,
     differ_in_suspension_only,
@@ -20,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     unknown_supervisor_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from hypothesis import given
 from hypothesis import strategies as st
 
 
@@ -174,17 +172,6 @@ junk = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
     max_leaves=6,
 )
-
-
-@given(
-    st.sampled_from([place for place, _change in FIELDS]), junk, st.sampled_from(["kafka", "kinesis", "autocompact"])
-)
-def test_invalid_values_are_left_to_druid(place: tuple[str, ...], value: Any, kind: str) -> None:
-    document: Any = value
-    for name in reversed(place):
-        document = {name: document}
-
-    canonical({"type": kind, **document})
 
 
 BEFORE: dict[str, Any] = {

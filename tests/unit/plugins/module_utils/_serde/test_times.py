@@ -2,19 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every notation that Druid takes, and its own: intervals, durations, granularities, dimensions, exclusions."""
+"""Every notation of instants, intervals, periods and durations that Druid accepts, and its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._spec.canonical import (
-    canonical_dimensions,
+from ansible_collections.druidops.druid.plugins.module_utils._serde.times import (
     canonical_duration,
-    canonical_granularity,
     canonical_interval,
-    specified_exclusions,
+    canonical_period,
+    canonical_timestamp,
+    condensed_intervals,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +23,15 @@ INTERVALS: dict[Any, Any] = {
     "2020/2021": "2020-01-01T00:00:00.000Z/2021-01-01T00:00:00.000Z",
     "2020-03/2021-04-05": "2020-03-01T00:00:00.000Z/2021-04-05T00:00:00.000Z",
     "2020-01-01T01:00+01:00/2020-01-02T00:00:00.5Z": "2020-01-01T00:00:00.000Z/2020-01-02T00:00:00.500Z",
-    "P1M/2020-01-01": "P1M/2020-01-01T00:00:00.000Z",
+    "P1M/2020-01-01": "2019-12-01T00:00:00.000Z/2020-01-01T00:00:00.000Z",
+    "2020-01-01/P1Y": "2020-01-01T00:00:00.000Z/2021-01-01T00:00:00.000Z",
+    "2020-01-01/P1Y2M3DT4H": "2020-01-01T00:00:00.000Z/2021-03-04T04:00:00.000Z",
+    "2020-01-31/p1m": "2020-01-31T00:00:00.000Z/2020-02-29T00:00:00.000Z",
+    "P1M/2020-03-31": "2020-02-29T00:00:00.000Z/2020-03-31T00:00:00.000Z",
+    "2020-W05/2020-W06": "2020-01-27T00:00:00.000Z/2020-02-03T00:00:00.000Z",
+    "2020-11-30/P13M": "2020-11-30T00:00:00.000Z/2021-12-30T00:00:00.000Z",
+    "9999-06-01/P1Y": "9999-06-01T00:00:00.000Z/P1Y",
+    "P1D/P1D": "P1D/P1D",
     "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z": (
         "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
     ),
@@ -81,59 +89,40 @@ def test_duration_in_seconds_is_unchanged(period: str) -> None:
     assert canonical_duration(canonical_duration(period)) == canonical_duration(period)
 
 
-BERLIN = {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"}
-GRANULARITIES = [
-    ("hour", "HOUR"),
-    ("fifteen_minute", "FIFTEEN_MINUTE"),
-    ("DAY", "DAY"),
-    ("none", {"type": "none"}),
-    ("ALL", {"type": "all"}),
-    ({"type": "none"}, {"type": "none"}),
-    ({"type": "period", "period": "PT1H"}, "HOUR"),
-    ({"type": "period", "period": "P1D", "timeZone": "UTC", "origin": None}, "DAY"),
-    (BERLIN, BERLIN),
-    ({"type": "period", "period": "PT2H"}, {"type": "period", "period": "PT2H"}),
-    ({"type": "duration", "duration": 3600000}, {"type": "duration", "duration": 3600000}),
-    ("fortnight", "fortnight"),
-    (None, None),
-]
+PERIODS = {
+    "P1D": "P1D",
+    "p1m": "P1M",
+    "PT60M": "PT60M",
+    "PT24H": "PT24H",
+    "P1DT0H": "P1D",
+    "P0D": "PT0S",
+    "PT0H": "PT0S",
+    "P1Y2M3W4DT5H6M7S": "P1Y2M3W4DT5H6M7S",
+    "P2147483647D": "P2147483647D",
+    "PT0.5S": "PT0.5S",
+    "for ever": "for ever",
+    None: None,
+}
 
 
-@pytest.mark.parametrize(("granularity", "canonical"), GRANULARITIES)
-def test_canonical_granularity(granularity: Any, canonical: Any) -> None:
-    assert canonical_granularity(granularity) == canonical
-    assert canonical_granularity(canonical) == canonical
+@pytest.mark.parametrize(("period", "canonical"), PERIODS.items())
+def test_canonical_period(period: Any, canonical: Any) -> None:
+    assert canonical_period(period) == canonical
+    assert canonical_period(canonical) == canonical
 
 
-def test_a_name_is_a_dimension_of_type_string() -> None:
-    assert canonical_dimensions(
-        ["page", {"name": "user"}, {"type": "long", "name": "added", "multiValueHandling": "array"}]
-    ) == [
-        {"type": "string", "name": "page"},
-        {"type": "string", "name": "user"},
-        {"type": "long", "name": "added", "multiValueHandling": "ARRAY"},
+@pytest.mark.parametrize("value", ["2020", "2020-01", "2020-01-01", "2020-01-01T00:00:00Z", "2020-01-01T01:00+01:00"])
+def test_canonical_timestamp(value: str) -> None:
+    assert canonical_timestamp(value) == "2020-01-01T00:00:00.000Z"
+
+
+def test_intervals_of_a_filter_are_sorted_and_joined() -> None:
+    assert condensed_intervals(["2022/2023", "2020/2021", "2019-01-01/P1Y", "2020-06/P1M"]) == [
+        "2019-01-01T00:00:00.000Z/2021-01-01T00:00:00.000Z",
+        "2022-01-01T00:00:00.000Z/2023-01-01T00:00:00.000Z",
     ]
 
 
-@pytest.mark.parametrize(
-    ("schema", "specified"),
-    [
-        ({}, None),
-        ({"dimensionsSpec": {"dimensions": []}}, None),
-        ({"dimensionsSpec": {"dimensionExclusions": []}}, []),
-        ({"dimensionsSpec": {"dimensionExclusions": ["b", "a"]}}, ["a", "b"]),
-        (
-            {
-                "timestampSpec": {"column": "ts"},
-                "dimensionsSpec": {"dimensionExclusions": ["ts", "__time", "sum", "added", "x", "y", "mine"]},
-                "metricsSpec": [
-                    {"type": "longSum", "name": "sum", "fieldName": "added"},
-                    {"type": "cardinality", "name": "users", "fieldNames": ["x", "y"]},
-                ],
-            },
-            ["mine"],
-        ),
-    ],
-)
-def test_specified_exclusions(schema: dict[str, Any], specified: list[str] | None) -> None:
-    assert specified_exclusions(schema) == specified
+@pytest.mark.parametrize("intervals", [None, [], ["2020/2021", "for ever"], [5], "2020/2021"])
+def test_invalid_intervals_of_a_filter_are_unchanged(intervals: Any) -> None:
+    assert condensed_intervals(intervals) == intervals

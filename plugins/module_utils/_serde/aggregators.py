@@ -1,0 +1,120 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Aggregators of metrics (``query.aggregation``, with the extension druid-datasketches). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
+    DruidClass,
+    Field,
+    Json,
+    Kind,
+    in_form,
+    of_kind,
+    omits,
+    returns,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
+    column_type,
+    lower,
+    number_of_bytes,
+    sorted_texts,
+)
+
+
+def _with_fields(value: Json) -> Json:
+    """Return a cardinality aggregator with its old field ``fieldNames`` as ``fields``."""
+    found = {name: each for name, each in value.items() if name != "fieldNames"}
+    if isinstance(value.get("fieldNames"), list) and found.get("fields") is None:
+        found["fields"] = [
+            {"type": "default", "dimension": each, "outputName": each, "outputType": "STRING"}
+            for each in value["fieldNames"]
+        ]
+    return found
+
+
+def _with_name(value: Json) -> Json:
+    """Return a filtered aggregator. Its name is that of its aggregator unless it is specified."""
+    inside = value.get("aggregator")
+    return {**value, "name": inside["name"]} if not value.get("name") and _has_name(inside) else value
+
+
+def _has_name(aggregator: object) -> bool:
+    return isinstance(aggregator, Mapping) and isinstance(aggregator.get("name"), str)
+
+
+_FINALIZED: Mapping[str, Field] = {"shouldFinalize": omits(True)}
+_HLL: Mapping[str, Field] = {
+    **_FINALIZED,
+    "lgK": returns(12),
+    "tgtHllType": returns("HLL_4"),
+    "stringEncoding": omits("utf16le", form=lower),
+    "round": omits(False),
+}
+_SKETCHES = "query.aggregation.datasketches"
+_SIMPLE = [f"{number}{function}" for number, function in product(("long", "double", "float"), ("Sum", "Min", "Max"))]
+_SIMPLE_CLASS = DruidClass(
+    "query.aggregation.SimpleLongAggregatorFactory",
+    {"fieldName": omits(None), "expression": omits(None)},
+    one_of=(frozenset({"fieldName", "expression"}),),
+)
+_HLL_CLASS = DruidClass(f"{_SKETCHES}.hll.HllSketchAggregatorFactory", _HLL)
+
+KINDS: Mapping[str, Kind] = {
+    "aggregator": Kind(
+        {
+            **dict.fromkeys(_SIMPLE, _SIMPLE_CLASS),
+            "filtered": DruidClass(
+                "query.aggregation.FilteredAggregatorFactory",
+                {"aggregator": of_kind("aggregator"), "filter": of_kind("filter")},
+                _with_name,
+            ),
+            "cardinality": DruidClass(
+                "query.aggregation.cardinality.CardinalityAggregatorFactory",
+                {"fields": of_kind("dimensionSpec"), "byRow": returns(False), "round": returns(False)},
+                _with_fields,
+            ),
+            "hyperUnique": DruidClass(
+                "query.aggregation.hyperloglog.HyperUniquesAggregatorFactory",
+                {"isInputHyperUnique": returns(False), "round": returns(False)},
+            ),
+            "expression": DruidClass(
+                "query.aggregation.ExpressionLambdaAggregatorFactory",
+                {
+                    "fields": omits([], form=sorted_texts),
+                    "accumulatorIdentifier": returns("__acc"),
+                    "isNullUnlessAggregated": returns(True),
+                    "shouldAggregateNullInputs": returns(True),
+                    "shouldCombineAggregateNullInputs": returns(True),
+                    "compare": omits(None),
+                    "finalize": omits(None),
+                    "maxSizeBytes": returns(1024, form=number_of_bytes),
+                },
+            ),
+            "singleValue": DruidClass(
+                "query.aggregation.SingleValueAggregatorFactory", {"columnType": in_form(column_type)}
+            ),
+            "thetaSketch": DruidClass(
+                f"{_SKETCHES}.theta.SketchMergeAggregatorFactory",
+                {
+                    **_FINALIZED,
+                    "size": returns(16384),
+                    "isInputThetaSketch": omits(False),
+                    "errorBoundsStdDev": omits(None),
+                },
+            ),
+            "quantilesDoublesSketch": DruidClass(
+                f"{_SKETCHES}.quantiles.DoublesSketchAggregatorFactory",
+                {**_FINALIZED, "k": returns(128), "maxStreamLength": returns(1000000000)},
+            ),
+            "HLLSketchBuild": _HLL_CLASS,
+            "HLLSketchMerge": _HLL_CLASS,
+        },
+        types={"HLLSketch": "HLLSketchMerge"},
+    ),
+}

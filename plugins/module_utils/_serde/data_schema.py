@@ -1,0 +1,173 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The data schema of an ingestion: timestamp, dimensions, transforms, projections (``segment.indexing``). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
+    DruidClass,
+    Json,
+    Kind,
+    in_form,
+    of_kind,
+    omits,
+    returns,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import column_type, sorted_set, upper
+from ansible_collections.druidops.druid.plugins.module_utils._serde.input_columns import input_columns
+from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_timestamp
+
+
+def _string(name: str) -> Any:
+    return {"type": "string", "name": name}
+
+
+def _with_spatial(value: Json) -> Json:
+    """Return a dimensionsSpec with its old field ``spatialDimensions`` as dimensions."""
+    found = {name: each for name, each in value.items() if name != "spatialDimensions"}
+    spatial = value.get("spatialDimensions")
+    if not (isinstance(spatial, list) and spatial and all(isinstance(each, Mapping) for each in spatial)):
+        return found if spatial in (None, []) else value
+    dimensions = [{"type": "spatial", "name": each.get("dimName"), "dims": each.get("dims")} for each in spatial]
+    return {**found, "dimensions": [*(found.get("dimensions") or ()), *dimensions]}
+
+
+def _with_specified_exclusions(value: Json) -> Json:
+    """
+    Return a data schema with the ``dimensionExclusions`` that the user has specified, sorted.
+
+    Druid adds the time column and the columns of the metrics to the specified list (``DataSchema``).
+    """
+    dimensions = value.get("dimensionsSpec")
+    exclusions = _mapping(value, "dimensionsSpec").get("dimensionExclusions")
+    if not isinstance(dimensions, Mapping) or not isinstance(exclusions, list):
+        return value
+    specified = sorted({each for each in exclusions if isinstance(each, str)} - set(_excluded_by_druid(value)))
+    return {**value, "dimensionsSpec": {**dimensions, "dimensionExclusions": specified}}
+
+
+def _excluded_by_druid(data_schema: Json) -> Iterator[str]:
+    column = _mapping(data_schema, "timestampSpec").get("column")
+    yield column if isinstance(column, str) and column else "timestamp"
+    # Druid's name of the time column
+    yield "__time"
+    metrics = data_schema.get("metricsSpec")
+    for metric in metrics if isinstance(metrics, list) else ():
+        yield from input_columns(metric)
+
+
+def _mapping(parent: Json, name: str) -> Json:
+    child = parent.get(name)
+    return child if isinstance(child, Mapping) else {}
+
+
+def _without_ordering(value: Json) -> Json:
+    """Return a projection. GET also has its ordering, which follows from the grouping columns."""
+    return {name: each for name, each in value.items() if name != "ordering"}
+
+
+DIMENSION_TYPES = ("string", "long", "float", "double", "spatial", "json", "auto")
+# Druid reads a type of dimension that it does not know as a string (the defaultImpl of DimensionSchema).
+READ_AS_STRING = ("boolean", "int", "integer", "STRING", "LONG", "FLOAT", "DOUBLE", "JSON", "AUTO", "String", "Long")
+
+KINDS: Mapping[str, Kind] = {
+    "dataSchema": Kind(
+        {
+            "": DruidClass(
+                "segment.indexing.DataSchema",
+                {
+                    "timestampSpec": of_kind("timestampSpec"),
+                    "dimensionsSpec": of_kind("dimensionsSpec"),
+                    "metricsSpec": returns([], "aggregator"),
+                    "granularitySpec": of_kind("granularitySpec"),
+                    "transformSpec": returns({"filter": None, "transforms": []}, "transformSpec"),
+                    "projections": omits(None, "projection"),
+                },
+                _with_specified_exclusions,
+                is_complete=True,
+                incomplete=frozenset(
+                    {
+                        "parser",
+                        "baseTable",
+                        "segmentGranularitySpec",
+                        "dimensionsSpec",
+                        "metricsSpec",
+                        "granularitySpec",
+                    }
+                ),
+            )
+        }
+    ),
+    "timestampSpec": Kind(
+        {
+            "": DruidClass(
+                "data.input.impl.TimestampSpec",
+                {
+                    "column": returns("timestamp"),
+                    "format": returns("auto"),
+                    "missingValue": in_form(canonical_timestamp),
+                },
+                is_complete=True,
+            )
+        }
+    ),
+    "dimensionsSpec": Kind(
+        {
+            "": DruidClass(
+                "data.input.impl.DimensionsSpec",
+                {
+                    "dimensions": returns([], "dimension"),
+                    "dimensionExclusions": returns([], form=sorted_set),
+                    "includeAllDimensions": returns(False),
+                    "useSchemaDiscovery": returns(False),
+                    "forceSegmentSortByTime": omits(None),
+                },
+                _with_spatial,
+            )
+        }
+    ),
+    "dimension": Kind(
+        {
+            "": DruidClass(
+                "data.input.impl.DimensionSchema",
+                {
+                    "multiValueHandling": returns("SORTED_ARRAY", form=upper),
+                    "castToType": omits(None, form=column_type),
+                },
+            )
+        },
+        default_type="string",
+        types=dict.fromkeys(READ_AS_STRING, "string"),
+        from_text=_string,
+    ),
+    "transformSpec": Kind(
+        {
+            "": DruidClass(
+                "segment.transform.TransformSpec",
+                {"filter": of_kind("filter"), "transforms": returns([])},
+                is_complete=True,
+            )
+        }
+    ),
+    "projection": Kind(
+        {
+            "": DruidClass(
+                "data.input.impl.AggregateProjectionSpec",
+                {
+                    "virtualColumns": returns([], "virtualColumn"),
+                    "groupingColumns": omits([], "dimension"),
+                    "aggregators": omits([], "aggregator"),
+                },
+                _without_ordering,
+            )
+        }
+    ),
+    "virtualColumn": Kind(
+        {"expression": DruidClass("segment.virtual.ExpressionVirtualColumn", {"outputType": in_form(column_type)})}
+    ),
+}

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Dynamic configurations (``server.coordinator``, ``indexing.overlord.setup``, ``server.broker``). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
+    DruidClass,
+    Kind,
+    in_form,
+    of_kind,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import sorted_set, sorted_sets, texts
+
+
+def _block_list(rules: Any) -> Any:
+    """Return the rules by which Brokers block queries as Druid returns them (``QueryBlocklistRule``)."""
+    return _each(rules, {"dataSources": sorted_set, "queryTypes": sorted_set, "contextMatches": texts})
+
+
+def _selectors(selectors: Any) -> Any:
+    """Return the selectors of pod templates for tasks as Druid returns them (``Selector``)."""
+    return _each(selectors, {"context.tags": sorted_sets, "type": sorted_set, "dataSource": sorted_set})
+
+
+def _each(elements: Any, fields: Mapping[str, Callable[[Any], Any]]) -> Any:
+    """Return the elements, all with these fields. A missing field is null, which is significant."""
+    if not isinstance(elements, list):
+        return elements
+    return [
+        {**each, **{name: change(each.get(name)) for name, change in fields.items()}}
+        if isinstance(each, Mapping)
+        else each
+        for each in elements
+    ]
+
+
+_STRATEGY = DruidClass(
+    "indexing.overlord.setup.WorkerSelectStrategy",
+    {name: of_kind(name) for name in ("affinityConfig", "taskLimits", "workerCategorySpec")},
+    is_complete=True,
+)
+_SETS = ("killDataSourceWhitelist", "killPendingSegmentsSkipList", "decommissioningNodes", "turboLoadingNodes")
+
+
+def _complete(source: str) -> DruidClass:
+    return DruidClass(source, is_complete=True)
+
+
+KINDS: Mapping[str, Kind] = {
+    "coordinatorConfig": Kind(
+        {
+            "": DruidClass(
+                "server.coordinator.CoordinatorDynamicConfig",
+                {name: in_form(sorted_set) for name in _SETS},
+                is_complete=True,
+            )
+        }
+    ),
+    "overlordConfig": Kind(
+        {
+            "": DruidClass(
+                "indexing.overlord.setup.WorkerBehaviorConfig",
+                {"selectStrategy": of_kind("selectStrategy")},
+                is_complete=True,
+            )
+        }
+    ),
+    "selectStrategy": Kind({"": _STRATEGY}),
+    "affinityConfig": Kind(
+        {"": DruidClass("indexing.overlord.setup.AffinityConfig", {"affinity": in_form(sorted_sets)}, is_complete=True)}
+    ),
+    "taskLimits": Kind({"": _complete("indexing.overlord.setup.TaskLimits")}),
+    "workerCategorySpec": Kind({"": _complete("indexing.overlord.setup.WorkerCategorySpec")}),
+    "taskRunnerConfig": Kind(
+        {
+            "": DruidClass(
+                "k8s.overlord.execution.KubernetesTaskRunnerDynamicConfig",
+                {"podTemplateSelectStrategy": of_kind("podTemplateSelectStrategy")},
+                is_complete=True,
+            )
+        }
+    ),
+    "podTemplateSelectStrategy": Kind(
+        {
+            "": DruidClass(
+                "k8s.overlord.execution.SelectorBasedPodTemplateSelectStrategy", {"selectors": in_form(_selectors)}
+            )
+        }
+    ),
+    "brokerConfig": Kind(
+        {
+            "": DruidClass(
+                "server.broker.BrokerDynamicConfig", {"queryBlocklist": in_form(_block_list)}, is_complete=True
+            )
+        }
+    ),
+    "compactionConfig": Kind({"": _complete("server.coordinator.ClusterCompactionConfig")}),
+}

@@ -1,0 +1,176 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Filters, with their dimension specs and extraction functions (``query.filter``, ``query.extraction``). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
+    DruidClass,
+    Field,
+    Json,
+    Kind,
+    in_form,
+    of_kind,
+    omits,
+    returns,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
+    column_type,
+    is_true,
+    sorted_texts,
+    text,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._serde.granularity import canonical_granularity
+from ansible_collections.druidops.druid.plugins.module_utils._serde.times import condensed_intervals
+
+
+def _without_nulls(value: Json) -> Json:
+    fields = value.get("fields")
+    return {**value, "fields": [each for each in fields if each is not None]} if isinstance(fields, list) else value
+
+
+def _with_ordering(value: Json) -> Json:
+    """Return a bound filter with the old field ``alphaNumeric`` as an ordering."""
+    found = {name: each for name, each in value.items() if name != "alphaNumeric"}
+    if is_true(value.get("alphaNumeric")) and found.get("ordering") is None:
+        found["ordering"] = {"type": "alphanumeric"}
+    return found
+
+
+def _ordering(value: Any) -> Any:
+    """Return an ordering, which may be a text, as an object (``StringComparator``)."""
+    return {"type": value.lower()} if isinstance(value, str) else value
+
+
+def _with_values(value: Json) -> Json:
+    """Return a typed ``in`` filter with its values as a sorted set. GET has another name for it, which POST accepts."""
+    values = value.get("values", value.get("sortedValues"))
+    found = {name: each for name, each in value.items() if name != "values"}
+    return {**found, "sortedValues": _sorted(values)} if isinstance(values, list) else value
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    numbers = [each for each in values if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(numbers) == len(values):
+        return sorted(set(numbers))
+    return sorted_texts(values) if all(isinstance(each, str | None) for each in values) else values
+
+
+def _without_derived(value: Json) -> Json:
+    """Return the bound of a spatial filter. GET also has the rectangle around a circle."""
+    if value.get("type") != "radius":
+        return value
+    return {name: each for name, each in value.items() if name not in ("minCoords", "maxCoords")}
+
+
+def _with_locale(value: Json) -> Json:
+    """Return an extraction function. GET has another name for its locale, which POST ignores."""
+    if "localeString" not in value:
+        return value
+    found = {name: each for name, each in value.items() if name != "localeString"}
+    return found if value["localeString"] is None else {"locale": value["localeString"], **found}
+
+
+def _dimension(name: str) -> Any:
+    return {"type": "default", "dimension": name}
+
+
+def _with_output(value: Json) -> Json:
+    """Return a dimension spec. The name of its output is that of the dimension unless it is specified."""
+    if value.get("type") != "default" or "dimension" not in value:
+        return value
+    unset = {"outputName": value["dimension"], "outputType": "STRING"}
+    return {**value, **{name: each for name, each in unset.items() if value.get(name) is None}}
+
+
+_TUNED: Mapping[str, Field] = {"filterTuning": omits(None)}
+_EXTRACTED: Mapping[str, Field] = {**_TUNED, "extractionFn": omits(None, "extractionFn")}
+_ONE_FIELD: Mapping[str, Field] = {"field": of_kind("filter")}
+_LOGICAL: Mapping[str, Field] = {"fields": of_kind("filter")}
+_VALUE_TYPE: Mapping[str, Field] = {**_TUNED, "matchValueType": in_form(column_type)}
+
+
+def _filter(name: str, fields: Mapping[str, Field], **arguments: Any) -> DruidClass:
+    return DruidClass(f"query.filter.{name}", fields, **arguments)
+
+
+_FILTERS: Mapping[str, DruidClass] = {
+    "and": _filter("AndDimFilter", _LOGICAL, shape=_without_nulls),
+    "or": _filter("OrDimFilter", _LOGICAL, shape=_without_nulls),
+    "not": _filter("NotDimFilter", _ONE_FIELD),
+    "istrue": _filter("IsTrueDimFilter", _ONE_FIELD),
+    "isfalse": _filter("IsFalseDimFilter", _ONE_FIELD),
+    "selector": _filter("SelectorDimFilter", {**_EXTRACTED, "value": in_form(text)}),
+    "in": _filter("InDimFilter", {**_EXTRACTED, "values": in_form(sorted_texts)}),
+    "bound": _filter(
+        "BoundDimFilter",
+        {
+            **_EXTRACTED,
+            "lower": omits(None, form=text),
+            "upper": omits(None, form=text),
+            "lowerStrict": omits(False),
+            "upperStrict": omits(False),
+            "ordering": returns({"type": "lexicographic"}, form=_ordering),
+        },
+        shape=_with_ordering,
+    ),
+    "interval": _filter("IntervalDimFilter", {**_EXTRACTED, "intervals": in_form(condensed_intervals)}),
+    "equals": _filter("EqualityFilter", _VALUE_TYPE),
+    "range": _filter(
+        "RangeFilter",
+        {
+            **_VALUE_TYPE,
+            "lower": omits(None),
+            "upper": omits(None),
+            "lowerOpen": omits(False),
+            "upperOpen": omits(False),
+        },
+    ),
+    "inType": _filter("TypedInFilter", _VALUE_TYPE, shape=_with_values),
+    "arrayContainsElement": _filter(
+        "ArrayContainsElementFilter", {**_TUNED, "elementMatchValueType": in_form(column_type)}
+    ),
+    "columnComparison": _filter("ColumnComparisonDimFilter", {"dimensions": of_kind("dimensionSpec")}),
+    "spatial": _filter("SpatialDimFilter", {**_TUNED, "bound": of_kind("spatialBound")}),
+    "": _filter("DimFilter", _EXTRACTED),
+}
+KINDS: Mapping[str, Kind] = {
+    "filter": Kind(_FILTERS),
+    "spatialBound": Kind({"": DruidClass("collections.spatial.search.RadiusBound", shape=_without_derived)}),
+    "dimensionSpec": Kind(
+        {
+            "": DruidClass(
+                "query.dimension.DefaultDimensionSpec",
+                {
+                    "outputType": returns("STRING", form=column_type),
+                    "extractionFn": of_kind("extractionFn"),
+                    "delegate": of_kind("dimensionSpec"),
+                },
+                _with_output,
+            )
+        },
+        default_type="default",
+        types={"LegacyDimensionSpec": "default"},
+        from_text=_dimension,
+    ),
+    "extractionFn": Kind(
+        {
+            "upper": DruidClass("query.extraction.UpperExtractionFn", {"locale": omits(None)}, _with_locale),
+            "lower": DruidClass("query.extraction.LowerExtractionFn", {"locale": omits(None)}, _with_locale),
+            "timeFormat": DruidClass(
+                "query.extraction.TimeFormatExtractionFn",
+                {"granularity": returns({"type": "none"}, form=canonical_granularity)},
+            ),
+            "registeredLookup": DruidClass(
+                "query.lookup.RegisteredLookupExtractionFn",
+                {"retainMissingValue": omits(False), "replaceMissingValueWith": omits(None)},
+            ),
+            "cascade": DruidClass("query.extraction.CascadeExtractionFn", {"extractionFns": of_kind("extractionFn")}),
+        }
+    ),
+}

@@ -1,0 +1,159 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Instants, intervals, periods and durations, as Druid returns them (Joda-Time, in UTC). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def canonical_timestamp(text: Any) -> Any:
+    """Return ``2026-01-01`` as ``2026-01-01T00:00:00.000Z``, and an invalid timestamp unchanged: Druid rejects it."""
+    instant = _instant(text) if isinstance(text, str) else None
+    return text if instant is None else _format(instant)
+
+
+def remainder(timestamp: Any, milliseconds: int) -> Any:
+    """Return the remainder of a canonical timestamp after whole steps of that length, as a timestamp."""
+    instant = _instant(timestamp) if isinstance(timestamp, str) else None
+    return timestamp if instant is None else _format(_EPOCH + (instant - _EPOCH) % timedelta(milliseconds=milliseconds))
+
+
+def canonical_interval(text: Any) -> Any:
+    """
+    Return ``2020/2021-06`` as ``2020-01-01T00:00:00.000Z/2021-06-01T00:00:00.000Z``, and ``2020/P1Y`` likewise.
+
+    An invalid interval is returned unchanged.
+    """
+    if not isinstance(text, str):
+        return text
+    ends = _ends(text)
+    return "/".join(map(_format, ends) if ends else map(canonical_timestamp, text.split("/")))
+
+
+def canonical_intervals(intervals: Any) -> Any:
+    """Return a list of intervals in canonical form, in its order."""
+    return [canonical_interval(each) for each in intervals] if isinstance(intervals, list) else intervals
+
+
+def condensed_intervals(intervals: Any) -> Any:
+    """Return intervals as a filter has them: sorted, and joined where they meet (``JodaUtils.condenseIntervals``)."""
+    if not isinstance(intervals, list) or not all(isinstance(each, str) for each in intervals):
+        return intervals
+    found = sorted(ends for each in intervals if (ends := _ends(each)))
+    if not found or len(found) < len(intervals):
+        return intervals
+    return ["/".join(map(_format, ends)) for ends in _joined(found)]
+
+
+def _joined(intervals: list[tuple[datetime, datetime]]) -> Iterator[tuple[datetime, datetime]]:
+    start, end = intervals[0]
+    for next_start, next_end in intervals[1:]:
+        if next_start > end:
+            yield start, end
+            start, end = next_start, next_end
+        end = max(end, next_end)
+    yield start, end
+
+
+def _ends(text: str) -> tuple[datetime, datetime] | None:
+    """Return start and end of an interval, None if it is invalid or Python does not support its years."""
+    first, _slash, second = text.partition("/")
+    start, end = _instant(first), _instant(second)
+    if start is None and end is not None:
+        start = _shifted(end, first, -1)
+    elif start is not None and end is None:
+        end = _shifted(start, second, 1)
+    return None if start is None or end is None else (start, end)
+
+
+_SHORT = {4: "-01-01", 7: "-01"}
+_DATE = re.compile(r"\d{4}(?:-\d{2})?")
+
+
+def _instant(text: str) -> datetime | None:
+    full = text + _SHORT[len(text)] if _DATE.fullmatch(text) else text
+    try:
+        moment = datetime.fromisoformat(full)
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        # the UTC offset may lead to a year that Python does not support
+        return None
+
+
+def _format(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%dT%H:%M:%S}.{instant.microsecond // 1000:03}Z"
+
+
+# No part has more digits in Druid (Joda-Time: a 32-bit integer). Python does not convert thousands of digits.
+_PERIOD = re.compile(
+    r"P(?=.)(?:(?P<years>\d{1,18})Y)?(?:(?P<months>\d{1,18})M)?(?:(?P<weeks>\d{1,18})W)?(?:(?P<days>\d{1,18})D)?"
+    r"(?:T(?=.)(?:(?P<hours>\d{1,18})H)?(?:(?P<minutes>\d{1,18})M)?(?:(?P<seconds>\d{1,18}(?:\.\d+)?)S)?)?",
+    re.IGNORECASE,
+)
+_SECONDS = {"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+_LETTERS = {"years": "Y", "months": "M", "weeks": "W", "days": "D", "hours": "H", "minutes": "M", "seconds": "S"}
+
+
+def _parts(period: Any) -> dict[str, Decimal] | None:
+    """Return the specified parts of a period, None if it is invalid."""
+    match = _PERIOD.fullmatch(period) if isinstance(period, str) else None
+    return match and {unit: Decimal(number) for unit, number in match.groupdict().items() if number is not None}
+
+
+def canonical_duration(period: Any) -> Any:
+    """
+    Return ``PT1H`` as ``PT3600S``, the form of Druid's GET (``Period.toStandardDuration``).
+
+    A period with months or years, which have no fixed length, and an invalid one are returned unchanged: Druid rejects
+    them.
+    """
+    parts = _parts(period)
+    if parts is None or "years" in parts or "months" in parts:
+        return period
+    milliseconds = int(sum((parts[unit] * _SECONDS[unit] for unit in parts), Decimal(0)) * 1000)
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"PT{seconds}.{rest:03}S" if rest else f"PT{seconds}S"
+
+
+def canonical_period(period: Any) -> Any:
+    """Return ``p1dt0h`` as ``P1D``: in capitals, without the parts that are zero. ``P0D`` is ``PT0S``."""
+    parts = _parts(period)
+    if parts is None or any(number % 1 for number in parts.values()):
+        return period
+    present = {unit: f"{number:f}{_LETTERS[unit]}" for unit, number in parts.items() if number}
+    date = "".join(text for unit, text in present.items() if unit not in _OF_TIME)
+    time = "".join(text for unit, text in present.items() if unit in _OF_TIME)
+    return f"P{date}T{time}" if time else f"P{date}" if date else "PT0S"
+
+
+_OF_TIME = ("hours", "minutes", "seconds")
+
+
+def _shifted(instant: datetime, period: str, sign: int) -> datetime | None:
+    """Return the instant a period later or, with a negative sign, earlier; None if that is not possible."""
+    parts = _parts(period)
+    if parts is None:
+        return None
+    months = int(parts.get("years", 0)) * 12 + int(parts.get("months", 0))
+    seconds = sum((parts[unit] * factor for unit, factor in _SECONDS.items() if unit in parts), Decimal(0))
+    try:
+        return _months_later(instant, sign * months) + sign * timedelta(seconds=float(seconds))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _months_later(instant: datetime, months: int) -> datetime:
+    """Return the same day of another month, or its last day if it has fewer days."""
+    years, month = divmod(instant.month - 1 + months, 12)
+    first = instant.replace(year=instant.year + years, month=month + 1, day=1)
+    following = (first + timedelta(days=31)).replace(day=1)
+    return first.replace(day=min(instant.day, (following - timedelta(days=1)).day))
