@@ -71,7 +71,9 @@ class Document(ABC):
     def compare(self, after: Any, now: Any) -> None:
         """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
         if after is not None and now is not None:
-            self._warn_of_missing(dropped_fields(after, now))
+            unknown = [".".join(field) for field in self._unknown(now)]
+            self._warn_unknown(unknown)
+            self._warn_of_missing(field for field in dropped_fields(after, now) if field not in unknown)
             self._warn_of_normalization(now)
 
     # What subclasses define.
@@ -158,7 +160,7 @@ class Document(ABC):
         version = self._client.version_text
         for field in fields:
             self._warn(
-                f"Druid {version} does not return field {field}: it does not know the field, or omits this value because "
+                f"Druid {version} does not return field {field}: it does not know the field, or omits this value since "
                 "it is the default. Check the name, or remove the field."
             )
 

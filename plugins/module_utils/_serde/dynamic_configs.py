@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
@@ -15,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     in_form,
     of_kind,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import sorted_set, sorted_sets, texts
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import bounded, sorted_set, sorted_sets, texts
 
 
 def _block_list(rules: Any) -> Any:
@@ -57,7 +58,10 @@ KINDS: Mapping[str, Kind] = {
         {
             "": DruidClass(
                 "server.coordinator.CoordinatorDynamicConfig",
-                {name: in_form(sorted_set) for name in _SETS},
+                {
+                    **{name: in_form(sorted_set) for name in _SETS},
+                    "balancerComputeThreads": in_form(partial(bounded, at_least=1)),
+                },
                 is_complete=True,
             )
         }

@@ -289,14 +289,14 @@ def test_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
 
 
 def test_normalized_value_is_reported(direct: Direct, name: str) -> None:
-    """It takes at least one thread, and makes two moments of each interval: such values are sent in each run."""
-    threads = done(direct, ensure_coordinator, config={"balancerComputeThreads": -1})
-    interval = [{"type": "dropByInterval", "interval": "2020-01-01/P1Y"}]
-    rules = [done(direct, ensure_rules, datasource=name, rules=interval) for _again in range(2)]
-
-    for place, result in (("balancerComputeThreads", threads), ("rules", rules[0]), ("rules", rules[1])):
-        assert f"Druid normalizes {place}." in result["warnings"][0]
-    assert [each["changed"] for each in (threads, *rules)] == [False, True, False]
+    """Druid returns fractions of a second with three digits: that notation is sent in each run, and said to be."""
+    fraction = [{"type": "dropByPeriod", "period": "PT0.5S"}]
+    for _again in range(2):
+        result = done(direct, ensure_rules, datasource=name, rules=fraction)
+        assert (result["changed"], len(direct.writes)) == (True, 1)
+        (warning,) = result["warnings"]
+        assert "Druid normalizes rules to " in warning
+        assert "PT0.500S" in warning
     assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
 
 
