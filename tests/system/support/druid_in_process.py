@@ -13,6 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
+from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import (
+    ensure_brokers,
+    ensure_cluster_compaction,
+    ensure_coordinator,
+    ensure_overlord,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_query, ensure_task
 from testbed.druid.druid import Druid
@@ -40,6 +48,14 @@ _TASK: dict[str, Any] = {
     "wait_timeout": 120.0,
 }
 _QUERY: dict[str, Any] = {**_TASK, "query": None, "context": {}, "parameters": []}
+_AUDIT: dict[str, Any] = {"author": None, "comment": None}
+_COMPACTION: dict[str, Any] = {"datasource": None, "config": None, "state": "present", "datasources": None, **_AUDIT}
+_CONFIGS = {
+    "broker_config": ensure_brokers,
+    "compaction_config": ensure_cluster_compaction,
+    "coordinator_config": ensure_coordinator,
+    "overlord_config": ensure_overlord,
+}
 
 
 @contextmanager
@@ -77,6 +93,23 @@ class Direct:
         """Return the result of the module sql_ingest."""
         self.proxy.forget()
         return ensure_query(self.client, {**_QUERY, **params}, check_mode=check_mode)
+
+    def compaction(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module compaction."""
+        self.proxy.forget()
+        return ensure_compaction(self.client, {**_COMPACTION, **params}, check_mode=check_mode)
+
+    def retention_rules(self, *, check_mode: bool = False, datasource: str, rules: list[Any]) -> dict[str, Any]:
+        """Return the result of the module retention_rules."""
+        self.proxy.forget()
+        params = {**_AUDIT, "datasource": datasource, "rules": rules}
+        return ensure_rules(self.client, params, check_mode=check_mode)
+
+    def dynamic_config(self, module: str, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of a module of a dynamic configuration, such as coordinator_config."""
+        self.proxy.forget()
+        options = {"config": None, "kubernetes_task_runner": None, **_AUDIT, **params}
+        return _CONFIGS[module](self.client, options, check_mode=check_mode)
 
     @property
     def writes(self) -> list[str]:

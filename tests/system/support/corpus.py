@@ -1,0 +1,189 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+The corpus: specifications as users write them, in tests/system/modules/corpus. Pure.
+
+A file has the ``module``, a list of ``entries``, and the releases of ``druid`` on which they run, by default ``any``,
+the one that the tests run on. Fields of an entry:
+
+- ``name``, unique, and ``source``: the documentation, tutorial or template after which it was written
+- ``covers``: classes of documented_fields.yml, with the place of each in the specification
+- what is specified: ``spec`` of a supervisor or task, ``config``, ``rules``, or ``query`` with ``context``. For a
+  supervisor of Kafka, ``schema``, ``io``, ``tuning`` and ``top`` are only what differs from the smallest one; null
+  leaves a field out.
+- ``change``: new values by path, such as ``ioConfig/taskDuration``. ``becomes``: by path, what Druid makes of values
+  that it normalizes, and other fields that change as a consequence. ``derived``: paths of what Druid derives, which may
+  change when it is sent, and is not predicted
+- ``warnings``: parts of the warnings that are expected, by default none
+- ``since``, ``until``: the first and last major version of Druid that accepts it. ``release``: the one that it needs.
+- ``running``: the supervisor is not suspended. ``topic``: the topic exists, as for one that is running
+- ``fails``: it is a task that Druid accepts, and that cannot succeed in a test
+- ``quick``: it is part of `make test`
+
+``@name@`` is a name that is unique to the run, and ``@kafka@`` the address of Kafka.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CORPUS = Path(__file__).parents[1] / "modules" / "corpus"
+_TUPLES = ("druid", "derived", "warnings")
+# Lists that are not specifications.
+_LISTS = ("documented_fields", "refused")
+# The release that the tests run on.
+ANY = "any"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry, with the name of its file and what the file specifies for all of its entries."""
+
+    file: str
+    module: str
+    name: str
+    source: str
+    druid: tuple[str, ...] = (ANY,)
+    covers: Mapping[str, Any] = field(default_factory=dict)
+    spec: Any = None
+    config: Any = None
+    rules: Any = None
+    query: Any = None
+    context: Any = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    io: Mapping[str, Any] = field(default_factory=dict)
+    tuning: Mapping[str, Any] = field(default_factory=dict)
+    top: Mapping[str, Any] = field(default_factory=dict)
+    change: Mapping[str, Any] = field(default_factory=dict)
+    becomes: Mapping[str, Any] = field(default_factory=dict)
+    derived: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    since: int = 0
+    until: int = 999
+    release: str | None = None
+    running: bool = False
+    topic: bool = False
+    fails: bool = False
+    quick: bool = False
+
+    @property
+    def id(self) -> str:
+        """A unique name for the test."""
+        return f"{self.file}: {self.name}"
+
+    def is_for(self, release: str) -> bool:
+        """True if that release accepts the entry."""
+        return self.since <= int(release.partition(".")[0]) <= self.until
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        """What the change makes of the specification, by path."""
+        return {**self.change, **self.becomes}
+
+    def specified(self, values: Mapping[str, str]) -> Any:
+        """Return what the user writes, with ``values`` for the names between @."""
+        return filled(self._document(), values)
+
+    def changed(self, values: Mapping[str, str]) -> Any:
+        """Return the same after the change."""
+        document = copy.deepcopy(self._document())
+        for path, value in self.change.items():
+            place = self.place(path)
+            # the old form of supervisors has the three parts at its top
+            put(document, place[1:] if place[0] == "spec" and "spec" not in document else place, value)
+        return filled(document, values)
+
+    def place(self, path: str) -> tuple[Any, ...]:
+        """Return the keys and indexes of a path; in a supervisor, it is relative to its three parts."""
+        keys = tuple(int(key) if key.isdecimal() else key for key in path.split("/"))
+        is_stream = self.module == "supervisor" and keys[0] in ("dataSchema", "ioConfig", "tuningConfig")
+        return ("spec", *keys) if is_stream else keys
+
+    def _document(self) -> Any:
+        if self.rules is not None:
+            return {"rules": self.rules}
+        if self.spec is not None or self.config is not None:
+            return self.spec or self.config
+        if self.query is not None:
+            return {"query": self.query, "context": self.context or {}}
+        return _stream(self)
+
+
+_SCHEMA: Mapping[str, Any] = {
+    "dataSource": "@name@",
+    "timestampSpec": {"column": "ts", "format": "iso"},
+    "dimensionsSpec": {"dimensions": ["page"]},
+    "granularitySpec": {"segmentGranularity": "day", "queryGranularity": "none", "rollup": False},
+}
+_IO: Mapping[str, Any] = {
+    "topic": "@name@",
+    "consumerProperties": {"bootstrap.servers": "@kafka@"},
+    "inputFormat": {"type": "json"},
+}
+_TUNING: Mapping[str, Any] = {"type": "kafka", "shutdownTimeout": "PT2S"}
+
+
+def _stream(entry: Entry) -> dict[str, Any]:
+    """Return the specification of a supervisor that is suspended, so that it starts no task."""
+    parts = {
+        "dataSchema": _over(_SCHEMA, entry.schema),
+        "ioConfig": _over(_IO, entry.io),
+        "tuningConfig": _over(_TUNING, entry.tuning),
+    }
+    return {"type": "kafka", "spec": parts, "suspended": not entry.running, **entry.top}
+
+
+def _over(base: Mapping[str, Any], specified: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**base, **specified}
+    return {name: value for name, value in merged.items() if value is not None or name not in base}
+
+
+def entries() -> list[Entry]:
+    """Return all entries, in the order of the files."""
+    return [entry for file in sorted(CORPUS.glob("*.yml")) if file.stem not in _LISTS for entry in _read(file)]
+
+
+def _read(file: Path) -> Iterator[Entry]:
+    document = yaml.safe_load(file.read_text(encoding="utf-8"))
+    shared = {name: value for name, value in document.items() if name not in ("entries", "shared")}
+    for each in document["entries"]:
+        fields = {"file": file.stem, **shared, **each}
+        yield Entry(**{name: tuple(value) if name in _TUPLES else value for name, value in fields.items()})
+
+
+def runs(release: str) -> list[tuple[Entry, str]]:
+    """Return each entry with each of the releases that it runs on, one such as 27.0.0, or ANY, which is ``release``."""
+    return [
+        (entry, druid)
+        for entry in entries()
+        for druid in entry.druid
+        if entry.is_for(entry.release or (release if druid == ANY else druid))
+    ]
+
+
+def filled(document: Any, values: Mapping[str, str]) -> Any:
+    """Return ``document`` with the values of the names between @."""
+    if isinstance(document, dict):
+        return {filled(name, values): filled(value, values) for name, value in document.items()}
+    if isinstance(document, list):
+        return [filled(element, values) for element in document]
+    return re.sub(r"@(\w+)@", lambda match: values[match[1]], document) if isinstance(document, str) else document
+
+
+def put(document: Any, place: tuple[Any, ...], value: Any) -> None:
+    """Set a value in place; at the index after the last, append it."""
+    for key in place[:-1]:
+        document = document[key]
+    if isinstance(document, list) and place[-1] == len(document):
+        document.append(value)
+    else:
+        document[place[-1]] = value

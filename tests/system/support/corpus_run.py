@@ -1,0 +1,223 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+Takes an entry of the corpus through its life: check, apply, check, apply, change, check, apply, remove, remove again.
+
+At each step ``changed`` is true exactly if a write was sent (in check mode: if applying then sends one), and nothing is
+warned of that the entry does not expect. ``problems`` yields what is otherwise.
+
+A dynamic configuration exists always: it begins with the changed values, and at last gets back those that it had. A
+task runs once: the change is another task, and what is removed is whatever still runs of it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.tests.system.support.corpus import Entry, filled
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct
+from testbed.druid.druid import Druid
+
+Place = tuple[Any, ...]
+Result = dict[str, Any]
+# Of GET and POST.
+_CONFIGS = {
+    "compaction_config": "/druid/indexer/v1/compaction/config/cluster",
+    "coordinator_config": "/druid/coordinator/v1/config",
+    "overlord_config": "/druid/indexer/v1/worker",
+}
+_TASKS = ("task", "sql_ingest")
+
+
+def problems(direct: Direct, entry: Entry) -> Iterator[str]:
+    """Yield what is not as it should be. Leaves nothing in Druid."""
+    kafka = direct.druid.kafka
+    values = {"name": f"c{secrets.token_hex(4)}", "kafka": kafka.address if kafka else ""}
+    life = _Life(direct, entry, values)
+    with _topic(direct.druid, entry, values["name"]), life.removed_at_last():
+        if entry.module in _CONFIGS:
+            life.call(entry.changed(values), check_mode=False)
+        yield from life.specify("create", entry.specified(values))
+        yield from life.specify("change", entry.changed(values), expected=life.expected())
+        if entry.module not in _CONFIGS:
+            yield from life.remove()
+
+
+@contextmanager
+def _topic(druid: Druid, entry: Entry, name: str) -> Iterator[None]:
+    """The topic, if it should exist; and at last, no task is left."""
+    is_there = druid.kafka is not None and (entry.topic or entry.running)
+    if is_there and druid.kafka:
+        druid.kafka.make_topic(name)
+    try:
+        yield
+    finally:
+        if is_there and druid.kafka:
+            druid.end_tasks(name)
+            druid.kafka.delete_topic(name)
+
+
+@dataclass
+class _Life:
+    direct: Direct
+    entry: Entry
+    values: Mapping[str, str]
+
+    @contextmanager
+    def removed_at_last(self) -> Iterator[None]:
+        """Remove what is left, or restore what was there before."""
+        path = _CONFIGS.get(self.entry.module)
+        before = path and self.direct.client.get(path)
+        self.is_there = False
+        try:
+            yield
+        finally:
+            if path:
+                self.direct.druid.request("POST", path, before or {})
+            elif self.is_there:
+                self.call(None, check_mode=False)
+
+    def specify(self, step: str, document: Any, expected: Mapping[Place, Any] | None = None) -> Iterator[str]:
+        """Yield the problems of specifying this: in check mode, then not, then both again."""
+        for number, check_mode in enumerate((True, False, True, False)):
+            self.is_there = True
+            result = self.call(document, check_mode=check_mode)
+            when = f"{step}, {'check' if check_mode else 'apply'}{' again' if number > 1 else ''}"
+            yield from self.judge(when, result, check_mode=check_mode, is_due=number < 2)
+            if expected is not None and number < 2:
+                found = {place: pair for place, pair in leaves_of(result).items() if not self.is_derived(place)}
+                # a prediction may have what the user wrote, in place of what Druid makes of it
+                also = self.specified() if check_mode else {}
+                yield from (f"{when}: {each}" for each in unexpected(found, expected, also))
+
+    def judge(self, when: str, result: Result, *, check_mode: bool, is_due: bool) -> Iterator[str]:
+        """Yield what is wrong about ``changed``, the writes and the warnings of a result."""
+        writes = self.direct.writes
+        if result["changed"] != is_due:
+            yield f"{when}: changed={result['changed']} {_shown(leaves_of(result))}"
+        if len(writes) != (is_due and not check_mode):
+            yield f"{when}: sent {writes}"
+        found = [each for each in result.get("warnings", ()) if not any(part in each for part in self.entry.warnings)]
+        yield from (f"{when}: warns {each!r}" for each in found)
+
+    def remove(self) -> Iterator[str]:
+        """Yield the problems of removing it twice."""
+        for number, when in enumerate(("remove", "remove again")):
+            result = self.call(None, check_mode=False)
+            self.is_there = False
+            # a task may have ended
+            is_due = bool(self.direct.writes) if self.entry.module in _TASKS else True
+            yield from self.judge(when, result, check_mode=False, is_due=is_due and number == 0)
+
+    def call(self, document: Any, *, check_mode: bool) -> Result:
+        """Return the result of the entry's module; ``document``: None removes what it is about."""
+        direct, name = self.direct, self.values["name"]
+        state = "absent" if document is None else "present"
+        match self.entry.module:
+            case "supervisor":
+                given = {"id": self.id()} if document is None else {"spec": document}
+                return direct.supervisor(check_mode=check_mode, state=state, **given)
+            case "compaction":
+                return direct.compaction(check_mode=check_mode, datasource=name, config=document, state=state)
+            case "retention_rules":
+                return direct.retention_rules(check_mode=check_mode, datasource=name, **(document or {"rules": []}))
+            case "task":
+                spec = document or self.entry.changed(self.values)
+                return direct.task(check_mode=check_mode, spec=spec, state=state, wait=self.waits(document))
+            case "sql_ingest":
+                query = document or self.entry.changed(self.values)
+                return direct.query(check_mode=check_mode, **query, state=state, wait=self.waits(document))
+        return direct.dynamic_config(self.entry.module, check_mode=check_mode, **document)
+
+    def waits(self, document: Any) -> bool:
+        """True for a task that is to succeed: the first one."""
+        return bool(document == self.entry.specified(self.values)) and not self.entry.fails
+
+    def id(self) -> str:
+        """The id of the supervisor."""
+        name, spec = self.values["name"], self.entry.spec or {}
+        return f"autocompact__{name}" if spec.get("type") == "autocompact" else name
+
+    def expected(self) -> dict[Place, Any] | None:
+        """Return what should change, by place in the diff, None for tasks, whose diff is the task."""
+        return None if self.entry.module in _TASKS else self._by_place(self.entry.expected)
+
+    def specified(self) -> dict[Place, Any]:
+        """Return the same as the user writes it."""
+        return self._by_place(self.entry.change)
+
+    def _by_place(self, paths: Mapping[str, Any]) -> dict[Place, Any]:
+        return {self.place(path): filled(value, self.values) for path, value in paths.items()}
+
+    def place(self, path: str) -> Place:
+        """Return the place in the diff, which is of a configuration without the option's name."""
+        place = self.entry.place(path)
+        return place[1:] if self.entry.module in _CONFIGS else place
+
+    def is_derived(self, place: Place) -> bool:
+        """True if Druid derives what is at this place."""
+        return any(_overlap(place, self.place(path)) for path in self.entry.derived)
+
+
+def leaves_of(result: Result) -> dict[Place, tuple[Any, Any]]:
+    """Return the paths at which the two sides of the diff differ, with both values."""
+    return {
+        place: pair for diff in result.get("diff", ()) for place, pair in differing(diff["before"], diff["after"], ())
+    }
+
+
+def unexpected(
+    found: Mapping[Place, tuple[Any, Any]], expected: Mapping[Place, Any], also: Mapping[Place, Any]
+) -> Iterator[str]:
+    """Yield the leaves that differ unexpectedly, and those that should differ and do not."""
+    for place, pair in found.items():
+        if not any(_overlap(place, each) for each in expected):
+            yield f"also changes {_shown({place: pair})}"
+    for place, value in expected.items():
+        inside = {each: found[each][1] for each in found if _overlap(each, place)}
+        if not inside:
+            yield f"does not change {_text(place)}"
+        elif place in inside and not (
+            holds(inside[place], value) or (place in also and holds(inside[place], also[place]))
+        ):
+            yield f"changes {_text(place)} to {inside[place]!r}, not {value!r}"
+
+
+def holds(found: Any, expected: Any) -> bool:
+    """True if all specified values are there; Druid adds others."""
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        return all(name in found and holds(found[name], value) for name, value in expected.items())
+    if isinstance(found, list) and isinstance(expected, list):
+        return len(found) == len(expected) and all(holds(*pair) for pair in zip(found, expected, strict=True))
+    return json.dumps(found) == json.dumps(expected)
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    return all(a == b for a, b in zip(one, other, strict=False))
+
+
+def _text(place: Place) -> str:
+    return "/".join(str(each) for each in place)
+
+
+def _shown(leaves: Mapping[Place, tuple[Any, Any]]) -> str:
+    return "; ".join(f"{_text(place)}: {before!r} -> {after!r}" for place, (before, after) in leaves.items())
+
+
+def differing(before: Any, after: Any, place: Place) -> Iterator[tuple[Place, tuple[Any, Any]]]:
+    """Yield place and values of each leaf that differs, at the level at which the structures differ."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted(before.keys() | after.keys(), key=str):
+            yield from differing(before.get(key), after.get(key), (*place, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, pair in enumerate(zip(before, after, strict=True)):
+            yield from differing(*pair, (*place, index))
+    elif json.dumps(before, sort_keys=True) != json.dumps(after, sort_keys=True):
+        yield place, (before, after)
