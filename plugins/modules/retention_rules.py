@@ -16,8 +16,7 @@ description:
     are dropped.
   - The list replaces the current rules as a whole, including their order. A field of a rule that is not specified has
     Druid's default, so a tier that is not in C(tieredReplicants) is removed from the rule.
-  - Rules are compared in Druid's own form. Rules without changes are not sent. Specify intervals by start and end,
-    since an interval with a period (C(2020-01-01/P1Y)) is reported as changed in every run.
+  - Rules are compared in Druid's own form. Rules without changes are not sent.
   - Druid removes the rules of a datasource that has had no segments for a long time
     (C(druid.coordinator.kill.rule.on)).
 extends_documentation_fragment:

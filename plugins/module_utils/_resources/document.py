@@ -18,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.wait imp
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
+    added_fields,
     differing_values,
-    dropped_fields,
     kept_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
@@ -71,10 +71,8 @@ class Document(ABC):
     def compare(self, after: Any, now: Any) -> None:
         """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
         if after is not None and now is not None:
-            unknown = [".".join(field) for field in self._unknown(now)]
-            self._warn_unknown(unknown)
-            self._warn_of_missing(field for field in dropped_fields(after, now) if field not in unknown)
-            self._warn_of_normalization(now)
+            self._warn_unknown(".".join(field) for field in self._unknown(now))
+            self._warn_of_next(now, self._merged(now))
 
     # What subclasses define.
 
@@ -155,18 +153,14 @@ class Document(ABC):
             version = self._client.version_text
             self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
 
-    def _warn_of_missing(self, fields: Iterable[str]) -> None:
-        """Warn about fields that Druid does not return: every run would set them again."""
-        version = self._client.version_text
-        for field in fields:
+    def _warn_of_next(self, now: Any, after: Any) -> None:
+        """Warn about what the next run would send again: fields that Druid does not return, and other values."""
+        for field in added_fields(now, after):
             self._warn(
-                f"Druid {version} does not return field {field}: it does not know the field, or omits this value since "
-                "it is the default. Check the name, or remove the field."
+                f"Druid {self._client.version_text} does not return field {field}: it does not know the field, or "
+                "omits its default. Check the name, or remove the field."
             )
-
-    def _warn_of_normalization(self, now: Any) -> None:
-        """Warn about values that Druid has normalized: every run would change them again."""
-        for field, value in differing_values(masked(now), masked(self._merged(now))):
+        for field, value in differing_values(masked(now), masked(after)):
             form = truncate(json.dumps(value), MAX_VALUE_LENGTH)
             self._warn(f"Druid normalizes {field} to {form}. Use Druid's form.")
 

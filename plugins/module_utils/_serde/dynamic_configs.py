@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     Kind,
     in_form,
     of_kind,
+    returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import bounded, sorted_set, sorted_sets, texts
 
@@ -41,9 +42,25 @@ def _each(elements: Any, fields: Mapping[str, Callable[[Any], Any]]) -> Any:
     ]
 
 
+def _categories(by_type: Any) -> Any:
+    """Return the categories of workers by type of task. Druid returns no affinity as an empty mapping."""
+    if not isinstance(by_type, Mapping):
+        return by_type
+    return {name: _with_affinity(each) for name, each in by_type.items()}
+
+
+def _with_affinity(category: Any) -> Any:
+    has_none = isinstance(category, Mapping) and category.get("categoryAffinity", {}) is None
+    return {**category, "categoryAffinity": {}} if has_none else category
+
+
 _STRATEGY = DruidClass(
     "indexing.overlord.setup.WorkerSelectStrategy",
-    {name: of_kind(name) for name in ("affinityConfig", "taskLimits", "workerCategorySpec")},
+    {
+        "affinityConfig": of_kind("affinityConfig"),
+        "taskLimits": returns({"maxSlotCountByType": {}, "maxSlotRatioByType": {}}, "taskLimits"),
+        "workerCategorySpec": of_kind("workerCategorySpec"),
+    },
     is_complete=True,
 )
 _SETS = ("killDataSourceWhitelist", "killPendingSegmentsSkipList", "decommissioningNodes", "turboLoadingNodes")
@@ -80,7 +97,13 @@ KINDS: Mapping[str, Kind] = {
         {"": DruidClass("indexing.overlord.setup.AffinityConfig", {"affinity": in_form(sorted_sets)}, is_complete=True)}
     ),
     "taskLimits": Kind({"": _complete("indexing.overlord.setup.TaskLimits")}),
-    "workerCategorySpec": Kind({"": _complete("indexing.overlord.setup.WorkerCategorySpec")}),
+    "workerCategorySpec": Kind(
+        {
+            "": DruidClass(
+                "indexing.overlord.setup.WorkerCategorySpec", {"categoryMap": in_form(_categories)}, is_complete=True
+            )
+        }
+    ),
     "taskRunnerConfig": Kind(
         {
             "": DruidClass(

@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
     column_type,
     is_true,
+    lower,
     sorted_texts,
     text,
 )
@@ -165,6 +166,9 @@ KINDS: Mapping[str, Kind] = {
             "timeFormat": DruidClass(
                 "query.extraction.TimeFormatExtractionFn",
                 {"granularity": returns({"type": "none"}, form=canonical_granularity)},
+            ),
+            "stringFormat": DruidClass(
+                "query.extraction.StringFormatExtractionFn", {"nullHandling": returns("nullstring", form=lower)}
             ),
             "registeredLookup": DruidClass(
                 "query.lookup.RegisteredLookupExtractionFn",

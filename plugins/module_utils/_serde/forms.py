@@ -22,9 +22,12 @@ def upper(value: Any) -> Any:
     return value.upper() if isinstance(value, str) else value
 
 
+_SIMPLE_TYPES = re.compile(r"(ARRAY<)*(STRING|LONG|FLOAT|DOUBLE)>*", re.IGNORECASE)
+
+
 def column_type(value: Any) -> Any:
-    """Return a column type. Druid reads the names of arrays and complex types only as they are (``ColumnType``)."""
-    return value.upper() if isinstance(value, str) and value.isalpha() else value
+    """Return a column type in capitals. Druid ignores or rejects an array in lower case (``ColumnType``)."""
+    return value.upper() if isinstance(value, str) and _SIMPLE_TYPES.fullmatch(value) else value
 
 
 _CHARSETS = {

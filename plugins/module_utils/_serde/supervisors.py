@@ -53,6 +53,12 @@ def _with_strict_parsing(value: Json) -> Json:
     return {**value, "maxParseExceptions": 0, **capped}
 
 
+def _without_limits(value: Json) -> Json:
+    """Return an autoscaler. One that is disabled does not read its limits (``LagBasedAutoScalerConfig``)."""
+    is_disabled = value.get("enableTaskAutoScaler") in (False, "false")
+    return _without(("taskCountMin", "taskCountMax"), value) if is_disabled else value
+
+
 def _duration(default: str | None) -> Field:
     return returns(default, form=canonical_duration)
 
@@ -143,6 +149,9 @@ def _stream(name: str) -> DruidClass:
     )
 
 
+_AUTO_SCALER = DruidClass(
+    "indexing.seekablestream.supervisor.autoscaler.LagBasedAutoScalerConfig", shape=_without_limits
+)
 _COMPACTION = DruidClass(
     "server.coordinator.DataSourceCompactionConfig",
     {
@@ -179,7 +188,13 @@ KINDS: Mapping[str, Kind] = {
     "rabbitIOConfig": Kind(
         {"": replace(_IO, shape=partial(_without, ("type", "useEarliestSequenceNumber")), is_complete=True)}
     ),
-    "autoScalerConfig": Kind({"": DruidClass("indexing.seekablestream.supervisor.autoscaler.AutoScalerConfig")}),
+    "autoScalerConfig": Kind(
+        {
+            "": DruidClass(
+                "indexing.seekablestream.supervisor.autoscaler.LagBasedAutoScalerConfig", shape=_without_limits
+            )
+        }
+    ),
     "compaction": Kind({"": _COMPACTION}),
     "compactionTuningConfig": Kind(
         {

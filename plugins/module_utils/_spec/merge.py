@@ -155,7 +155,7 @@ def _without_removed(before: Any, desired: Any, after: Any) -> Any:
     return {
         name: value
         for name, value in after.items()
-        if not (name in desired and desired[name] is None and before.get(name) is not None)
+        if not (value is None and name in desired and desired[name] is None and before.get(name) is not None)
     }
 
 

@@ -15,27 +15,23 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, without
 
 
-def dropped_fields(specified: Any, returned: Any, path: str = "") -> Iterator[str]:
-    """
-    Yield the paths, such as ``spec.ioConfig.taskCuont``, that are in ``specified`` but not in ``returned``.
-
-    Both are in canonical form. Null equals a missing field, so it is never dropped.
-    """
-    if isinstance(specified, Mapping) and isinstance(returned, Mapping):
-        for name, value in specified.items():
+def added_fields(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields that are only in ``after``, such as ``spec.metricsSpec[0].fieldNmae``."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name, value in after.items():
             child_path = f"{path}.{name}" if path else str(name)
-            if value is not None and name not in returned:
+            if name in before:
+                yield from added_fields(before[name], value, child_path)
+            elif value is not None:
                 yield child_path
-            else:
-                yield from dropped_fields(value, returned.get(name), child_path)
-    elif isinstance(specified, list) and isinstance(returned, list):
-        for index, (one, other) in enumerate(zip(specified, returned, strict=False)):
-            yield from dropped_fields(one, other, f"{path}[{index}]")
+    elif _are_lists_of_same_length(before, after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from added_fields(one, other, f"{path}[{index}]")
 
 
-def differing_fields(one: Any, other: Any, path: str = "") -> Iterator[str]:
+def differing_fields(one: Any, other: Any) -> Iterator[str]:
     """Yield the paths of the fields that are in both but differ, in the order of ``one``."""
-    yield from (field for field, _value in differing_values(one, other, path))
+    yield from (field for field, _value in differing_values(one, other))
 
 
 def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -43,8 +39,15 @@ def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in (name for name in one if name in other):
             yield from differing_values(one[name], other[name], f"{path}.{name}" if path else str(name))
+    elif _are_lists_of_same_length(one, other):
+        for index, (each, counterpart) in enumerate(zip(one, other, strict=True)):
+            yield from differing_values(each, counterpart, f"{path}[{index}]")
     elif not are_same(one, other):
         yield path, one
+
+
+def _are_lists_of_same_length(one: Any, other: Any) -> bool:
+    return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
 
 
 def kept_fields(before: Any, after: Any, message: str, path: str = "") -> Iterator[str]:

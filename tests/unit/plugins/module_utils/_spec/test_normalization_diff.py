@@ -10,24 +10,59 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
+    added_fields,
     differing_fields,
-    dropped_fields,
+    kept_fields,
 )
 
 
 @pytest.mark.parametrize(
-    ("specified", "returned", "places"),
+    ("before", "after", "places"),
     [
-        ({"a": 1}, {"a": 2, "b": 3}, []),
-        ({"a": 1, "b": 2}, {"a": 1}, ["b"]),
-        ({"a": {"b": {"c": 1}}}, {"a": {"b": {}}}, ["a.b.c"]),
-        ({"a": [{"b": 1, "c": 2}, {"d": 1}]}, {"a": [{"b": 1}, {"d": 1}]}, ["a[0].c"]),
-        ({"a": None}, {}, []),
-        ({"a": {"b": 1}}, {"a": "changed"}, []),
+        ({"a": 2, "b": 3}, {"a": 1}, []),
+        ({"a": 1}, {"a": 1, "b": 2}, ["b"]),
+        ({"a": {"b": {}}}, {"a": {"b": {"c": 1}}}, ["a.b.c"]),
+        ({"a": [{"b": 1}, {"d": 1}]}, {"a": [{"b": 1, "c": 2}, {"d": 1}]}, ["a[0].c"]),
+        ({"a": [{"b": 1}]}, {"a": [{"b": 1, "c": 2}, {"d": 1}]}, []),
+        ({}, {"a": None}, []),
+        ({"a": "changed"}, {"a": {"b": 1}}, []),
     ],
 )
-def test_dropped_fields(specified: Any, returned: Any, places: list[str]) -> None:
-    assert list(dropped_fields(specified, returned)) == places
+def test_added_fields(before: Any, after: Any, places: list[str]) -> None:
+    assert list(added_fields(before, after)) == places
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "places"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, ["b"]),
+        ({"a": 1}, {"b": 2}, []),
+        ({"a": [{"b": 1}, {"c": 2}]}, {"a": [{"b": 1}, {"c": 3}]}, ["a[1].c"]),
+        ({"a": [1]}, {"a": [1, 2]}, ["a"]),
+    ],
+)
+def test_differing_fields(one: Any, other: Any, places: list[str]) -> None:
+    assert list(differing_fields(one, other)) == places
+
+
+MESSAGE = "Exactly one of targetRowsPerSegment or maxRowsPerSegment must be present"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "places"),
+    [
+        (
+            {"partitionsSpec": {"targetRowsPerSegment": 5, "assumeGrouped": True}},
+            {"partitionsSpec": {"targetRowsPerSegment": 5, "assumeGrouped": True, "maxRowsPerSegment": 9}},
+            ["partitionsSpec.targetRowsPerSegment"],
+        ),
+        ({"maxRowsPerSegment": 1}, {"maxRowsPerSegment": 2}, []),
+        ({"maxRowsPerSegment": None}, {"maxRowsPerSegment": None}, []),
+        ({"maxRows": 1}, {"maxRows": 1}, []),
+    ],
+)
+def test_kept_fields_are_those_that_the_message_names(before: Any, after: Any, places: list[str]) -> None:
+    assert list(kept_fields(before, after, MESSAGE)) == places
 
 
 def test_differing_fields_have_a_fixed_order() -> None:
