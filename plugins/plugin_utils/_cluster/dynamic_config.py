@@ -30,8 +30,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
     Normalized,
     Store,
-    is_normalized,
     with_normalized,
+    without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
@@ -79,7 +79,9 @@ def _with_druid(
     known = _known(done)
     with connect(found, options.timeouts, options.meter) as client:
         with options.phases("decide"):
-            found_changes = find_changes(client, configs, lambda change: is_normalized(change, known, _IN_STATUS))
+            found_changes = find_changes(
+                client, configs, lambda change: without_normalization(change, known, _IN_STATUS)
+            )
         if read_only or not found_changes.steps:
             return _with_changes(done, found_changes)
         require_live_api(api)

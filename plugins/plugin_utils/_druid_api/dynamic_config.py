@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import e
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DYNAMIC_CONFIG, DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
     DYNAMIC_CONFIGS,
-    IsNormalized,
+    Narrow,
     fetch_change,
     remaining_change,
     write_change,
@@ -39,9 +39,7 @@ class DynamicConfigChanges:
     remaining: tuple[DruidChange, ...] = ()
 
 
-def find_changes(
-    client: DruidClient, desired: Mapping[str, Mapping[str, Any]], is_normalized: IsNormalized
-) -> DynamicConfigChanges:
+def find_changes(client: DruidClient, desired: Mapping[str, Mapping[str, Any]], narrow: Narrow) -> DynamicConfigChanges:
     """Return the changes that lead to the desired configuration of each kind. Only GETs are sent.
 
     An error of one kind blocks that kind only. After a connection error no further request is sent.
@@ -49,7 +47,7 @@ def find_changes(
     found = DynamicConfigChanges()
     for name, config in desired.items():
         try:
-            change = _change(client, name, config, is_normalized)
+            change = _change(client, name, config, narrow)
         except DruidError as error:
             found = _with_error(found, _what(name), error)
             if _is_unreachable(found):
@@ -81,9 +79,9 @@ def write_changes(client: DruidClient, steps: Iterable[DruidChange]) -> DynamicC
     return found
 
 
-def _change(client: DruidClient, name: str, config: Mapping[str, Any], is_normalized: IsNormalized) -> DruidChange:
+def _change(client: DruidClient, name: str, config: Mapping[str, Any], narrow: Narrow) -> DruidChange:
     desired = canonical_config(DYNAMIC_CONFIGS[name], config)
-    return fetch_change(client, DYNAMIC_CONFIG, name, _what(name), desired, is_normalized)
+    return fetch_change(client, DYNAMIC_CONFIG, name, _what(name), desired, narrow)
 
 
 def _what(name: str) -> str:

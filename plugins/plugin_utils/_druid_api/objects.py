@@ -47,7 +47,8 @@ _RESOURCES: Mapping[str, Callable[[DruidClient, str, Any], Resource]] = {
     DYNAMIC_CONFIG: lambda client, name, desired: DynamicConfig(client, DYNAMIC_CONFIGS[name], desired),
 }
 
-IsNormalized = Callable[[DruidChange], bool]
+# Returns a change without the difference that comes only from Druid's normalization.
+Narrow = Callable[[DruidChange], DruidChange]
 
 
 class Written(NamedTuple):
@@ -63,7 +64,7 @@ def fetch_change(
     name: str,
     what: str,
     desired: Any,
-    is_normalized: IsNormalized,
+    narrow: Narrow,
 ) -> DruidChange:
     """Return the change that leads to the desired state. Only GETs are sent.
 
@@ -72,10 +73,10 @@ def fetch_change(
     resource = _RESOURCES[kind](client, name, desired)
     found = converge(resource, check_mode=True)
     change = DruidChange(kind, name, what, desired, found.before, found.after)
-    if is_normalized(change):
+    due = narrow(change)
+    if due is not change:
         resource.compare(change.after, change.before)
-        change = replace(change, after=change.before)
-    return replace(change, warnings=tuple(resource.warnings))
+    return replace(due, warnings=tuple(resource.warnings))
 
 
 def write_change(client: DruidClient, change: DruidChange) -> Written:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, Store
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, without_suspension
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
@@ -111,12 +111,13 @@ def of_status(ingestion: Ingestion) -> LastApplied:
 
 
 def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:
-    """Return the digests in the ConfigMap; empty if they belong to another spec."""
+    """Return the digests in the ConfigMap; empty if they belong to another spec, whether suspended or not."""
     data = (config_map or {}).get("data") or {}
     try:
         found = json.loads(data[NORMALIZED_KEY])
         normalized = {str(what): str(one) for what, one in found.items()}
-        return normalized if json.loads(data[SPEC_KEY]) == ingestion.specified else {}
+        is_same = without_suspension(json.loads(data[SPEC_KEY])) == without_suspension(ingestion.specified)
+        return normalized if is_same else {}
     except (AttributeError, KeyError, TypeError, ValueError):
         # there is none, or it was edited: it is determined again
         return {}

@@ -27,7 +27,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     DruidChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, is_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
+    Normalized,
+    without_normalization,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
@@ -148,7 +151,9 @@ def _has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[I
 
 
 def _fetch(client: DruidClient, kind: str, name: str, what: str, desired: Any, known: Normalized) -> DruidChange:
-    return fetch_change(client, kind, name, what, desired, lambda change: is_normalized(change, known, IN_RECORD))
+    return fetch_change(
+        client, kind, name, what, desired, lambda change: without_normalization(change, known, IN_RECORD)
+    )
 
 
 def _fetch_supervisor(

@@ -18,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
     Store,
-    is_normalized,
     with_normalized,
+    without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
@@ -42,7 +42,7 @@ class Coordinator(FakeDruid):
 
 
 def normalized_by(known: Mapping[str, str]) -> Any:
-    return lambda change: is_normalized(change, known, IN_STATUS)
+    return lambda change: without_normalization(change, known, IN_STATUS)
 
 
 def test_normalized_value_is_written_once() -> None:

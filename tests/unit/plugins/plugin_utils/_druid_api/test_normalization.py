@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
     Store,
-    is_normalized,
     with_normalized,
+    without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
@@ -68,29 +69,39 @@ def test_digests_of_applied_objects_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "is_skipped"),
+    ("before", "after", "due"),
     [
-        (NORMALIZED, DESIRED, True),
+        (NORMALIZED, DESIRED, NORMALIZED),
         # any other change in Druid is reverted
-        ({"a": 2}, DESIRED, False),
-        ({**NORMALIZED, "b": 1}, DESIRED, False),
-        (None, DESIRED, False),
-        (NORMALIZED, None, False),
-        (NORMALIZED, {**DESIRED, "suspended": True}, False),
+        ({"a": 2}, DESIRED, DESIRED),
+        ({**NORMALIZED, "b": 1}, DESIRED, DESIRED),
+        (None, DESIRED, DESIRED),
+        (NORMALIZED, None, None),
+        # the suspension changes alone
+        (NORMALIZED, {**DESIRED, "suspended": True}, {**NORMALIZED, "suspended": True}),
+        (
+            {**NORMALIZED, "suspended": True},
+            {**DESIRED, "suspended": False},
+            {**NORMALIZED, "suspended": False},
+        ),
+        ({**NORMALIZED, "suspended": True}, {**DESIRED, "suspended": True}, {**NORMALIZED, "suspended": True}),
+        ({**NORMALIZED, "suspended": True}, {**NORMALIZED, "suspended": False}, {**NORMALIZED, "suspended": False}),
     ],
 )
-def test_skipped_differences(before: Any, after: Any, is_skipped: bool) -> None:
-    assert is_normalized(change(before, after), RECORDED, STORE) is is_skipped
+def test_normalized_differences_are_left_out(before: Any, after: Any, due: Any) -> None:
+    assert without_normalization(change(before, after), RECORDED, STORE).after == due
 
 
 def test_digest_belongs_to_one_object() -> None:
-    assert not is_normalized(change(NORMALIZED, DESIRED, "other"), RECORDED, STORE)
+    other = change(NORMALIZED, DESIRED, "other")
+    assert without_normalization(other, RECORDED, STORE) == other
 
 
 def test_digest_in_the_status_belongs_to_one_spec() -> None:
     known = with_normalized({}, [APPLIED], [APPLIED], IN_STATUS)
-    assert is_normalized(APPLIED, known, IN_STATUS)
-    assert not is_normalized(DruidChange(SUPERVISOR, "pages", "", {"a": 2}, NORMALIZED, DESIRED), known, IN_STATUS)
+    assert not without_normalization(APPLIED, known, IN_STATUS).changed
+    other = DruidChange(SUPERVISOR, "pages", "", {"a": 2}, NORMALIZED, DESIRED)
+    assert without_normalization(other, known, IN_STATUS) == other
 
 
 RULE = {"type": "loadForever", "tieredReplicants": {"_default_tier": 2}, "useDefaultTierForNull": True}
@@ -100,7 +111,14 @@ RULE = {"type": "loadForever", "tieredReplicants": {"_default_tier": 2}, "useDef
 def test_normalized_difference_is_a_warning(normalizes: bool) -> None:
     client: Any = FakeDruid({"/druid/coordinator/v1/rules/pages": [RULE]})
     what, desired = "retention rules of pages", [{**RULE, "tieredReplicants": {"hot": 1}}]
-    found = fetch_change(client, RETENTION_RULES, "pages", what, desired, lambda _change: normalizes)
+    found = fetch_change(
+        client,
+        RETENTION_RULES,
+        "pages",
+        what,
+        desired,
+        lambda each: replace(each, after=each.before) if normalizes else each,
+    )
     assert found.changed is not normalizes
     assert found.title == "update retention rules of pages"
     assert bool(found.warnings) is normalizes
