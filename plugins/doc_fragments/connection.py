@@ -35,11 +35,13 @@ options:
       - User name for HTTP basic authentication.
       - The default is E(DRUID_USERNAME).
     type: str
+    aliases: [url_username]
   password:
     description:
       - Password for HTTP basic authentication.
       - The default is E(DRUID_PASSWORD).
     type: str
+    aliases: [url_password]
   token:
     description:
       - A bearer token, instead of O(username) and O(password).
@@ -80,6 +82,7 @@ options:
       - If it is not set, E(DRUID_READ_TIMEOUT) is used.
     type: float
     default: 120.0
+    aliases: [timeout]
   retry_timeout:
     description:
       - How long idempotent requests, such as all reads, are retried if the server is unreachable or returns 502, 503 or

@@ -21,12 +21,6 @@ attributes:
     support: full
     details: A job is submitted only once, whatever its result, unless O(retry) is true.
 options:
-  state:
-    description:
-      - V(present) submits the job if it does not exist. V(absent) shuts it down if it is running.
-    type: str
-    choices: [present, absent]
-    default: present
   retry:
     description:
       - Submit the job again if it has failed. Druid accepts each id only once, so the ids of later attempts have the
@@ -35,11 +29,11 @@ options:
     default: false
   wait:
     description:
-      - Wait until the job has ended. If its task has failed, the module fails with Druid's message.
+      - Wait until all jobs have ended. If a task has failed, the module fails with Druid's message.
     type: bool
     default: false
   wait_timeout:
-    description: How long to wait, in seconds.
+    description: How long to wait for all jobs together, in seconds.
     type: float
     default: 3600.0
 """

@@ -19,6 +19,7 @@ description:
   - V(null) empties a list or a mapping. Druid's API cannot reset any other field to its default, so V(null) is an
     error there.
   - Each rule of C(queryBlocklist) replaces the current one exactly as specified.
+  - Druid always has this configuration. It cannot be removed, so there is no option C(state).
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -29,7 +30,8 @@ options:
     description:
       - Fields of the configuration in Druid's own format, C(queryBlocklist), C(queryContext) and
         C(perSegmentTimeoutConfig).
-    type: dict
+      - May also be a JSON or YAML string of a mapping.
+    type: raw
     required: true
 seealso:
   - module: druidops.druid.dynamic_config_info
@@ -57,7 +59,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: The result for each configuration, in the order of the options.
+  description:
+    - The result for each configuration, in the order of the options.
+    - If only one configuration is specified, the fields of its entry are also at the top level of the result.
   type: list
   elements: dict
   returned: always
@@ -71,15 +75,24 @@ configs:
     config:
       description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
+      returned: unless it failed
+    failed:
+      description: True if the configuration failed.
+      type: bool
+      returned: when it failed
+    msg:
+      description: The error.
+      type: str
+      returned: when it failed
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_brokers
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ARGUMENTS = {
-    "config": {"type": "dict", "required": True},
+    "config": {**DOCUMENT, "required": True},
     **AUDIT,
 }
 

@@ -65,8 +65,9 @@ options:
   spec:
     description:
       - The C(spec) of a C(Druid) resource, for a cluster without a resource and without CRDs.
+      - A mapping, or a JSON or YAML string of one.
       - Validated, defaulted and coerced with the schema of the CRD. Unknown fields are ignored with a warning.
-    type: dict
+    type: raw
   without_resource:
     description:
       - Set this with O(state=absent) and without O(spec), to delete a cluster that was created from O(spec).
@@ -105,6 +106,7 @@ options:
       - Druid is contacted last, and only if the resource contains C(dynamicConfig).
     type: float
     default: 10.0
+    aliases: [timeout]
   retry_timeout:
     description: How long idempotent requests are retried if Druid does not respond, in seconds.
     type: float

@@ -37,16 +37,17 @@ options:
     description:
       - The configuration in Druid's own format.
       - Without this option an existing configuration is kept, and a new one has Druid's defaults.
-    type: dict
+      - May also be a JSON or YAML string of a mapping.
+    type: raw
   state:
     description: V(absent) removes the configuration, so that the datasource is no longer compacted.
     type: str
     choices: [present, absent]
     default: present
-  datasources:
+  compactions:
     description:
-      - A list of datasources, instead of O(datasource) and O(config). They are read with a single request.
-      - A failure does not stop the other datasources. The module then fails at the end, and returns all results.
+      - A list of configurations, instead of O(datasource) and O(config). They are read with a single request.
+      - A failure does not stop the others. The module then fails at the end, and returns all results.
     type: list
     elements: dict
     suboptions:
@@ -55,7 +56,7 @@ options:
         type: str
       config:
         description: See O(config).
-        type: dict
+        type: raw
       state:
         description: See O(state), which is the default.
         type: str
@@ -83,7 +84,7 @@ EXAMPLES = r"""
 - name: Manage many datasources at once
   druidops.druid.compaction:
     url: http://localhost:8888
-    datasources:
+    compactions:
       - datasource: clicks
         config: {granularitySpec: {segmentGranularity: month}}
       - datasource: orders
@@ -94,20 +95,22 @@ EXAMPLES = r"""
   druidops.druid.compaction:
     url: http://localhost:8888
     state: absent
-    datasources:
+    compactions:
       - datasource: wikipedia
       - datasource: clicks
       - datasource: orders
 """
 
 RETURN = r"""
-compaction:
-  description: The result for each datasource, in the order of the options.
+compactions:
+  description:
+    - The result for each configuration, in the order of the options.
+    - Without O(compactions), the fields of the only entry are also at the top level of the result.
   type: list
   elements: dict
   returned: always
   contains:
-    id:
+    datasource:
       description: The datasource.
       type: str
     changed:
@@ -116,32 +119,35 @@ compaction:
     config:
       description: The resulting configuration (in check mode, the predicted one). Null if there is none.
       type: dict
+      returned: unless the item failed
+    failed:
+      description: True if the item failed.
+      type: bool
+      returned: when it failed
+    msg:
+      description: The error.
+      type: str
+      returned: when it failed
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 
-ITEM = {"datasource": {"type": "str"}, "config": {"type": "dict"}}
-ARGUMENTS = {
-    **ITEM,
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "datasources": {
-        "type": "list",
-        "elements": "dict",
-        "options": {**ITEM, "state": {"type": "str", "choices": ["present", "absent"]}},
-    },
-    **AUDIT,
-}
+COMPACTIONS = OneOrMany(
+    "compactions",
+    {"datasource": {"type": "str"}, "config": DOCUMENT},
+    required=("datasource", "config"),
+)
 
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={**CONNECTION, **ARGUMENTS},
+        argument_spec={**CONNECTION, **COMPACTIONS.arguments, **AUDIT},
         supports_check_mode=True,
-        required_one_of=[("datasource", "config", "datasources")],
-        mutually_exclusive=[("datasources", "datasource"), ("datasources", "config")],
+        **COMPACTIONS.constraints,
     )
     run(module, lambda client: ensure_compaction(client, module.params, check_mode=module.check_mode))
 

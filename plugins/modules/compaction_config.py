@@ -20,6 +20,7 @@ description:
   - C(useSupervisors) selects where Druid stores the configuration that M(druidops.druid.compaction) manages, as the
     Coordinator's configuration or as supervisors. Changing it does not migrate existing configurations. Its default is
     V(true) since Druid 37.
+  - Druid always has this configuration. It cannot be removed, so there is no option C(state).
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -30,7 +31,8 @@ options:
     description:
       - Fields of the configuration in Druid's own format, such as C(compactionTaskSlotRatio),
         C(maxCompactionTaskSlots), C(compactionPolicy), C(useSupervisors) and C(engine).
-    type: dict
+      - May also be a JSON or YAML string of a mapping.
+    type: raw
     required: true
 seealso:
   - module: druidops.druid.compaction
@@ -51,7 +53,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: The result for each configuration, in the order of the options.
+  description:
+    - The result for each configuration, in the order of the options.
+    - If only one configuration is specified, the fields of its entry are also at the top level of the result.
   type: list
   elements: dict
   returned: always
@@ -65,15 +69,24 @@ configs:
     config:
       description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
+      returned: unless it failed
+    failed:
+      description: True if the configuration failed.
+      type: bool
+      returned: when it failed
+    msg:
+      description: The error.
+      type: str
+      returned: when it failed
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_cluster_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ARGUMENTS = {
-    "config": {"type": "dict", "required": True},
+    "config": {**DOCUMENT, "required": True},
     **AUDIT,
 }
 

@@ -38,17 +38,17 @@ EXAMPLES = r"""
 
 - name: Print the datasources
   ansible.builtin.debug:
-    msg: "{{ found.compaction | map(attribute='id') }}"
+    msg: "{{ found.compactions | map(attribute='datasource') }}"
 """
 
 RETURN = r"""
-compaction:
+compactions:
   description: The datasources with automatic compaction, sorted by name.
   type: list
   elements: dict
   returned: always
   contains:
-    id:
+    datasource:
       description: The datasource.
       type: str
     config:
@@ -72,7 +72,7 @@ ARGUMENTS = {"datasource": {"type": "str"}, "status": {"type": "bool", "default"
 
 def main() -> None:
     module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "compaction": compaction_info(client, module.params)})
+    run(module, lambda client: {"changed": False, "compactions": compaction_info(client, module.params)})
 
 
 if __name__ == "__main__":

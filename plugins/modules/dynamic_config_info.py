@@ -18,7 +18,11 @@ extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid
   - druidops.druid.attributes.info
-options: {}
+options:
+  id:
+    description: Return only this configuration.
+    type: str
+    choices: [coordinator, overlord, kubernetes_task_runner, broker, compaction]
 seealso:
   - module: druidops.druid.coordinator_config
   - module: druidops.druid.overlord_config
@@ -27,14 +31,15 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Get the dynamic configurations
+- name: Get the dynamic configuration of the Coordinator
   druidops.druid.dynamic_config_info:
     url: http://localhost:8888
+    id: coordinator
   register: found
 
 - name: Fail if segment balancing is disabled
   ansible.builtin.assert:
-    that: (found.configs | selectattr('id', 'eq', 'coordinator') | first).config.maxSegmentsToMove > 0
+    that: found.configs[0].config.maxSegmentsToMove > 0
 """
 
 RETURN = r"""
@@ -59,10 +64,17 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import dynamic_config_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
+ARGUMENTS = {
+    "id": {
+        "type": "str",
+        "choices": ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"],
+    }
+}
+
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=CONNECTION, supports_check_mode=True)
-    run(module, lambda client: {"changed": False, "configs": dynamic_config_info(client)})
+    module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
+    run(module, lambda client: {"changed": False, "configs": dynamic_config_info(client, module.params)})
 
 
 if __name__ == "__main__":

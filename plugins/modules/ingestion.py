@@ -59,8 +59,9 @@ options:
   spec:
     description:
       - The C(spec) of a C(DruidIngestion) resource, for an ingestion without a resource and without CRDs.
+      - A mapping, or a JSON or YAML string of one.
       - Validated and coerced with the schema of the CRD. Unknown fields are ignored with a warning.
-    type: dict
+    type: raw
   state:
     description:
       - V(present) reconciles the ingestion.
@@ -85,6 +86,7 @@ options:
     description: Timeout for a response of Druid to a read request, in seconds.
     type: float
     default: 120.0
+    aliases: [timeout]
   write_timeout:
     description:
       - Timeout for a response of Druid to a write request, in seconds.

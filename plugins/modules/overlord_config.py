@@ -17,6 +17,7 @@ description:
   - Merges the specified fields into the current configuration, and sends it only if it differs. Mappings are merged
     recursively, unless their C(type) differs. Lists are replaced as a whole, so elements that are not in the new list
     are removed. A field that is not specified keeps its value.
+  - Druid always has these configurations. They cannot be removed, so there is no option C(state).
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.audit
@@ -27,14 +28,16 @@ options:
     description:
       - Fields of the worker configuration in Druid's own format, C(selectStrategy) and C(autoScaler).
       - V(null) resets a field to its default.
-    type: dict
+      - May also be a JSON or YAML string of a mapping.
+    type: raw
   kubernetes_task_runner:
     description:
       - Fields of the configuration of the Kubernetes task runner in Druid's own format,
         C(podTemplateSelectStrategy) and, since Druid 36, C(capacity).
       - V(null) is an error, since Druid's API cannot reset a field to its default.
+      - May also be a JSON or YAML string of a mapping.
       - Requires Druid 31 or newer with the extension C(druid-kubernetes-overlord-extensions) on the Overlord.
-    type: dict
+    type: raw
 seealso:
   - module: druidops.druid.dynamic_config_info
   - name: Dynamic configuration API
@@ -62,7 +65,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configs:
-  description: The result for each configuration, in the order of the options.
+  description:
+    - The result for each configuration, in the order of the options.
+    - If only one configuration is specified, the fields of its entry are also at the top level of the result.
   type: list
   elements: dict
   returned: always
@@ -76,16 +81,25 @@ configs:
     config:
       description: The resulting configuration (in check mode, the predicted one), with sets in alphabetical order.
       type: dict
+      returned: unless it failed
+    failed:
+      description: True if the configuration failed.
+      type: bool
+      returned: when it failed
+    msg:
+      description: The error.
+      type: str
+      returned: when it failed
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_overlord
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ARGUMENTS = {
-    "config": {"type": "dict"},
-    "kubernetes_task_runner": {"type": "dict"},
+    "config": DOCUMENT,
+    "kubernetes_task_runner": DOCUMENT,
     **AUDIT,
 }
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: retention_rules
-short_description: Manage the retention rules of an Apache Druid datasource
+short_description: Manage the retention rules of Apache Druid datasources
 version_added: 0.1.0
 author:
   - druidops contributors (@druidops)
 description:
   - Manages the rules that define which segments are loaded, on which tiers, with how many replicas, and which segments
-    are dropped.
+    are dropped, for one datasource or for many in one call.
   - The list replaces the current rules as a whole, including their order. A field of a rule that is not specified has
     Druid's default, so a tier that is not in C(tieredReplicants) is removed from the rule.
   - Rules are compared in Druid's own form. Rules without changes are not sent.
@@ -29,14 +29,36 @@ options:
     description:
       - The datasource. V(_default) stands for the rules of the cluster, which apply after a datasource's own rules.
     type: str
-    required: true
   rules:
     description:
       - The rules in Druid's own format. The first rule that matches a segment's interval applies.
-      - An empty list removes the rules, so that only those of V(_default) apply. V(_default) itself cannot be empty.
+      - May also be a JSON or YAML string of a list.
+      - Required unless O(state=absent), and not empty, so that an empty variable removes nothing.
+    type: raw
+  state:
+    description:
+      - V(present) replaces the rules. V(absent) removes them, so that only those of V(_default) apply. V(_default)
+        itself cannot be removed.
+    type: str
+    choices: [present, absent]
+    default: present
+  retention_rules:
+    description:
+      - A list of datasources and their rules, instead of O(datasource) and O(rules).
+      - A failure does not stop the others. The module then fails at the end, and returns all results.
     type: list
     elements: dict
-    required: true
+    suboptions:
+      datasource:
+        description: See O(datasource).
+        type: str
+      rules:
+        description: See O(rules).
+        type: raw
+      state:
+        description: See O(state), which is the default.
+        type: str
+        choices: [present, absent]
 seealso:
   - module: druidops.druid.retention_rules_info
   - name: Retention rules API
@@ -54,21 +76,34 @@ EXAMPLES = r"""
       - {type: dropForever}
     comment: reports need one month
 
+- name: Manage the rules of many datasources at once
+  druidops.druid.retention_rules:
+    url: http://localhost:8888
+    retention_rules:
+      - datasource: clicks
+        rules: [{type: loadForever}]
+      - datasource: retired
+        state: absent
+
 - name: Use only the rules of the cluster
   druidops.druid.retention_rules:
     url: http://localhost:8888
-    datasource: wikipedia
-    rules: []
+    state: absent
+    retention_rules:
+      - datasource: wikipedia
+      - datasource: clicks
 """
 
 RETURN = r"""
 retention_rules:
-  description: The result, with one entry.
+  description:
+    - The result for each datasource, in the order of the options.
+    - Without O(retention_rules), the fields of the only entry are also at the top level of the result.
   type: list
   elements: dict
   returned: always
   contains:
-    id:
+    datasource:
       description: The datasource.
       type: str
     changed:
@@ -78,22 +113,36 @@ retention_rules:
       description: The resulting rules (in check mode, the predicted ones).
       type: list
       elements: dict
+      returned: unless the item failed
+    failed:
+      description: True if the item failed.
+      type: bool
+      returned: when it failed
+    msg:
+      description: The error.
+      type: str
+      returned: when it failed
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
 
-ARGUMENTS = {
-    "datasource": {"type": "str", "required": True},
-    "rules": {"type": "list", "elements": "dict", "required": True},
-    **AUDIT,
-}
+RETENTION_RULES = OneOrMany(
+    "retention_rules",
+    {"datasource": {"type": "str"}, "rules": DOCUMENT},
+    required=("datasource",),
+)
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
+    module = AnsibleModule(
+        argument_spec={**CONNECTION, **RETENTION_RULES.arguments, **AUDIT},
+        supports_check_mode=True,
+        **RETENTION_RULES.constraints,
+    )
     run(module, lambda client: ensure_rules(client, module.params, check_mode=module.check_mode))
 
 

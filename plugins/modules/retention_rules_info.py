@@ -44,7 +44,7 @@ retention_rules:
   elements: dict
   returned: always
   contains:
-    id:
+    datasource:
       description: The datasource.
       type: str
     rules:

@@ -70,14 +70,15 @@ options:
     default: false
   reset_offsets:
     description:
-      - Set the stored offsets of these partitions, a mapping of partition to offset. Requires Druid 28 or newer.
+      - Set the stored offsets of these partitions, a mapping of partition to offset, or a JSON or YAML string of one.
+        Requires Druid 28 or newer.
       - Takes effect in every run.
-    type: dict
+    type: raw
   supervisors:
     description:
-      - A list of supervisors, instead of O(id), O(spec) and O(suspended). They are read with a single request, so a
-        call for hundreds of supervisors without changes takes little longer than for one.
-      - A failure does not stop the other supervisors. The module then fails at the end, and returns all results.
+      - A list of supervisors, instead of O(id), O(spec) and the other options of one supervisor. They are read with a
+        single request, so a call for hundreds of supervisors without changes takes little longer than for one.
+      - A failure does not stop the others. The module then fails at the end, and returns all results.
     type: list
     elements: dict
     suboptions:
@@ -94,9 +95,17 @@ options:
       suspended:
         description: See O(suspended).
         type: bool
+      reset:
+        description: See O(reset).
+        type: bool
+        default: false
+      reset_offsets:
+        description: See O(reset_offsets).
+        type: raw
   wait:
     description:
-      - Wait until the condition in O(wait_for) is met.
+      - Wait until the condition in O(wait_for) is met by all supervisors that exist. All are changed before the first
+        one is waited for.
     type: bool
     default: false
   wait_for:
@@ -106,7 +115,7 @@ options:
         types must have a status.
     type: str
   wait_timeout:
-    description: How long to wait, in seconds.
+    description: How long to wait for all supervisors together, in seconds.
     type: float
     default: 300.0
 seealso:
@@ -161,7 +170,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 supervisors:
-  description: The result for each supervisor, in the order of the options.
+  description:
+    - The result for each supervisor, in the order of the options.
+    - Without O(supervisors), the fields of the only entry are also at the top level of the result.
   type: list
   elements: dict
   returned: always
@@ -177,6 +188,7 @@ supervisors:
         - The resulting specification (in check mode, the predicted one), with secrets masked. Null if the supervisor
           does not exist.
       type: dict
+      returned: unless the item failed
     reset:
       description: True if the offsets were reset.
       type: bool
@@ -185,30 +197,35 @@ supervisors:
       description: The status at the end of the wait, with secrets masked.
       type: dict
       returned: with O(wait)
+    failed:
+      description: True if the item failed.
+      type: bool
+      returned: when it failed
+    msg:
+      description: The error.
+      type: str
+      returned: when it failed
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION, DOCUMENT
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
 
-ITEM = {
-    "id": {"type": "str"},
-    # no_log keeps it out of the system log; in the result only its secrets are masked, by name and by location
-    "spec": {"type": "raw", "no_log": True},
-    "suspended": {"type": "bool"},
-}
-ARGUMENTS = {
-    **ITEM,
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "reset": {"type": "bool", "default": False},
-    "reset_offsets": {"type": "dict"},
-    "supervisors": {
-        "type": "list",
-        "elements": "dict",
-        "no_log": True,
-        "options": {**ITEM, "state": {"type": "str", "choices": ["present", "absent"]}},
+SUPERVISORS = OneOrMany(
+    "supervisors",
+    {
+        "id": {"type": "str"},
+        "spec": DOCUMENT,
+        "suspended": {"type": "bool"},
+        "reset": {"type": "bool", "default": False},
+        "reset_offsets": DOCUMENT,
     },
+    required=("id", "spec"),
+    exclusive=(("reset", "reset_offsets"),),
+)
+ARGUMENTS = {
     "wait": {"type": "bool", "default": False},
     "wait_for": {"type": "str"},
     "wait_timeout": {"type": "float", "default": 300.0},
@@ -217,15 +234,9 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={**CONNECTION, **ARGUMENTS},
+        argument_spec={**CONNECTION, **SUPERVISORS.arguments, **ARGUMENTS},
         supports_check_mode=True,
-        required_one_of=[("id", "spec", "supervisors")],
-        mutually_exclusive=[
-            ("supervisors", "id"),
-            ("supervisors", "spec"),
-            ("supervisors", "suspended"),
-            ("supervisors", "reset", "reset_offsets"),
-        ],
+        **SUPERVISORS.constraints,
     )
     run(module, lambda client: ensure_supervisor(client, module.params, check_mode=module.check_mode))
 

@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import (
-    ModuleResult,
-    converge_one_of_many,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge_one_of_many
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import (
     BY_OVERLORD,
     OVERLORDS,
@@ -23,51 +24,34 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.compacti
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import specified_compaction
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 
 
 def ensure_compaction(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
     """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end."""
     author = audit(params["author"], params["comment"])
-    many = params["datasources"]
-    configs = None if many is None else all_compaction(client)
-    report = ModuleResult("compaction", "compaction of", "config")
-    seen: set[str] = set()
-    for index, item in enumerate([params] if many is None else many):
-        try:
-            datasource, desired = _desired(item, params["state"])
-            _reject_duplicate(datasource, seen)
-            _ensure_one(client, datasource, desired, configs, author, report, check_mode)
-        except DruidError as error:
-            report.problems.append(str(error) if many is None else f"datasources[{index}]: {error}")
+    configs = None if params["compactions"] is None else all_compaction(client)
+    report = ModuleResult("compactions", "compaction of", "config", items_of(params, "compactions"), id="datasource")
+    for item in report.items:
+        with report.part_of(item):
+            datasource, desired = _desired(item)
+            report.identify(item, datasource)
+            compaction, change = converge_one_of_many(
+                partial(_compaction, client, datasource, desired, author), configs, check_mode=check_mode
+            )
+            report.record(item, change, compaction.warnings)
     return report.result()
 
 
-def _ensure_one(
-    client: DruidClient,
-    datasource: str,
-    desired: Mapping[str, Any] | None,
-    configs: Mapping[str, Any] | None,
-    author: Audit,
-    report: ModuleResult,
-    check_mode: bool,
-) -> None:
-    compaction, change = converge_one_of_many(
-        lambda preloaded: Compaction(client, datasource, desired, preloaded, author), configs, check_mode=check_mode
-    )
-    report.add(datasource, change, compaction.warnings)
+def _compaction(
+    client: DruidClient, datasource: str, desired: Mapping[str, Any] | None, author: Audit, preloaded: Any
+) -> Compaction:
+    return Compaction(client, datasource, desired, preloaded, author)
 
 
-def _desired(item: Mapping[str, Any], state: str) -> tuple[str, dict[str, Any] | None]:
+def _desired(item: Item) -> tuple[str, dict[str, Any] | None]:
     """Return the datasource and its desired configuration, None if it should not be compacted."""
-    specified = specified_compaction(item.get("datasource"), item.get("config") or {})
-    return specified["dataSource"], specified if (item.get("state") or state) == "present" else None
-
-
-def _reject_duplicate(datasource: str, seen: set[str]) -> None:
-    if datasource in seen:
-        raise InvalidInput("datasource", datasource, "duplicate datasource; list each datasource once")
-    seen.add(datasource)
+    specified = specified_compaction(item.options.get("datasource"), document_of(item.options, "config") or {})
+    return specified["dataSource"], specified if item.is_present else None
 
 
 _COORDINATORS = path("druid", "coordinator", "v1", "compaction", "status")
@@ -78,7 +62,11 @@ def compaction_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict
     configs = all_compaction(client)
     statuses = _statuses(client) if params["status"] else {}
     return [
-        {"id": name, "config": masked(configs[name]), **({"status": statuses.get(name)} if params["status"] else {})}
+        {
+            "datasource": name,
+            "config": masked(configs[name]),
+            **({"status": statuses.get(name)} if params["status"] else {}),
+        }
         for name in sorted(configs)
         if params["datasource"] in (None, name)
     ]

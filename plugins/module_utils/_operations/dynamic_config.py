@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import ModuleResult, converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import CompactionConfig
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
@@ -23,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     TASK_RUNNER,
     Kind,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 _KINDS = (COORDINATOR, OVERLORD, TASK_RUNNER, BROKER, COMPACTION)
 Config = Mapping[str, Any]
@@ -31,21 +34,22 @@ Config = Mapping[str, Any]
 
 def ensure_config(
     client: DruidClient,
-    desired_configs: Sequence[tuple[Kind, Config | None]],
+    kinds: Sequence[tuple[str, Kind]],
     params: Mapping[str, Any],
     *,
     check_mode: bool,
 ) -> dict[str, Any]:
-    """Return a module's result, with an entry per specified configuration. A failure does not stop the others."""
+    """Return a module's result, with an entry per specified configuration. A failure does not stop the others.
+
+    ``kinds``: the configurations and their options.
+    """
     author = audit(params["author"], params["comment"])
-    report = ModuleResult("configs", "dynamic configuration", "config")
-    for kind, desired in desired_configs:
-        if desired is not None:
-            try:
-                config = _config(client, kind, desired, author)
-                report.add(kind.id, converge(config, check_mode=check_mode), config.warnings)
-            except DruidError as error:
-                report.problems.append(str(error))
+    specified = [(kind, option, Item({"id": kind.id})) for option, kind in kinds if params[option] is not None]
+    report = ModuleResult("configs", "dynamic configuration", "config", [item for _kind, _option, item in specified])
+    for kind, option, item in specified:
+        with report.part_of(item):
+            config = _config(client, kind, document_of(params, option), author)
+            report.record(item, converge(config, check_mode=check_mode), config.warnings)
     return report.result()
 
 
@@ -53,8 +57,7 @@ def module_of(*options: tuple[str, Kind]) -> Callable[..., dict[str, Any]]:
     """Return the function that implements a module with these options."""
 
     def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        desired_configs = [(kind, params[name]) for name, kind in options]
-        return ensure_config(client, desired_configs, params, check_mode=check_mode)
+        return ensure_config(client, options, params, check_mode=check_mode)
 
     return ensure
 
@@ -65,9 +68,9 @@ ensure_brokers = module_of(("config", BROKER))
 ensure_cluster_compaction = module_of(("config", COMPACTION))
 
 
-def dynamic_config_info(client: DruidClient) -> list[dict[str, Any]]:
-    """Return the dynamic configurations that this Druid has."""
-    found = [(kind.id, _read(client, kind)) for kind in _KINDS]
+def dynamic_config_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the selected dynamic configurations that this Druid has."""
+    found = [(kind.id, _read(client, kind)) for kind in _KINDS if params["id"] in (None, kind.id)]
     return [{"id": identifier, "config": masked(config)} for identifier, config in found if config is not None]
 
 

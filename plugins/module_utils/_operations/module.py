@@ -12,13 +12,13 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import DOCUMENTS, document_of
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked, masker_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     DruidError,
     InvalidInput,
     PartialFailure,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_mapping
 
 
 def connection(params: Mapping[str, Any]) -> Connection:
@@ -46,7 +46,7 @@ def client(params: Mapping[str, Any]) -> DruidClient:
 def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]]) -> None:
     """Exit the module with the result of ``work``, or fail with the message of the error that it raised.
 
-    Options that may contain secrets (specifications) are marked ``no_log``, which keeps them out of the system log.
+    Options that may contain secrets (documents) are marked ``no_log``, which keeps them out of the system log.
     In the result, Ansible then hides only the secrets, not every value of these options.
     """
     if MISSING is not None:
@@ -78,15 +78,21 @@ def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
     yield from masker_of([params]).secrets
 
 
-def _structured(params: Any) -> Any:
-    """Return the parameters with specifications parsed if they are strings, so that secrets are found by name."""
-    if isinstance(params, Mapping):
-        return {name: _spec(value) if name == "spec" else _structured(value) for name, value in params.items()}
-    return [_structured(element) for element in params] if isinstance(params, list) else params
+def _structured(options: Any) -> Any:
+    """Return the options with the documents in strings parsed, so that their secrets are found by name."""
+    if isinstance(options, Mapping):
+        return {
+            name: _document(options, name) if name in DOCUMENTS else _structured(value)
+            for name, value in options.items()
+        }
+    return [_structured(element) for element in options] if isinstance(options, list) else options
 
 
-def _spec(specified: Any) -> Any:
+def _document(options: Mapping[str, Any], name: str) -> Any:
+    # task_info has an option spec that is a boolean
+    if not isinstance(options[name], str):
+        return options[name]
     try:
-        return parse_mapping(specified, "spec") if isinstance(specified, str) else specified
+        return document_of(options, name)
     except InvalidInput as error:
         return str(error)

@@ -10,26 +10,56 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import ModuleResult, converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import (
     RetentionRules,
     all_rules,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import DEFAULT
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
 
 def ensure_rules(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
-    """Return the result of the module retention_rules."""
-    datasource = params["datasource"]
-    rules = RetentionRules(client, datasource, params["rules"], audit(params["author"], params["comment"]))
-    change = converge(rules, check_mode=check_mode)
-    report = ModuleResult("retention_rules", "retention rules of", "rules")
-    entry = report.add(datasource, change, rules.warnings)
-    entry["rules"] = entry["rules"]["rules"]
+    """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end.
+
+    The rules of each datasource are read on their own, which requires fewer permissions than reading all.
+    """
+    author = audit(params["author"], params["comment"])
+    report = ModuleResult(
+        "retention_rules", "retention rules of", "rules", items_of(params, "retention_rules"), id="datasource"
+    )
+    for item in report.items:
+        with report.part_of(item):
+            datasource, desired = _desired(item)
+            report.identify(item, datasource)
+            rules = RetentionRules(client, datasource, desired, author)
+            report.record(item, converge(rules, check_mode=check_mode), rules.warnings)
+            item.result["rules"] = item.result["rules"]["rules"]
     return report.result()
+
+
+def _desired(item: Item) -> tuple[str, list[Any]]:
+    """Return the datasource and its desired rules. An empty list removes them."""
+    datasource, rules = item.options.get("datasource"), document_of(item.options, "rules")
+    if not datasource:
+        raise InvalidInput("datasource", datasource, "set the datasource")
+    if not item.is_present:
+        if datasource == DEFAULT:
+            remedy = "the rules of the cluster cannot be removed; to load everything, use a rule of type loadForever"
+            raise InvalidInput("state", "absent", remedy)
+        return datasource, []
+    if not rules:
+        # an empty list may be the result of a mistake in a template
+        raise InvalidInput("rules", rules, "set at least one rule, or state: absent to remove the datasource's rules")
+    return datasource, rules
 
 
 def retention_rules_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the selected rules, sorted by datasource."""
     found = all_rules(client)
-    return [{"id": name, "rules": found[name]} for name in sorted(found) if params["datasource"] in (None, name)]
+    names = [name for name in sorted(found) if params["datasource"] in (None, name)]
+    return [{"datasource": name, "rules": found[name]} for name in names]

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import (
-    ModuleResult,
-    converge_one_of_many,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge_one_of_many
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.wait_for_all import Wait, wait_for_all
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     SUPERVISORS,
     Supervisor,
@@ -29,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
     truncate_errors,
     wait_expression,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, condition, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, condition
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import (
     OWN_IDS,
@@ -43,56 +44,56 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     stream_of,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
-from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_mapping
 
 
 def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
     """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end."""
-    _check(params)
-    many = params["supervisors"] is not None
-    specs = all_specs(client) if many else None
-    report = ModuleResult("supervisors", "supervisor", "spec")
-    seen: set[str] = set()
-    for index, item in enumerate(params["supervisors"] if many else [params]):
-        try:
-            target = _target(client, item, params["state"])
-            _reject_duplicate(target, seen)
-            _ensure_one(client, target, specs, params, report, check_mode)
-        except DruidError as error:
-            report.problems.append(f"supervisors[{index}]: {error}" if many else str(error))
+    if params["wait"]:
+        # before anything is sent
+        condition(params["wait_for"] or "id")
+    specs = None if params["supervisors"] is None else all_specs(client)
+    report = ModuleResult("supervisors", "supervisor", "spec", items_of(params, "supervisors"))
+    waits: list[tuple[Item, Any, Wait]] = []
+    for item in report.items:
+        with report.part_of(item):
+            spec = _ensure_one(client, item, specs, report, check_mode)
+            if params["wait"] and not check_mode and spec is not None:
+                waits.append((item, spec, _wait_for(client, item.result["id"], spec, params["wait_for"])))
+    wait_for_all([wait for _item, _spec, wait in waits], params["wait_timeout"])
+    for item, spec, wait in waits:
+        with report.part_of(item):
+            item.result["status"] = _status(wait, spec)
     return report.result()
 
 
-def _check(params: Mapping[str, Any]) -> None:
-    """Reject invalid options before anything is sent, so that a failure leaves no partial changes."""
-    if params["wait"]:
-        condition(params["wait_for"] or "id")
-    if params["reset_offsets"] == {}:
-        raise InvalidInput("reset_offsets", {}, "set the offsets by partition, or use reset for all partitions")
-    if params["state"] == "absent" and (params["reset"] or params["reset_offsets"]):
-        raise InvalidInput(
-            "reset", True, "offsets cannot be reset with state: absent; reset them first, then remove the supervisor"
-        )
-
-
 def _ensure_one(
-    client: DruidClient,
-    target: DesiredSupervisor,
-    specs: Mapping[str, Any] | None,
-    params: Mapping[str, Any],
-    report: ModuleResult,
-    check_mode: bool,
-) -> None:
+    client: DruidClient, item: Item, specs: Mapping[str, Any] | None, report: ModuleResult, check_mode: bool
+) -> Any:
+    """Converge a supervisor and reset its offsets. Return its spec, None if it does not exist."""
+    offsets = _offsets(item)
+    target = _target(client, item)
+    report.identify(item, target.id)
     supervisor, change = converge_one_of_many(
         lambda preloaded: Supervisor(client, target, preloaded), specs, check_mode=check_mode
     )
-    entry = report.add(target.id, change, supervisor.warnings)
-    if params["reset"] or params["reset_offsets"]:
+    report.record(item, change, supervisor.warnings)
+    if item.options.get("reset") or offsets:
         if not check_mode:
-            _reset(client, target.id, change.after, params["reset_offsets"])
-        entry["changed"] = entry["reset"] = True
-    if params["wait"] and not check_mode and change.after is not None:
-        entry["status"] = _wait_for_status(client, target.id, change.after, params)
+            _reset(client, target.id, change.now, offsets)
+        item.result["changed"] = item.result["reset"] = True
+    return change.now
+
+
+def _offsets(item: Item) -> dict[str, Any] | None:
+    """Return the offsets to set. InvalidInput for resets that are not possible."""
+    offsets: dict[str, Any] | None = document_of(item.options, "reset_offsets")
+    if offsets == {}:
+        raise InvalidInput("reset_offsets", {}, "set the offsets by partition, or use reset for all partitions")
+    if not item.is_present and (item.options.get("reset") or offsets):
+        raise InvalidInput(
+            "reset", True, "offsets cannot be reset with state: absent; reset them first, then remove the supervisor"
+        )
+    return offsets
 
 
 def _reset(client: DruidClient, supervisor: str, spec: Any, offsets: Mapping[str, Any] | None) -> None:
@@ -102,51 +103,50 @@ def _reset(client: DruidClient, supervisor: str, spec: Any, offsets: Mapping[str
         reset_offsets(client, supervisor, spec, offsets)
 
 
-def _wait_for_status(client: DruidClient, supervisor: str, spec: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    expression = params["wait_for"] or wait_expression(spec)
+def _wait_for(client: DruidClient, supervisor: str, spec: Any, wait_for: str | None) -> Wait:
+    expression = wait_for or wait_expression(spec)
+    return Wait(
+        lambda: status_or_error(client, supervisor),
+        condition(expression),
+        f"supervisor {supervisor!r} to meet {expression}",
+    )
+
+
+def _status(wait: Wait, spec: Any) -> dict[str, Any]:
     try:
-        status = wait_until(
-            lambda: status_or_error(client, supervisor),
-            condition(expression),
-            timeout=params["wait_timeout"],
-            waiting_for=f"supervisor {supervisor!r} to meet {expression}",
-        )
+        return dict(hidden(wait.outcome(), spec))
     except WaitTimeout as timeout:
         last = hidden(summary(timeout.last), spec)
         raise DruidError(f"{timeout} Last status: {last}.") from None
-    return dict(hidden(status, spec))
 
 
-def _target(client: DruidClient, item: Mapping[str, Any], state: str) -> DesiredSupervisor:
-    is_present = (item.get("state") or state) == "present"
-    spec = None if item.get("spec") is None else canonical(parse_mapping(item["spec"], "spec"))
-    if spec is None:
-        if not item.get("id"):
+def _target(client: DruidClient, item: Item) -> DesiredSupervisor:
+    specified, identifier = document_of(item.options, "spec"), item.options.get("id")
+    if specified is None:
+        if not identifier:
             raise InvalidInput("id", None, "set id or spec")
-        return DesiredSupervisor(item["id"], None, item.get("suspended"), is_present)
+        return DesiredSupervisor(identifier, None, item.options.get("suspended"), item.is_present)
+    spec = canonical(specified)
     # the version is requested only where it matters
     has_own_ids = (
-        stream_of(spec) is not None and (spec.get("id") or item.get("id")) is not None and client.supports(*OWN_IDS)
+        stream_of(spec) is not None and (spec.get("id") or identifier) is not None and client.supports(*OWN_IDS)
     )
-    supervisor = supervisor_id(spec, item.get("id"), has_own_ids=has_own_ids)
+    supervisor = supervisor_id(spec, identifier, has_own_ids=has_own_ids)
     return DesiredSupervisor(
-        supervisor, with_id(spec, supervisor, has_own_ids=has_own_ids), _suspension(spec, item), is_present
+        supervisor,
+        with_id(spec, supervisor, has_own_ids=has_own_ids),
+        _suspension(spec, item.options.get("suspended")),
+        item.is_present,
     )
 
 
-def _suspension(spec: Mapping[str, Any], item: Mapping[str, Any]) -> bool | None:
-    specified, in_spec = item.get("suspended"), spec.get("suspended")
+def _suspension(spec: Mapping[str, Any], specified: bool | None) -> bool | None:
+    in_spec = spec.get("suspended")
     if specified is not None and in_spec is not None and specified != in_spec:
         raise InvalidInput(
             "suspended", specified, f"the spec has suspended: {str(in_spec).lower()}; set only one of them"
         )
     return specified
-
-
-def _reject_duplicate(target: DesiredSupervisor, seen: set[str]) -> None:
-    if target.id in seen:
-        raise InvalidInput("id", target.id, "duplicate id; list each supervisor once")
-    seen.add(target.id)
 
 
 def supervisor_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,17 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The logic of the modules task, sql_ingest and task_info: submit a job once, wait for it, shut it down."""
+"""The logic of the modules task, sql_ingest and task_info: submit jobs once, wait for them, shut them down."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.wait_for_all import Wait, wait_for_all
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import (
     report_of,
     shut_down,
@@ -20,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
     submit,
     task_path,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
     Job,
@@ -29,12 +34,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
     progress,
     query_job,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
-    DruidError,
-    InvalidInput,
-    PartialFailure,
-)
-from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_mapping
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 
 _RUNNING, _FAILED = "RUNNING", "FAILED"
 
@@ -55,41 +55,67 @@ class _Attempt:
 
 def ensure_task(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
     """Return the result of the module task."""
-    if params["spec"] is None:
-        return _ensure(client, Job(params["id"], {}), params, check_mode)
-    return _ensure(client, native_job(parse_mapping(params["spec"], "spec"), params["id"]), params, check_mode)
+    return _ensure(client, "tasks", _task, params, check_mode)
 
 
 def ensure_query(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
     """Return the result of the module sql_ingest."""
-    job = query_job(params["query"] or "", params["context"] or {}, params["parameters"] or [], params["id"])
-    return _ensure(client, job, params, check_mode)
+    return _ensure(client, "queries", _query, params, check_mode)
 
 
-def _ensure(client: DruidClient, job: Job, params: Mapping[str, Any], check_mode: bool) -> dict[str, Any]:
-    last, status = _last_attempt(client, job)
-    if params["state"] == "absent":
-        return _shut_down(client, _Attempt(job, max(last, 1)), status, check_mode)
-    has_failed = status is not None and status.get("statusCode") == _FAILED
-    is_due = status is None or (has_failed and params["retry"])
-    if not is_due:
-        return _wait_if_requested(client, _Attempt(job, last), status or {}, params, {"changed": False}, check_mode)
-    if not job.body:
-        raise InvalidInput("id", job.id, "the task does not exist; set spec to submit it")
-    return _submit(client, _Attempt(job, last + 1), params, check_mode)
+def _task(options: Mapping[str, Any]) -> Job:
+    spec = document_of(options, "spec")
+    if spec is not None:
+        return native_job(spec, options.get("id"))
+    return Job(_required_id(options, "spec"), {})
 
 
-def _submit(client: DruidClient, attempt: _Attempt, params: Mapping[str, Any], check_mode: bool) -> dict[str, Any]:
-    known = {"changed": True, "diff": _diff(attempt), "id": attempt.task, "attempt": attempt.number}
-    if check_mode:
-        return known
-    submit(client, attempt.job, attempt.number)
-    try:
-        return _wait_if_requested(client, attempt, status_of(client, attempt.task) or {}, params, known, check_mode)
-    except PartialFailure:
-        raise
-    except DruidError as error:
-        raise PartialFailure(f"Task {attempt.task!r} was submitted. {error}", known) from error
+def _query(options: Mapping[str, Any]) -> Job:
+    if not options.get("query"):
+        return Job(_required_id(options, "query"), {}, is_query=True)
+    context, parameters = document_of(options, "context"), document_of(options, "parameters")
+    return query_job(options["query"], context or {}, parameters or [], options.get("id"))
+
+
+def _required_id(options: Mapping[str, Any], body: str) -> str:
+    if not options.get("id"):
+        raise InvalidInput("id", options.get("id"), f"set id or {body}")
+    return str(options["id"])
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of a module. ``retry``: failed jobs are submitted again."""
+
+    client: DruidClient
+    report: ModuleResult
+    retry: bool
+    check_mode: bool
+
+
+def _ensure(
+    client: DruidClient,
+    many: str,
+    job_of: Callable[[Mapping[str, Any]], Job],
+    params: Mapping[str, Any],
+    check_mode: bool,
+) -> dict[str, Any]:
+    """Submit or shut down all jobs, then wait for all. A failure does not stop the others."""
+    report = ModuleResult(many, "task", "status", items_of(params, many))
+    call = _Call(client, report, params["retry"], check_mode)
+    started: list[tuple[Item, _Attempt]] = []
+    for item in report.items:
+        with report.part_of(item):
+            job = job_of(item.options)
+            report.identify(item, job.task_id(1))
+            last, status = _last_attempt(client, job)
+            if item.is_present:
+                started.append((item, _ensure_submitted(call, item, _Attempt(job, last), status)))
+            else:
+                _shut_down(call, item, _Attempt(job, max(last, 1)), status)
+    if params["wait"] and not check_mode:
+        _wait(call, started, params["wait_timeout"])
+    return report.result()
 
 
 def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | None]:
@@ -107,59 +133,75 @@ def _last_attempt(client: DruidClient, job: Job) -> tuple[int, dict[str, Any] | 
     return found
 
 
-def _shut_down(
-    client: DruidClient, attempt: _Attempt, status: Mapping[str, Any] | None, check_mode: bool
-) -> dict[str, Any]:
+def _ensure_submitted(call: _Call, item: Item, last: _Attempt, status: Mapping[str, Any] | None) -> _Attempt:
+    """Submit the job if it is due, and add its status to the result. Return its last attempt."""
+    has_failed = status is not None and status.get("statusCode") == _FAILED
+    if status is not None and not (has_failed and call.retry):
+        item.result.update(id=last.task, status=last.redacted(status))
+        return last
+    if not last.job.body:
+        missing = "query" if last.job.is_query else "spec"
+        raise InvalidInput("id", last.job.id, f"the task does not exist; set {missing} to submit it")
+    return _submit(call, item, _Attempt(last.job, last.number + 1))
+
+
+def _submit(call: _Call, item: Item, attempt: _Attempt) -> _Attempt:
+    if not call.check_mode:
+        submit(call.client, attempt.job, attempt.number)
+    item.result.update(id=attempt.task, changed=True, attempt=attempt.number)
+    call.report.add_diff(attempt.task, None, masked(attempt.job.submission(attempt.number)))
+    if not call.check_mode:
+        try:
+            item.result["status"] = attempt.redacted(status_of(call.client, attempt.task) or {})
+        except DruidError as error:
+            raise DruidError(f"Task {attempt.task!r} was submitted. {error}") from error
+    return attempt
+
+
+def _shut_down(call: _Call, item: Item, attempt: _Attempt, status: Mapping[str, Any] | None) -> None:
     is_running = status is not None and status.get("statusCode") == _RUNNING
-    if is_running and not check_mode:
-        shut_down(client, attempt.task)
-    return {"changed": is_running, "id": attempt.task, "status": attempt.redacted(status)}
+    if is_running and not call.check_mode:
+        shut_down(call.client, attempt.task)
+    item.result.update(id=attempt.task, changed=is_running, status=attempt.redacted(status))
 
 
-def _wait_if_requested(
-    client: DruidClient,
-    attempt: _Attempt,
-    status: Mapping[str, Any],
-    params: Mapping[str, Any],
-    result: Mapping[str, Any],
-    check_mode: bool,
-) -> dict[str, Any]:
-    """Wait for the task to end if requested, and add its status to the result."""
-    task = attempt.task
-    known = {**result, "id": task, "status": attempt.redacted(status)}
-    if not params["wait"] or check_mode:
-        return known
+def _wait(call: _Call, started: list[tuple[Item, _Attempt]], timeout: float) -> None:
+    """Wait for the tasks to end, and add their final status to the results."""
+    waits = [
+        Wait(partial(_status_or_error, call.client, attempt.task), _has_ended, f"task {attempt.task!r} to end")
+        for _item, attempt in started
+    ]
+    wait_for_all(waits, timeout)
+    for (item, attempt), wait in zip(started, waits, strict=True):
+        with call.report.part_of(item):
+            _add_outcome(call.client, item, attempt, wait)
+
+
+def _has_ended(status: Mapping[str, Any]) -> bool:
+    return status.get("statusCode") not in (None, _RUNNING)
+
+
+def _add_outcome(client: DruidClient, item: Item, attempt: _Attempt, wait: Wait) -> None:
     try:
-        status = wait_until(
-            lambda: _status_or_error(client, task),
-            lambda seen: seen.get("statusCode") not in (None, _RUNNING),
-            timeout=params["wait_timeout"],
-            waiting_for=f"task {task!r} to end",
-        )
+        status = wait.outcome()
     except WaitTimeout as timeout:
         if "error" in timeout.last:
-            raise PartialFailure(f"{timeout} {timeout.last['error']}", known) from None
-        latest = progress(timeout.last, _report_or_nothing(client, task))
+            raise DruidError(f"{timeout} {timeout.last['error']}") from None
+        latest = progress(timeout.last, _report_or_nothing(client, attempt.task))
+        item.result["progress"] = latest
         rows = "no" if latest["rows"] is None else latest["rows"]
-        progress_text = f"It is still running: {rows} rows, {latest['phase']}."
-        raise PartialFailure(f"{timeout} {progress_text}", {**known, "progress": latest}) from None
-    return _final_result(client, attempt, status, known)
+        raise DruidError(f"{timeout} It is still running: {rows} rows, {latest['phase']}.") from None
+    _add_final_status(client, item, attempt, status)
 
 
-def _final_result(
-    client: DruidClient, attempt: _Attempt, status: Mapping[str, Any], known: Mapping[str, Any]
-) -> dict[str, Any]:
+def _add_final_status(client: DruidClient, item: Item, attempt: _Attempt, status: Mapping[str, Any]) -> None:
     report = _report_or_nothing(client, attempt.task)
-    redacted = {
-        "status": attempt.redacted(status),
-        "report": attempt.redacted(report),
-        "progress": progress(status, report),
-    }
+    item.result.update(
+        status=attempt.redacted(status), report=attempt.redacted(report), progress=progress(status, report)
+    )
     if status.get("statusCode") == _FAILED:
         reason = attempt.redacted(failure(status, report))
-        message = f"Task {attempt.task!r} failed: {reason}. Set retry: true to submit it again."
-        raise PartialFailure(message, {**known, **redacted})
-    return {**known, **redacted}
+        raise DruidError(f"Task {attempt.task!r} failed: {reason}. Set retry: true to submit it again.")
 
 
 def _status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
@@ -176,11 +218,6 @@ def _report_or_nothing(client: DruidClient, task: str) -> dict[str, Any]:
         return report_of(client, task)
     except DruidError:
         return {}
-
-
-def _diff(attempt: _Attempt) -> list[dict[str, Any]]:
-    title, after = f"task {attempt.task}", masked(attempt.job.submission(attempt.number))
-    return [{"before": "", "after": after, "before_header": title, "after_header": title}]
 
 
 _TASKS = path("druid", "indexer", "v1", "tasks")

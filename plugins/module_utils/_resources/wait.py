@@ -52,9 +52,14 @@ def wait_until(
     status = read()
     while not is_met(status):
         if not next(ticks, False):
-            raise WaitTimeout(f"Timed out after {timeout:g} s waiting for {waiting_for}.", status)
+            raise timeout_error(timeout, waiting_for, status)
         status = read()
     return status
+
+
+def timeout_error(timeout: float, waiting_for: str, last: Any) -> WaitTimeout:
+    """Return the error of a wait that took ``timeout`` seconds. ``last``: the last status."""
+    return WaitTimeout(f"Timed out after {timeout:g} s waiting for {waiting_for}.", last)
 
 
 def _is_true(compiled: Any, status: Any, option: str) -> bool:

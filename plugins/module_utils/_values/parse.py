@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Parses mappings, numbers and booleans in strings: JSON, or YAML if PyYAML is installed. Pure.
+"""Parses mappings, lists, numbers and booleans in strings: JSON, or YAML if PyYAML is installed. Pure.
 
 YAML has the types of JSON, as kubectl (sigs.k8s.io/yaml, go-yaml v2) reads it. PyYAML alone reads 12:30:45 as 45045,
 and timestamps as dates. kubectl reads these as strings, and y and n as booleans.
@@ -29,9 +29,22 @@ def parse_mapping(value: Any, option: str) -> dict[str, Any]:
     if isinstance(value, str):
         value = _parse(value, option)
     if not isinstance(value, Mapping):
-        kind = "null" if value is None else type(value).__name__
-        raise InvalidInput(option, HIDDEN, f"must be a mapping, or a JSON or YAML string of one, not {kind}")
+        raise InvalidInput(option, HIDDEN, _expected("mapping", value))
     return dict(value)
+
+
+def parse_list(value: Any, option: str) -> list[Any]:
+    """Return a list, which may be a JSON or YAML string. Otherwise InvalidInput names ``option``."""
+    if isinstance(value, str):
+        value = _parse(value, option)
+    if not isinstance(value, list):
+        raise InvalidInput(option, HIDDEN, _expected("list", value))
+    return value
+
+
+def _expected(kind: str, value: Any) -> str:
+    actual = "null" if value is None else type(value).__name__
+    return f"must be a {kind}, or a JSON or YAML string of one, not {actual}"
 
 
 def _parse(text: str, option: str) -> Any:

@@ -21,7 +21,7 @@ TIMEOUTS = Timeouts(read_timeout=10, retry_timeout=5)
 ARGUMENTS: Mapping[str, Any] = {
     "without_resource": {"type": "bool", "default": False},
     "url": {"type": "str"},
-    "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout},
+    "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout, "aliases": ["timeout"]},
     "retry_timeout": {"type": "float", "default": TIMEOUTS.retry_timeout},
     "keep_finalizer": {"type": "bool", "default": False},
 }

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 
 ARGUMENTS: Mapping[str, Any] = {
     "url": {"type": "str"},
-    "read_timeout": {"type": "float", "default": 120.0},
+    "read_timeout": {"type": "float", "default": 120.0, "aliases": ["timeout"]},
     "write_timeout": {"type": "float", "default": 120.0},
     "retry_timeout": {"type": "float", "default": 30.0},
 }

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
     namespace_of,
     plain,
     read_file,
+    read_spec,
 )
 
 DEFAULT_NAMESPACE = "default"
@@ -28,7 +29,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "name": {"type": "str"},
     "namespace": {"type": "str"},
     "resource": {"type": "raw"},
-    "spec": {"type": "dict"},
+    "spec": {"type": "raw"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "wait": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 600},
@@ -100,8 +101,8 @@ class Request(Generic[_Options]):
 def to_request(
     kind: str, arguments: Mapping[str, Any], options: _Options, find_file: Callable[[str], str]
 ) -> Request[_Options]:
-    """Return the request of a task from its arguments; InvalidResource if `resource` is not a resource."""
-    resource, spec = plain(arguments["resource"]), plain(arguments["spec"])
+    """Return the request of a task from its arguments; InvalidResource if it does not describe a resource."""
+    resource, spec = plain(arguments["resource"]), read_spec(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
     specified = arguments["namespace"] or namespace_of(resource)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._values import parse
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
@@ -83,6 +84,14 @@ def _consistent(what: str, specified: Any, option: str | None) -> str:
     if not (specified or option):
         raise InvalidResource(f"resource: metadata.{what} and the option {what} are not set. Set one of them.")
     return specified or option or ""
+
+
+def read_spec(spec: Any) -> Any:
+    """Return the spec of a playbook, a mapping or JSON or YAML text of it, as plain JSON types; None remains None."""
+    try:
+        return None if spec is None else plain(parse.parse_mapping(spec, "spec"))
+    except InvalidInput as error:
+        raise InvalidResource(f"{error}.") from None
 
 
 def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> tuple[Manifest, tuple[str, ...]]:

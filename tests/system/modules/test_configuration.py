@@ -30,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.retentio
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COORDINATOR
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     DruidError,
-    InvalidInput,
     PartialFailure,
     UncertainState,
 )
@@ -52,7 +51,8 @@ _UNSPECIFIED = {
     "comment": None,
     "state": "present",
     "datasource": None,
-    "datasources": None,
+    "compactions": None,
+    "retention_rules": None,
     "config": None,
     "kubernetes_task_runner": None,
 }
@@ -109,7 +109,7 @@ SETTINGS = {
     ),
     "retention rules": Setting(
         lambda direct, name, number: done(direct, ensure_rules, datasource=name, rules=_period(number)),
-        lambda direct, name: done(direct, ensure_rules, datasource=name, rules=[]),
+        lambda direct, name: done(direct, ensure_rules, datasource=name, state="absent"),
     ),
     "coordinator": Setting(
         lambda direct, _name, number: done(direct, ensure_coordinator, config={"maxSegmentsToMove": number}),
@@ -210,7 +210,7 @@ def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: st
         assert (second["changed"], direct.writes) == (False, [])
     for datasource in (name, f"{name}_2"):
         assert compaction(direct, datasource=datasource, state="absent")["changed"]
-    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
+    assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
     assert done(direct, ensure_overlord, config={"selectStrategy": None})["changed"]
 
 
@@ -223,25 +223,27 @@ def test_author_and_comment_are_in_the_audit_history(direct: Direct, name: str) 
     for history in (f"/druid/coordinator/v1/rules/{name}/history", "/druid/coordinator/v1/config/history?count=1"):
         newest = direct.client.get(history)[0]["auditInfo"]
         assert (newest["author"], newest["comment"]) == ("alice", f"for {name}")
-    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
+    assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
 
 
 def test_many_datasources_are_read_at_once_and_a_failure_stops_no_other(direct: Direct, name: str) -> None:
     broken = {"datasource": f"{name}_2", "config": {"granularitySpec": {"segmentGranularity": "sometimes"}}}
     absent = {"datasource": f"{name}_3", "state": "absent"}
     with pytest.raises(
-        PartialFailure, match=rf"^datasources\[0\]: POST .* datasources\[3\]: datasource \('{name}'\): "
+        PartialFailure, match=rf"^compactions\[0\]: POST .* compactions\[3\]: datasource \('{name}'\): "
     ) as no:
-        compaction(direct, datasources=[broken, {"datasource": name}, absent, {"config": {"dataSource": name}}])
-    assert [(each["id"], each["changed"]) for each in no.value.result["compaction"]] == [
-        (name, True),
-        (absent["datasource"], False),
+        compaction(direct, compactions=[broken, {"datasource": name}, absent, {"config": {"dataSource": name}}])
+    assert [(each["datasource"], each["changed"], "msg" in each) for each in no.value.result["compactions"]] == [
+        (broken["datasource"], False, True),
+        (name, True, False),
+        (absent["datasource"], False, False),
+        (name, False, True),
     ]
 
-    assert not compaction(direct, datasources=[{"datasource": name}])["changed"]
+    assert not compaction(direct, compactions=[{"datasource": name}])["changed"]
     assert len(direct.proxy.exchanges) == 1
     (reported,) = compacted(direct.client, {"datasource": name, "status": True})
-    assert (reported["id"], reported["config"]["taskPriority"], "status" in reported) == (name, 25, True)
+    assert (reported["datasource"], reported["config"]["taskPriority"], "status" in reported) == (name, 25, True)
     assert compaction(direct, datasource=name, state="absent")["changed"]
 
 
@@ -253,9 +255,9 @@ def test_outdated_state_is_read_again_before_a_write(
     compaction(direct, datasource=name, config={"skipOffsetFromLatest": "PT1H"})
     monkeypatch.setattr(ensure, "all_compaction", lambda _client: old)
 
-    result = compaction(direct, datasources=[{"datasource": name, "config": {"taskPriority": 31}}])
+    result = compaction(direct, compactions=[{"datasource": name, "config": {"taskPriority": 31}}])
 
-    found = result["compaction"][0]["config"]
+    found = result["compactions"][0]["config"]
     assert (found["taskPriority"], found["skipOffsetFromLatest"]) == (31, "PT1H")
     assert compaction(direct, datasource=name, state="absent")["changed"]
 
@@ -279,9 +281,9 @@ def test_concurrent_removal(direct: Direct, name: str) -> None:
     assert removal.write(before, None) is None
 
 
-def test_rules_of_the_cluster_cannot_be_empty(direct: Direct) -> None:
-    with pytest.raises(InvalidInput, match=r"^rules \(\[\]\): the rules of the cluster cannot be empty"):
-        done(direct, ensure_rules, datasource="_default", rules=[])
+def test_rules_of_the_cluster_cannot_be_removed(direct: Direct) -> None:
+    with pytest.raises(PartialFailure, match=r"^state \('absent'\): the rules of the cluster cannot be removed"):
+        done(direct, ensure_rules, datasource="_default", state="absent")
 
     assert direct.writes == []
     (reported,) = retention_rules_info(direct.client, {"datasource": "_default"})
@@ -297,7 +299,7 @@ def test_normalized_value_is_reported(direct: Direct, name: str) -> None:
         (warning,) = result["warnings"]
         assert "Druid normalizes rules to " in warning
         assert "PT0.500S" in warning
-    assert done(direct, ensure_rules, datasource=name, rules=[])["changed"]
+    assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
 
 
 def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
@@ -309,7 +311,11 @@ def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
         with pytest.raises(PartialFailure, match=runner):
             done(direct, ensure_overlord, kubernetes_task_runner={"capacity": 3})
         assert direct.writes == []
-        assert [each["id"] for each in dynamic_config_info(direct.client)] == ["coordinator", "overlord", "compaction"]
+        assert [each["id"] for each in dynamic_config_info(direct.client, {"id": None})] == [
+            "coordinator",
+            "overlord",
+            "compaction",
+        ]
 
 
 def test_kubernetes_task_runner(druid_33: Druid) -> None:
@@ -331,7 +337,7 @@ def test_kubernetes_task_runner(druid_33: Druid) -> None:
         ]
         with pytest.raises(PartialFailure, match=r"capacity \(None\): this field cannot be reset to its default"):
             done(direct, ensure_overlord, kubernetes_task_runner={"capacity": None})
-        kinds = [each["id"] for each in dynamic_config_info(direct.client)]
+        kinds = [each["id"] for each in dynamic_config_info(direct.client, {"id": None})]
         assert kinds == ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"]
 
 

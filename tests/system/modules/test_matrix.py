@@ -7,8 +7,8 @@ Each module creates, changes and removes its resource: in check mode, then not, 
 
 The cases are in matrix/, with one file each. The requests to Druid are counted, independently of the result.
 An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
-``ids``: the ids in the result, by its key. ``cluster_wide``: it changes a setting that a Druid has once, so that such
-cases run one after the other.
+``ids``: the ids in the result, or the datasources, by its key. ``cluster_wide``: it changes a setting that a Druid has
+once, so that such cases run one after the other.
 """
 
 from __future__ import annotations
@@ -112,11 +112,19 @@ def verify(operation: str, specified: dict[str, Any], steps: list[Step]) -> None
         assert "diff" not in specified or specified["diff"] == step.differing, operation
     for step in steps:
         assert "ids" not in specified or specified["ids"] == ids(step.result), operation
+        assert short_form(specified["arguments"], step.result), operation
 
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:
     """Return the ids of the resources in a result, by key."""
-    return {kind: [each["id"] for each in result[kind]] for kind in KINDS if kind in result}
+    return {kind: [each.get("id") or each["datasource"] for each in result[kind]] for kind in KINDS if kind in result}
+
+
+def short_form(arguments: dict[str, Any], result: dict[str, Any]) -> bool:
+    """Return whether the result of a call for one thing has the fields of its entry at the top level, and no other."""
+    [entries] = [result[kind] for kind in KINDS if kind in result]
+    is_one = len(entries) == 1 and "changed" in entries[0] and not arguments.keys() & KINDS
+    return ("id" in result or "datasource" in result) == is_one and (not is_one or entries[0].items() <= result.items())
 
 
 def _filled(document: Any, values: dict[str, str]) -> Any:

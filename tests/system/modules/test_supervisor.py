@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations import 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor, all_specs
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import DesiredSupervisor, canonical
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
-    InvalidInput,
     PartialFailure,
     UncertainState,
 )
@@ -128,7 +127,10 @@ def test_many_are_read_at_once_and_a_failure_stops_no_other(direct: Direct, name
 
     assert str(failed.value).startswith("supervisors[0]: ")
     assert "400" in str(failed.value)
-    assert [each["id"] for each in failed.value.result["supervisors"]] == [f"{name}_gone", name]
+    entries = failed.value.result["supervisors"]
+    assert [each["id"] for each in entries] == [f"{name}_broken", f"{name}_gone", name]
+    assert [each.get("failed", False) for each in entries] == [True, False, False]
+    assert str(failed.value) == f"supervisors[0]: {entries[0]['msg']}"
     direct.supervisor(supervisors=[{"spec": spec}])
     assert [str(each) for each in direct.proxy.exchanges] == ["GET /druid/indexer/v1/supervisor?full=true: 200"]
 
@@ -224,7 +226,7 @@ def test_offsets_are_reset_only_on_request(direct: Direct, name: str, spec: dict
     assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/reset"]
     assert direct.supervisor(id=name, reset_offsets={"0": 5})["changed"]
     assert direct.writes == [f"POST /druid/indexer/v1/supervisor/{name}/resetOffsets"]
-    with pytest.raises(InvalidInput, match="offsets cannot be reset with state: absent"):
+    with pytest.raises(PartialFailure, match="offsets cannot be reset with state: absent"):
         direct.supervisor(id=name, reset=True, state="absent")
     assert direct.writes == []
 

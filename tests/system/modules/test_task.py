@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from testbed.druid.druid import Druid
@@ -103,7 +102,7 @@ def test_task_is_not_submitted_twice_after_a_lost_response(direct: Direct, name:
 
 
 def test_invalid_specification_is_reported_with_druids_message(direct: Direct) -> None:
-    with pytest.raises(ApiError, match=r"400 Bad Request.*nonsense"):
+    with pytest.raises(PartialFailure, match=r"400 Bad Request.*nonsense"):
         direct.task(spec={"type": "nonsense"})
 
 
@@ -134,6 +133,6 @@ def test_statement_is_submitted_once_and_reports_its_rows(druid_27: Druid, name:
 def test_invalid_statement_is_reported_with_druids_message(druid_27: Druid) -> None:
     with (
         direct_on(druid_27) as direct,
-        pytest.raises(ApiError, match=r"POST .*/druid/v2/sql/task returned 400 Bad Request: .*nowhere"),
+        pytest.raises(PartialFailure, match=r"POST .*/druid/v2/sql/task returned 400 Bad Request: .*nowhere"),
     ):
         direct.query(query="REPLACE INTO x OVERWRITE ALL SELECT * FROM nowhere PARTITIONED BY ALL")

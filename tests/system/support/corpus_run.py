@@ -127,7 +127,7 @@ class _Life:
             case "compaction":
                 return direct.compaction(check_mode=check_mode, datasource=name, config=document, state=state)
             case "retention_rules":
-                return direct.retention_rules(check_mode=check_mode, datasource=name, **(document or {"rules": []}))
+                return direct.retention_rules(check_mode=check_mode, datasource=name, state=state, **(document or {}))
             case "task":
                 spec = document or self.entry.changed(self.values)
                 return direct.task(check_mode=check_mode, spec=spec, state=state, wait=self.waits(document))

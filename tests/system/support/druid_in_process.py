@@ -40,6 +40,7 @@ _SUPERVISOR: dict[str, Any] = {
     "wait_timeout": 120.0,
 }
 _TASK: dict[str, Any] = {
+    "tasks": None,
     "id": None,
     "spec": None,
     "state": "present",
@@ -47,9 +48,10 @@ _TASK: dict[str, Any] = {
     "wait": False,
     "wait_timeout": 120.0,
 }
-_QUERY: dict[str, Any] = {**_TASK, "query": None, "context": {}, "parameters": []}
+_QUERY: dict[str, Any] = {**_TASK, "queries": None, "query": None, "context": None, "parameters": None}
 _AUDIT: dict[str, Any] = {"author": None, "comment": None}
-_COMPACTION: dict[str, Any] = {"datasource": None, "config": None, "state": "present", "datasources": None, **_AUDIT}
+_COMPACTION: dict[str, Any] = {"datasource": None, "config": None, "state": "present", "compactions": None, **_AUDIT}
+_RULES: dict[str, Any] = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
 _CONFIGS = {
     "broker_config": ensure_brokers,
     "compaction_config": ensure_cluster_compaction,
@@ -99,11 +101,10 @@ class Direct:
         self.proxy.forget()
         return ensure_compaction(self.client, {**_COMPACTION, **params}, check_mode=check_mode)
 
-    def retention_rules(self, *, check_mode: bool = False, datasource: str, rules: list[Any]) -> dict[str, Any]:
+    def retention_rules(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module retention_rules."""
         self.proxy.forget()
-        params = {**_AUDIT, "datasource": datasource, "rules": rules}
-        return ensure_rules(self.client, params, check_mode=check_mode)
+        return ensure_rules(self.client, {**_RULES, **params}, check_mode=check_mode)
 
     def dynamic_config(self, module: str, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of a module of a dynamic configuration, such as coordinator_config."""

@@ -116,7 +116,7 @@ PACKAGES = (
     Package("plugins/module_utils/_operations/argspec.py", (), HTTP),
     Package(
         "plugins/module_utils/_operations/module.py",
-        (*CLIENT_ITSELF, f"{DRUID}_secrets.spec_masking", f"{DRUID}_values.parse"),
+        (*CLIENT_ITSELF, f"{DRUID}_secrets.spec_masking", f"{DRUID}_operations.documents"),
         HTTP,
     ),
     Package(
@@ -145,7 +145,7 @@ PACKAGES = (
         (PLAIN, API, METRICS, RECONCILE, USERINFO, f"{DRUID}_values.clock"),
         HTTP,
     ),
-    Package("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED), ("ansible", *HTTP)),
+    Package("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED, ERRORS), ("ansible", *HTTP)),
     Package("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
     Package("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),
     # A cluster has a name, and a router.

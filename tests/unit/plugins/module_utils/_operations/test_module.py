@@ -103,8 +103,25 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("supervisor", {"id": "a", "spec": "type: x\nrequestHeaders:\n  X-Anything: hunter2 of mine\n"}),
     ("supervisor", {"supervisors": [{"id": "a", "spec": {"type": "x", "awsExternalId": "hunter2 of mine"}}]}),
     ("task", {"spec": {"type": "noop", "awsExternalId": "hunter2 of mine"}}),
+    ("task", {"tasks": [{"spec": "{type: noop, awsExternalId: hunter2 of mine}"}]}),
     ("sql_ingest", {"query": """SELECT * FROM TABLE(EXTERN('{"requestHeaders": {"a": "hunter2 of mine"}}'))"""}),
+    ("sql_ingest", {"query": "SELECT 1", "context": '{"requestHeaders": {"a": "hunter2 of mine"}}'}),
+    ("sql_ingest", {"queries": [{"query": "SELECT ?", "parameters": "[{requestHeaders: {a: hunter2 of mine}}]"}]}),
+    ("compaction", {"compactions": [{"datasource": "a", "config": "taskContext: {awsExternalId: hunter2 of mine}"}]}),
+    ("compaction", {"datasource": "a", "config": {"taskContext": {"awsExternalId": "hunter2 of mine"}}}),
+    ("retention_rules", {"datasource": "a", "rules": '[{"type": "x", "awsExternalId": "hunter2 of mine"}]'}),
+    ("retention_rules", {"retention_rules": [{"datasource": "a", "rules": "[{awsExternalId: hunter2 of mine}]"}]}),
 ]
+
+
+# A Druid that has nothing.
+EMPTY: dict[str, Any] = {
+    "/status": {"version": "33.0.0"},
+    "/druid/coordinator/v1/rules/a": [],
+    "/druid/indexer/v1/compaction/config/datasources": {},
+    "/druid/indexer/v1/supervisor": [],
+    "/druid/indexer/v1/supervisor?full=true": [],
+}
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -114,8 +131,8 @@ def test_secret_by_its_path_is_masked(module: str, options: dict[str, Any], chec
         asked = server.asked[-1]
         if asked.method != "GET":
             say(400, {"error": f"no hunter2 of mine, {asked.body.decode()}"})(handler)
-        elif asked.path.endswith(("/supervisor", "/supervisor?full=true")):
-            say(200, [])(handler)
+        elif asked.path in EMPTY:
+            say(200, EMPTY[asked.path])(handler)
         else:
             say(404, {"error": "nothing of that name"})(handler)
 
@@ -125,6 +142,47 @@ def test_secret_by_its_path_is_masked(module: str, options: dict[str, Any], chec
     assert "hunter2" not in json.dumps(result)
     assert "********" in json.dumps(result["invocation"])
     assert "********" in (json.dumps(result["diff"]) if check_mode else result["msg"])
+
+
+UNREADABLE: list[tuple[str, dict[str, Any]]] = [
+    ("supervisor", {"spec": "[hunter2"}),
+    ("supervisor", {"id": "a", "reset_offsets": "hunter2"}),
+    ("supervisor", {"supervisors": [{"spec": "[hunter2"}]}),
+    ("task", {"tasks": [{"spec": "{hunter2"}]}),
+    ("sql_ingest", {"query": "SELECT 1", "context": "hunter2"}),
+    ("sql_ingest", {"query": "SELECT 1", "parameters": "hunter2: 1"}),
+    ("compaction", {"datasource": "a", "config": "hunter2"}),
+    ("retention_rules", {"datasource": "a", "rules": "hunter2: 1"}),
+    ("coordinator_config", {"config": "- hunter2"}),
+    ("overlord_config", {"kubernetes_task_runner": "- hunter2"}),
+]
+
+
+@pytest.mark.parametrize(("module", "options"), UNREADABLE)
+def test_text_that_is_not_a_document_is_not_repeated(module: str, options: dict[str, Any], server: Server) -> None:
+    result = run({"url": server.url, **QUICK, **options}, module=module)
+    assert result["failed"]
+    [name] = {"spec", "reset_offsets", "context", "parameters", "config", "rules", "kubernetes_task_runner"} & {
+        name for each in (options, *options.get("supervisors", ()), *options.get("tasks", ())) for name in each
+    }
+    assert f"{name}: " in result["msg"]
+    assert "hunter2" not in json.dumps(result)
+
+
+def test_aliases_of_other_collections(server: Server) -> None:
+    result = run({"url": server.url, "url_username": USERNAME, "url_password": PASSWORD, "timeout": 7, **QUICK})
+    assert result["supervisors"] == []
+    assert server.asked[0].headers["authorization"] == BASIC
+    assert result["invocation"]["module_args"]["read_timeout"] == 7
+    assert PASSWORD not in json.dumps(result, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("options", [{"id": "a"}, {"spec": {}}, {"suspended": True}, {"reset": True}])
+def test_options_for_one_thing_exclude_a_list(options: dict[str, Any], server: Server) -> None:
+    result = run({"url": server.url, "supervisors": [], **options}, module="supervisor")
+    assert result["failed"]
+    assert "mutually exclusive" in result["msg"]
+    assert server.asked == []
 
 
 def test_invalid_option_is_reported_before_anything_is_sent(server: Server) -> None:

@@ -214,6 +214,19 @@ def test_request_of_a_task(
     )
 
 
+@pytest.mark.parametrize("spec", [{"image": "a"}, '{"image": "a"}', "image: a\n"])
+def test_spec_is_a_structure_or_text(spec: Any) -> None:
+    created = request(name="c", spec=spec)
+    assert (created.spec, created.without_resource) == ({"image": "a"}, True)
+
+
+@pytest.mark.parametrize("spec", ["", "- a", "{hunter2", 5, ["a"]])
+def test_spec_that_is_not_a_mapping_is_rejected(spec: Any) -> None:
+    with pytest.raises(InvalidResource, match=r"^spec: ") as rejected:
+        request(name="c", spec=spec)
+    assert "hunter2" not in str(rejected.value)
+
+
 def test_options_of_a_task() -> None:
     created = request(True, name="c", wait=True, wait_timeout=7, wait_sleep=3, allowed_reference_namespaces=["a"])
     assert (created.wait, created.wait_timeout, created.wait_sleep) == (True, 7, 3)

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+The options of a module that manages one of many things: those for one thing, or a list of things with the same options.
+
+The list has the plural of the thing's name, which is also the key of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Options = Mapping[str, Any]
+
+_STATE: dict[str, Any] = {"type": "str", "choices": ["present", "absent"]}
+
+
+@dataclass(frozen=True)
+class OneOrMany:
+    """
+    ``many``: the name of the list. ``one``: the options of one thing, without ``state``.
+
+    ``required``: one of these options is required. ``exclusive``: each a pair of options that exclude each other.
+    """
+
+    many: str
+    one: Options
+    required: tuple[str, ...]
+    exclusive: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The options of the module. The state of the module is the default of the state of an item."""
+        items = {
+            "type": "list",
+            "elements": "dict",
+            "options": {**self.one, "state": _STATE},
+            "mutually_exclusive": list(self.exclusive),
+            **({"no_log": True} if any(option.get("no_log") for option in self.one.values()) else {}),
+        }
+        return {**self.one, "state": {**_STATE, "default": "present"}, self.many: items}
+
+    @property
+    def constraints(self) -> dict[str, list[tuple[str, ...]]]:
+        """The arguments of AnsibleModule that say what is required, and what is mutually exclusive."""
+        return {
+            "required_one_of": [(*self.required, self.many)],
+            "mutually_exclusive": [*((self.many, name) for name in self.one), *self.exclusive],
+        }
+
+
+@dataclass
+class Item:
+    """One thing of a call. ``options``: its own, including its state. ``place``: where they are, "" if not in a list.
+
+    ``result``: what the module returns about it.
+    """
+
+    options: Options
+    place: str = ""
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_present(self) -> bool:
+        """True if the thing should exist."""
+        return self.options.get("state") != "absent"
+
+    @property
+    def has_failed(self) -> bool:
+        """True if an error is in the result."""
+        return bool(self.result.get("failed"))
+
+
+def items_of(params: Options, many: str) -> list[Item]:
+    """Return the things that a module was called for, in the order of the options."""
+    if params[many] is None:
+        return [Item(params)]
+    return [
+        Item({**options, "state": options.get("state") or params["state"]}, f"{many}[{index}]")
+        for index, options in enumerate(params[many])
+    ]
