@@ -30,6 +30,9 @@ attributes:
   diff_mode:
     support: none
     description: Changes nothing.
+  idempotent:
+    support: full
+    description: Changes nothing.
 options:
   seconds:
     description: The delay in seconds.
