@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -288,6 +289,33 @@ def test_rules_of_the_cluster_cannot_be_removed(direct: Direct) -> None:
     assert direct.writes == []
     (reported,) = retention_rules_info(direct.client, {"datasource": "_default"})
     assert [rule["type"] for rule in reported["rules"]] == ["loadForever"]
+
+
+def test_rules_of_many_datasources(direct: Direct, name: str) -> None:
+    absent = {"datasource": f"{name}_2", "state": "absent"}
+    rules = [{"datasource": name, "rules": json.dumps(_period(7))}, absent, {"datasource": name, "state": "absent"}]
+    with pytest.raises(
+        PartialFailure, match=r"^retention_rules\[2\]: datasource \('\w+'\): duplicate datasource"
+    ) as no:
+        done(direct, ensure_rules, retention_rules=rules)
+    entries = no.value.result["retention_rules"]
+    assert [(each["datasource"], each["changed"]) for each in entries] == [
+        (name, True),
+        (absent["datasource"], False),
+        (name, False),
+    ]
+    assert [rule["type"] for rule in entries[0]["rules"]] == ["loadByPeriod", "dropForever"]
+
+    for empty in ([], "[]", None):
+        with pytest.raises(PartialFailure, match=r"^rules \(.*\): set at least one rule, or state: absent"):
+            done(direct, ensure_rules, datasource=name, rules=empty)
+    assert direct.writes == []
+
+    (found,) = retention_rules_info(direct.client, {"datasource": name})
+    again = done(direct, ensure_rules, retention_rules=[found])
+    assert (again["changed"], direct.writes) == (False, [])
+    assert done(direct, ensure_rules, retention_rules=[absent, {"datasource": name}], state="absent")["changed"]
+    assert retention_rules_info(direct.client, {"datasource": name}) == []
 
 
 def test_normalized_value_is_reported(direct: Direct, name: str) -> None:

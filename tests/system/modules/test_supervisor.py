@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -229,6 +230,33 @@ def test_offsets_are_reset_only_on_request(direct: Direct, name: str, spec: dict
     with pytest.raises(PartialFailure, match="offsets cannot be reset with state: absent"):
         direct.supervisor(id=name, reset=True, state="absent")
     assert direct.writes == []
+
+
+def test_each_of_many_has_its_own_reset_and_all_are_waited_for(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+    others = [f"{name}_{number}" for number in (1, 2)]
+    specs = [{**spec, "spec": {**spec["spec"], "dataSchema": {"dataSource": other}}} for other in others]
+    items = [
+        {"spec": json.dumps(spec), "reset": True},
+        {"spec": specs[0], "reset_offsets": "0: 5"},
+        {"spec": specs[1]},
+        {"id": f"{name}_gone", "state": "absent"},
+    ]
+
+    result = direct.supervisor(supervisors=items, wait=True)
+
+    entries = result["supervisors"]
+    assert [(each["id"], each.get("reset", False)) for each in entries] == [
+        (name, True),
+        (others[0], True),
+        (others[1], False),
+        (f"{name}_gone", False),
+    ]
+    assert [each["status"]["payload"]["suspended"] for each in entries[:3]] == [True] * 3
+    assert "status" not in entries[3]
+    assert [path.rpartition("/")[2] for path in direct.writes if "?" not in path] == ["reset", "resetOffsets"]
+    assert "id" not in result
+    single = direct.supervisor(id=name, wait=True)
+    assert single["supervisors"][0].items() <= single.items()
 
 
 def test_wait_timeout_reports_the_state(direct: Direct, name: str, spec: dict[str, Any]) -> None:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
 from collections.abc import Iterator
 from typing import Any
@@ -88,6 +90,48 @@ def test_wait_timeout_reports_the_progress(direct: Direct, name: str) -> None:
 
     assert direct.task(spec=spec, state="absent")["changed"]
     assert direct.writes[0].endswith("/shutdown")
+
+
+def test_many_are_submitted_before_the_first_wait_and_a_failure_stops_no_other(direct: Direct, name: str) -> None:
+    broken = batch(f"{name}_2", {"type": "inline", "data": "no JSON"})
+    broken["spec"]["tuningConfig"]["maxParseExceptions"] = 0
+    invalid, long = {"type": "nonsense"}, {"type": "noop", "dataSource": name, "runTime": 2000}
+    tasks = [{"spec": json.dumps(long)}, {"spec": broken}, {"spec": invalid}, {"spec": inline(name, 3)}, {"spec": long}]
+
+    with pytest.raises(PartialFailure) as failed:
+        direct.task(tasks=tasks, wait=True)
+
+    assert re.fullmatch(
+        r"tasks\[1\]: Task .* failed: .* tasks\[2\]: POST .*400 .* tasks\[4\]: id \(.*\): duplicate id; .*",
+        str(failed.value),
+    )
+    entries = failed.value.result["tasks"]
+    assert [each["changed"] for each in entries] == [True, True, False, True, False]
+    assert [each.get("status", {}).get("statusCode") for each in entries] == [
+        "SUCCESS",
+        "FAILED",
+        None,
+        "SUCCESS",
+        None,
+    ]
+    assert (entries[3]["progress"]["rows"], "report" in entries[3]) == (3, True)
+    last_write = max(number for number, each in enumerate(direct.proxy.exchanges) if each.method == "POST")
+    assert [each.path for each in direct.proxy.exchanges[:last_write] if each.path.endswith("/reports")] == []
+    with pytest.raises(PartialFailure):
+        direct.task(tasks=tasks, wait=True)
+    assert direct.writes == ["POST /druid/indexer/v1/task"]
+
+
+def test_wait_timeout_is_for_all(direct: Direct, name: str) -> None:
+    tasks = [{"id": f"{name}_{each}", "spec": {"type": "noop", "runTime": 600000 + each}} for each in range(3)]
+
+    with pytest.raises(PartialFailure) as failed:
+        direct.task(tasks=tasks, wait=True, wait_timeout=1)
+
+    found = re.findall(r"tasks\[(\d)\]: Timed out after 1 s waiting for task '", str(failed.value))
+    assert found == ["0", "1", "2"]
+    assert direct.task(tasks=[{"id": each["id"]} for each in tasks], state="absent")["changed"]
+    assert len(direct.writes) == 3
 
 
 @pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
