@@ -6,10 +6,11 @@
 The corpus: specifications as users write them, in tests/system/modules/corpus. Pure.
 
 A file has the ``module``, a list of ``entries``, and the releases of ``druid`` on which they run, by default ``any``,
-the one that the tests run on. Fields of an entry:
+the one that the tests run on. 27.0.0 is a real one as well; other releases are put over 33.0.0 (other_release.py).
+Fields of an entry:
 
 - ``name``, unique, and ``source``: the documentation, tutorial or template after which it was written
-- ``covers``: classes of documented_fields.yml, with the place of each in the specification
+- ``covers``: classes of documented_fields.yml, with the place, or several, of each in the specification
 - what is specified: ``spec`` of a supervisor or task, ``config``, ``rules``, or ``query`` with ``context``. For a
   supervisor of Kafka, ``schema``, ``io``, ``tuning`` and ``top`` are only what differs from the smallest one; null
   leaves a field out.
@@ -17,7 +18,7 @@ the one that the tests run on. Fields of an entry:
   that it normalizes, and other fields that change as a consequence. ``derived``: paths of what Druid derives, which may
   change when it is sent, and is not predicted
 - ``warnings``: parts of the warnings that are expected, by default none
-- ``since``, ``until``: the first and last major version of Druid that accepts it. ``release``: the one that it needs.
+- ``since``, ``until``: the first and last major version of Druid that accepts it
 - ``running``: the supervisor is not suspended. ``topic``: the topic exists, as for one that is running
 - ``fails``: it is a task that Druid accepts, and that cannot succeed in a test
 - ``quick``: it is part of `make test`
@@ -69,7 +70,6 @@ class Entry:
     warnings: tuple[str, ...] = ()
     since: int = 0
     until: int = 999
-    release: str | None = None
     running: bool = False
     topic: bool = False
     fails: bool = False
@@ -97,9 +97,7 @@ class Entry:
         """Return the same after the change."""
         document = copy.deepcopy(self._document())
         for path, value in self.change.items():
-            place = self.place(path)
-            # the old form of supervisors has the three parts at its top
-            put(document, place[1:] if place[0] == "spec" and "spec" not in document else place, value)
+            put(document, self._keys(document, path), value)
         return filled(document, values)
 
     def place(self, path: str) -> tuple[Any, ...]:
@@ -107,6 +105,24 @@ class Entry:
         keys = tuple(int(key) if key.isdecimal() else key for key in path.split("/"))
         is_stream = self.module == "supervisor" and keys[0] in ("dataSchema", "ioConfig", "tuningConfig")
         return ("spec", *keys) if is_stream else keys
+
+    def covered(self) -> Iterator[tuple[str, str]]:
+        """Yield each class with a place of it."""
+        for name, places in self.covers.items():
+            yield from ((name, place) for place in ([places] if isinstance(places, str) else places))
+
+    def fields_at(self, path: str) -> set[str]:
+        """Return the names of the fields of the mapping at this path, before and after the change."""
+        values = {"name": "name", "kafka": "kafka"}
+        found = (
+            _at(document, self._keys(document, path)) for document in (self.specified(values), self.changed(values))
+        )
+        return {name for each in found if isinstance(each, Mapping) for name in each}
+
+    def _keys(self, document: Any, path: str) -> tuple[Any, ...]:
+        """Return the place in what the user writes: the old form of supervisors has the three parts at its top."""
+        place = self.place(path) if path else ()
+        return place[1:] if place[:1] == ("spec",) and "spec" not in document else place
 
     def _document(self) -> Any:
         if self.rules is not None:
@@ -116,6 +132,40 @@ class Entry:
         if self.query is not None:
             return {"query": self.query, "context": self.context or {}}
         return _stream(self)
+
+
+def _at(document: Any, place: tuple[Any, ...]) -> Any:
+    for key in place:
+        try:
+            document = document[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return document
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What Druid refuses: the fields of an entry, a part of Druid's message, and the reason."""
+
+    name: str
+    source: str
+    message: str
+    reason: str
+    module: str = "supervisor"
+    druid: str = ANY
+    spec: Any = None
+    config: Any = None
+    rules: Any = None
+    query: Any = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    io: Mapping[str, Any] = field(default_factory=dict)
+    tuning: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def entry(self) -> Entry:
+        """The same as an entry, which is not taken through its life."""
+        specified = ("name", "source", "module", "spec", "config", "rules", "query", "schema", "io", "tuning")
+        return Entry("refused", druid=(self.druid,), **{name: getattr(self, name) for name in specified})
 
 
 _SCHEMA: Mapping[str, Any] = {
@@ -166,7 +216,7 @@ def runs(release: str) -> list[tuple[Entry, str]]:
         (entry, druid)
         for entry in entries()
         for druid in entry.druid
-        if entry.is_for(entry.release or (release if druid == ANY else druid))
+        if entry.is_for(release if druid == ANY else druid)
     ]
 
 
@@ -187,3 +237,19 @@ def put(document: Any, place: tuple[Any, ...], value: Any) -> None:
         document.append(value)
     else:
         document[place[-1]] = value
+
+
+def documented_fields() -> dict[str, dict[str, Any]]:
+    """Return the fields that Druid documents, by class: see the comment in documented_fields.yml."""
+    classes: dict[str, dict[str, Any]] = _yaml("documented_fields")["classes"]
+    return classes
+
+
+def refused() -> list[Refusal]:
+    """Return what Druid refuses."""
+    return [Refusal(**each) for each in _yaml("refused")["entries"]]
+
+
+def _yaml(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((CORPUS / f"{name}.yml").read_text(encoding="utf-8"))
+    return document

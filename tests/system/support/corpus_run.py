@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.tests.system.support.corpus import Entry, filled
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct
 from testbed.druid.druid import Druid
@@ -48,6 +49,20 @@ def problems(direct: Direct, entry: Entry) -> Iterator[str]:
         yield from life.specify("change", entry.changed(values), expected=life.expected())
         if entry.module not in _CONFIGS:
             yield from life.remove()
+
+
+def refusal(direct: Direct, entry: Entry) -> str:
+    """Return the message with which this is refused, empty if it is not."""
+    kafka = direct.druid.kafka
+    values = {"name": f"c{secrets.token_hex(4)}", "kafka": kafka.address if kafka else ""}
+    life = _Life(direct, entry, values)
+    with life.removed_at_last():
+        try:
+            life.call(entry.specified(values), check_mode=False)
+        except DruidError as error:
+            return str(error)
+        life.is_there = True
+    return ""
 
 
 @contextmanager
