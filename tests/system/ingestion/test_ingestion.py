@@ -94,6 +94,16 @@ def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
     assert now["spec"]["ioConfig"]["taskDuration"] == "PT60S"
     assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
 
+    # the suspension changes alone
+    for suspend, operation in ((False, "resume"), (True, "suspend")):
+        ingestion.live.merge(KIND, ingestion.name, {"spec": {"suspend": suspend}})
+        outcome = ingestion.one_pass()
+        assert ingestion.writes == [f"POST /druid/indexer/v1/supervisor/{ingestion.name}/{operation}"]
+        (entry,) = [each for each in INGESTION.output.diff(outcome.plan) if "supervisor" in each["before_header"]]
+        before, after = entry["before"], entry["after"]
+        assert {name for name in after if after[name] != before[name]} == {"suspended"}
+        assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
+
 
 def test_a_batch_runs_once(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion)))

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -84,33 +84,42 @@ class Direct:
     def supervisor(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module supervisor."""
         self.proxy.forget()
-        return ensure_supervisor(self.client, {**_SUPERVISOR, **params}, check_mode=check_mode)
+        return self._checked(
+            ensure_supervisor(self.client, {**_SUPERVISOR, **params}, check_mode=check_mode), check_mode
+        )
 
     def task(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module task."""
-        self.proxy.forget()
-        return ensure_task(self.client, {**_TASK, **params}, check_mode=check_mode)
+        return self._call(ensure_task, {**_TASK, **params}, check_mode)
 
     def query(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module sql_ingest."""
-        self.proxy.forget()
-        return ensure_query(self.client, {**_QUERY, **params}, check_mode=check_mode)
+        return self._call(ensure_query, {**_QUERY, **params}, check_mode)
 
     def compaction(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module compaction."""
         self.proxy.forget()
-        return ensure_compaction(self.client, {**_COMPACTION, **params}, check_mode=check_mode)
+        return self._checked(
+            ensure_compaction(self.client, {**_COMPACTION, **params}, check_mode=check_mode), check_mode
+        )
 
     def retention_rules(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module retention_rules."""
-        self.proxy.forget()
-        return ensure_rules(self.client, {**_RULES, **params}, check_mode=check_mode)
+        return self._call(ensure_rules, {**_RULES, **params}, check_mode)
 
     def dynamic_config(self, module: str, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of a module of a dynamic configuration, such as coordinator_config."""
-        self.proxy.forget()
         options = {"config": None, "kubernetes_task_runner": None, **_AUDIT, **params}
-        return _CONFIGS[module](self.client, options, check_mode=check_mode)
+        return self._call(_CONFIGS[module], options, check_mode)
+
+    def _call(
+        self, ensure: Callable[..., dict[str, Any]], params: Mapping[str, Any], check_mode: bool
+    ) -> dict[str, Any]:
+        """Return the result. ``changed`` is true exactly if a write was sent, and in check mode none is."""
+        self.proxy.forget()
+        result = ensure(self.client, params, check_mode=check_mode)
+        assert bool(self.writes) == (result["changed"] and not check_mode), (result["changed"], self.writes)
+        return result
 
     @property
     def writes(self) -> list[str]:

@@ -38,6 +38,11 @@ class Step:
         """The write requests, such as ``POST /druid/indexer/v1/task``; queries of SQL are none."""
         return [f"{each.method} {each.path}" for each in self.exchanges if each.method != "GET"]
 
+    def check(self, *, check_mode: bool) -> None:
+        """``changed`` is true exactly if a write was sent, and in check mode none is; a failure may have sent some."""
+        if not self.result.get("failed"):
+            assert bool(self.writes) == (self.changed and not check_mode), (self.changed, self.writes)
+
     @property
     def differing(self) -> list[str]:
         """The lines of the printed diff that are not the same before and after."""
@@ -66,6 +71,8 @@ class Modules:
             for section, exchanges in zip(sections, self._exchanges(len(tasks)), strict=False)
         ]
         assert len(steps) == len(tasks) or status, run.output
+        for task, step in zip(tasks, steps, strict=False):
+            step.check(check_mode="--check" in options or bool(task.get("check_mode")))
         return steps
 
     def module(self, name: str, *options: str, status: int = 0, **arguments: Any) -> Step:

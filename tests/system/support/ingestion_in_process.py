@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION, lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Submit, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
@@ -29,6 +31,8 @@ from testbed.druid.kafka import Kafka
 from testbed.recording_proxy import RecordingProxy, recording_proxy
 
 KIND = "DruidIngestion"
+# The steps that write in Druid.
+IN_DRUID = (DruidChange, Reset, Submit, Terminate)
 
 
 def done(outcome: Outcome[Any]) -> tuple[str, ...]:
@@ -63,7 +67,12 @@ class Ingesting:
         self.proxy.forget()
         settings = request.pop("settings", Options(check_mode))
         requested = Request(request.pop("name", self.name), self.live.namespace, settings, **request)
-        return run(INGESTION, connection(self.live), requested, lambda _text: None, Clock())
+        outcome = run(INGESTION, connection(self.live), requested, lambda _text: None, Clock())
+        if not outcome.problems:
+            # a failed step may have sent a write
+            planned = any(isinstance(step, IN_DRUID) for step in outcome.plan.steps)
+            assert bool(self.writes) == (planned and not check_mode), (done(outcome), self.writes)
+        return outcome
 
     def until_reached(self, **request: Any) -> Outcome[Any]:
         """Reconcile until Druid is in the desired state."""
