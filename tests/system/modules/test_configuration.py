@@ -325,7 +325,7 @@ def test_normalized_value_is_reported(direct: Direct, name: str) -> None:
         result = done(direct, ensure_rules, datasource=name, rules=fraction)
         assert (result["changed"], len(direct.writes)) == (True, 1)
         (warning,) = result["warnings"]
-        assert "Druid normalizes rules to " in warning
+        assert "Druid normalizes rules[0].period to " in warning
         assert "PT0.500S" in warning
     assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
 

@@ -83,10 +83,7 @@ class Direct:
 
     def supervisor(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module supervisor."""
-        self.proxy.forget()
-        return self._checked(
-            ensure_supervisor(self.client, {**_SUPERVISOR, **params}, check_mode=check_mode), check_mode
-        )
+        return self._call(ensure_supervisor, {**_SUPERVISOR, **params}, check_mode)
 
     def task(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module task."""
@@ -98,10 +95,7 @@ class Direct:
 
     def compaction(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module compaction."""
-        self.proxy.forget()
-        return self._checked(
-            ensure_compaction(self.client, {**_COMPACTION, **params}, check_mode=check_mode), check_mode
-        )
+        return self._call(ensure_compaction, {**_COMPACTION, **params}, check_mode)
 
     def retention_rules(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module retention_rules."""
