@@ -51,10 +51,26 @@ def server_url(url: str) -> str:
     if "@" in text:
         remedy = "the URL must not contain credentials. Use the options username and password, or token."
         raise InvalidInput("url", HIDDEN, remedy)
+    _reject_page(text)
     try:
         return _server_url(text)
     except ValueError as error:
         raise InvalidInput("url", url, f"{error or 'it is not a URL'}. Set scheme, host, port, {_EXAMPLE}.") from None
+
+
+# Paths that browsers and scripts use. The path of a gateway in front of Druid can be any other.
+_CONSOLE = re.compile(r"/(?:[\w-]+\.html.*|#.*)")
+_API = re.compile(r"/(?:druid/(?:\w+/v1|v2)|druid-ext|status)(?:/.*)?")
+
+
+def _reject_page(text: str) -> None:
+    """InvalidInput for the address of a page of the web console, or of a part of the API, with that of the server."""
+    for pattern, name in ((_CONSOLE, "a page of the web console"), (_API, "a path of Druid's API")):
+        found = re.fullmatch(rf"(?P<server>https?://[^/?#]+.*?){pattern.pattern}", text, re.IGNORECASE)
+        if found:
+            raise InvalidInput(
+                "url", text, f"it is the address of {name}. Set only that of the server: {found['server']}."
+            )
 
 
 def _server_url(text: str) -> str:

@@ -12,7 +12,7 @@ import ssl
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.module_utils._http import address
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, NOT_SET, InvalidInput
 
 MIB = 1024 * 1024
 
@@ -42,7 +42,9 @@ class Connection:
 
     def __post_init__(self) -> None:
         if not self.urls:
-            raise InvalidInput("url", [], "no server is set. Set the option url or the environment variable DRUID_URL.")
+            raise InvalidInput(
+                "url", NOT_SET, "no server is set. Set the option url or the environment variable DRUID_URL."
+            )
         object.__setattr__(self, "urls", tuple(dict.fromkeys(address.server_url(url) for url in self.urls)))
         _check_credentials(self)
         _check_times(self)
@@ -78,7 +80,7 @@ def _check_credentials(connection: Connection) -> None:
     if (username is None) != (password is None):
         missing = "password" if password is None else "username"
         raise InvalidInput(
-            missing, None, "username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD)."
+            missing, NOT_SET, "username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD)."
         )
     if username is not None and ":" in username:
         raise InvalidInput("username", username, "HTTP basic authentication does not allow a colon in the user name.")

@@ -36,6 +36,11 @@ def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText
     return parsed._replace(text=_short(mask(parsed.text)))
 
 
+def whole_text(body: bytes) -> str:
+    """Return the error message in a body, neither shortened nor masked: for decisions, not for the user."""
+    return _parse(body.decode("utf-8", "replace").strip()).text
+
+
 def _parse(text: str) -> ErrorText:
     if not text:
         return NO_TEXT

@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     UnknownPath,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
+from ansible_collections.druidops.druid.plugins.module_utils._http.rejected_field import hint_of_rejected
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, HttpRequest
 from ansible_collections.druidops.druid.plugins.module_utils._http.retry import retry_after
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response
@@ -61,7 +62,7 @@ class ResponseParser:
         service = request.service
         if response.status == 404 and service and not error_text.is_from_druid and not self._serves(server, service):
             return UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
-        return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response.status))
+        return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response))
 
     def server_error(self, request: HttpRequest, response: Response) -> ServerError:
         """Return the exception for a 5xx response."""
@@ -72,10 +73,13 @@ class ResponseParser:
         known = [self._connection.secrets, request.document]
         return parse_error_text(response.body, lambda text: str(hidden(text, known)))
 
-    def _hint(self, request: HttpRequest, status: int) -> str:
-        if status == 401:
+    def _hint(self, request: HttpRequest, response: Response) -> str:
+        if response.status == 400:
+            # the whole message: the shown one is truncated, and secrets in it are masked
+            return hint_of_rejected(request.document, error_message.whole_text(response.body))
+        if response.status == 401:
             return error_message.hint_of_unauthorized(self._connection)
-        if status == 403:
+        if response.status == 403:
             return error_message.hint_of_forbidden(self._connection, request.method, request.path)
         return ""
 

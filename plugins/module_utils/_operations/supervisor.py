@@ -43,7 +43,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     canonical,
     stream_of,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
 
 def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _target(client: DruidClient, item: Item) -> DesiredSupervisor:
     specified, identifier = document_of(item.options, "spec"), item.options.get("id")
     if specified is None:
         if not identifier:
-            raise InvalidInput("id", None, "set id or spec")
+            raise InvalidInput("id", NOT_SET, "set id or spec")
         return DesiredSupervisor(identifier, None, item.options.get("suspended"), item.is_present)
     spec = canonical(specified)
     # the version is requested only where it matters

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     unknown_fields,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 # in the table of kinds
@@ -36,7 +36,7 @@ def specified_compaction(datasource: str | None, config: Mapping[str, Any]) -> d
     if datasource is not None and named not in (None, datasource):
         raise InvalidInput("datasource", datasource, f"the config has dataSource {named!r}; set only one of them")
     if not isinstance(datasource or named, str):
-        raise InvalidInput("datasource", datasource or named, "set the datasource to compact")
+        raise InvalidInput("datasource", datasource or named or NOT_SET, "set the datasource to compact")
     filled = {name: value for name, value in _DEFAULTS.items() if name in config and config[name] is None}
     return {**canonical_compaction(config), **filled, "dataSource": datasource or named}
 

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     unknown_fields,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, displayed
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
 
 
@@ -105,4 +105,5 @@ def _empty_value(name: str, value: Any) -> Any:
     """Return the value that resets a list or a mapping. Null would keep the current value."""
     if isinstance(value, list | Mapping):
         return type(value)()
-    raise InvalidInput(name, None, f"this field cannot be reset to its default (current value: {value!r}); set a value")
+    current = displayed(value)
+    raise InvalidInput(name, None, f"this field cannot be reset to its default (current value: {current}); set a value")

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._spec.known_types import (
+    reject_task_type,
+    reject_unknown_supervisor,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import stream_of
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at
 
 # in tasks without a data schema (compact, kill ...), in ingestion specs, in autocompact
@@ -35,8 +39,8 @@ def supervisor_id(spec: Mapping[str, Any], specified: str | None, *, has_own_ids
 
     ``specified``: the module's option. InvalidInput if Druid would ignore the specified id, or would generate one.
     """
+    kind = _type_of(spec)
     requested = _single_id(spec.get("id"), specified)
-    kind = spec.get("type")
     if stream_of(spec) is not None:
         source = _required(spec, IN_DATA_SCHEMA)
         return (
@@ -47,13 +51,20 @@ def supervisor_id(spec: Mapping[str, Any], specified: str | None, *, has_own_ids
     if kind == "autocompact":
         source = _required(spec, IN_SPEC)
         return _require_id(f"autocompact__{source}", requested, "type autocompact does not allow a custom id")
-    if kind is None:
-        raise InvalidInput("spec.type", None, "set the type of the supervisor, such as kafka")
     if requested is None:
-        raise InvalidInput(
-            "id", None, f"a supervisor of type {kind} requires an id: Druid would generate a new one in every run"
-        )
+        reject_unknown_supervisor(kind)
+        why = f"a supervisor of type {kind} requires an id: Druid would generate a new one in every run"
+        raise InvalidInput("id", NOT_SET, why)
     return requested
+
+
+def _type_of(spec: Mapping[str, Any]) -> str:
+    kind = spec.get("type")
+    if not isinstance(kind, str) or not kind:
+        remedy = "set the type of the supervisor, such as kafka"
+        raise InvalidInput("spec.type", NOT_SET if kind is None else kind, remedy)
+    reject_task_type(kind)
+    return kind
 
 
 def with_id(spec: Mapping[str, Any], supervisor: str, *, has_own_ids: bool) -> dict[str, Any]:
@@ -72,7 +83,7 @@ def _single_id(in_spec: Any, specified: str | None) -> str | None:
 def _required(spec: Mapping[str, Any], path: Path) -> str:
     value = value_at(spec, path)
     if not isinstance(value, str) or not value:
-        raise InvalidInput(".".join(path), value, "set the datasource")
+        raise InvalidInput(".".join(path), NOT_SET if value is None else value, "set the datasource")
     return value
 
 

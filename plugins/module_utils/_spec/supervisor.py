@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     unknown_fields,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, displayed
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import (
     Path,
     value_at,
@@ -160,4 +160,12 @@ def _reject_other_stream(before: Mapping[str, Any], after: Mapping[str, Any]) ->
     for path in (("type",), *names):
         current, desired_value = value_at(before, path), value_at(after, path)
         if current != desired_value:
-            raise InvalidInput(".".join(path), desired_value, f"the supervisor reads {current!r}; {_NEW_STREAM}")
+            raise InvalidInput(".".join(path), desired_value, f"the supervisor reads {_reads(before)}; {_NEW_STREAM}")
+
+
+def _reads(spec: Mapping[str, Any]) -> str:
+    """Return what a supervisor reads, for a message: ``kafka topic 'clicks'``."""
+    stream = stream_of(spec)
+    names = (stream.name, *stream.patterns) if stream else ()
+    found = [(path[-1], value) for path in names if (value := value_at(spec, path)) is not None]
+    return " ".join([str(spec.get("type")), *(f"{name} {displayed(value)}" for name, value in found)])

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._spec.known_types import reject_supervisor_type
+from ansible_collections.druidops.druid.plugins.module_utils._spec.sql_statement import require_ingestion
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import value_at
 
 _DIGITS = 16
@@ -53,7 +55,9 @@ def native_job(spec: Mapping[str, Any], specified: str | None) -> Job:
     """Return the job of a native task. ``specified``: the module's option id. InvalidInput if the spec is invalid."""
     kind = spec.get("type")
     if not isinstance(kind, str) or not kind:
-        raise InvalidInput("spec.type", kind, "set the type of the task, such as index_parallel")
+        remedy = "set the type of the task, such as index_parallel"
+        raise InvalidInput("spec.type", NOT_SET if kind is None else kind, remedy)
+    reject_supervisor_type(kind)
     own_id = _own_id_of(spec)
     if specified is not None and own_id not in ("", specified):
         raise InvalidInput("id", specified, f"the spec has id {own_id!r}; set only one of them")
@@ -63,9 +67,10 @@ def native_job(spec: Mapping[str, Any], specified: str | None) -> Job:
 
 
 def query_job(query: str, context: Mapping[str, Any], parameters: list[Any], specified: str | None) -> Job:
-    """Return the job of an SQL ingestion statement (INSERT or REPLACE)."""
+    """Return the job of an SQL ingestion statement. InvalidInput for another one, such as SELECT."""
     if "sqlQueryId" in context:
         raise InvalidInput("context.sqlQueryId", context["sqlQueryId"], "set the id with the option id")
+    require_ingestion(query)
     body = {"query": query, "context": dict(context), **({"parameters": parameters} if parameters else {})}
     return Job(specified or f"druidops_{_digest(body)}", body, is_query=True)
 

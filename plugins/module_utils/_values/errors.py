@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
@@ -14,6 +15,8 @@ MAX_VALUE_LENGTH = 200
 # Of a value that is displayed, the part that is searched for passwords; longer than any password.
 _SEARCHED_LENGTH = 8192
 HIDDEN = object()
+# The value of an option or a field that is missing.
+NOT_SET = object()
 
 
 class DruidError(Exception):
@@ -21,16 +24,21 @@ class DruidError(Exception):
 
 
 class InvalidInput(DruidError):
-    """An option, or a field of one, is invalid. ``value=HIDDEN`` keeps a secret out of the message.
+    """An option, or a field of one, is invalid. ``value``: JSON; HIDDEN keeps a secret out of the message.
 
     User and password of a URL are masked.
     """
 
     def __init__(self, name: str, value: Any, remedy: str) -> None:
         self.name, self.remedy = name, remedy
-        shown = "" if value is HIDDEN else without_userinfo(repr(value)[:_SEARCHED_LENGTH])
-        displayed = "" if value is HIDDEN else f" ({truncate(shown, MAX_VALUE_LENGTH)})"
-        super().__init__(f"{name}{displayed}: {without_userinfo(remedy)}")
+        shown = "" if value is HIDDEN or value is NOT_SET else f" ({displayed(value)})"
+        super().__init__(f"{name}{shown}: {without_userinfo(remedy)}")
+
+
+def displayed(value: Any) -> str:
+    """Return the value as YAML and JSON write it, not as Python does; a string in single quotes."""
+    text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+    return truncate(without_userinfo(text[:_SEARCHED_LENGTH]), MAX_VALUE_LENGTH)
 
 
 class PartialFailure(DruidError):

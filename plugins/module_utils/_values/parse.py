@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP
 
 try:
     import yaml
@@ -26,38 +27,73 @@ except ImportError:
 
 def parse_mapping(value: Any, option: str) -> dict[str, Any]:
     """Return a mapping, which may be a JSON or YAML string. Otherwise InvalidInput names ``option``."""
-    if isinstance(value, str):
-        value = _parse(value, option)
-    if not isinstance(value, Mapping):
-        raise InvalidInput(option, HIDDEN, _expected("mapping", value))
-    return dict(value)
+    parsed = _parse(value, option) if isinstance(value, str) else value
+    if not isinstance(parsed, Mapping):
+        raise _not_a("mapping", option, parsed)
+    return dict(parsed)
 
 
 def parse_list(value: Any, option: str) -> list[Any]:
     """Return a list, which may be a JSON or YAML string. Otherwise InvalidInput names ``option``."""
-    if isinstance(value, str):
-        value = _parse(value, option)
-    if not isinstance(value, list):
-        raise InvalidInput(option, HIDDEN, _expected("list", value))
-    return value
+    parsed = _parse(value, option) if isinstance(value, str) else value
+    if not isinstance(parsed, list):
+        raise _not_a("list", option, parsed)
+    return parsed
 
 
-def _expected(kind: str, value: Any) -> str:
-    actual = "null" if value is None else type(value).__name__
-    return f"must be a {kind}, or a JSON or YAML string of one, not {actual}"
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (type(None), "null"),
+    (bool, "a boolean"),
+    (int | float, "a number"),
+    (str, "a string"),
+    (list | tuple, "a list"),
+    (Mapping, "a mapping"),
+    (object, "another type"),
+)
+_PATH = re.compile(r"[^\n{}'\"]+\.(?:json|ya?ml)(?P<template>\.j2)?")
+
+
+def _not_a(kind: str, option: str, value: Any) -> InvalidInput:
+    if isinstance(value, str) and (found := _PATH.fullmatch(value)):
+        lookup = "template" if found["template"] else "file"
+        read = f"\"{{{{ lookup('ansible.builtin.{lookup}', '{value}') }}}}\""
+        return InvalidInput(option, value, f"is the path of a file. Read the file with a lookup: {read}")
+    actual = next(name for types, name in _KINDS if isinstance(value, types))
+    return InvalidInput(option, HIDDEN, f"must be a {kind}, or a JSON or YAML string of one, not {actual}")
 
 
 def _parse(text: str, option: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as not_json:
-        if not has_yaml():
-            remedy = f"is not JSON ({not_json}), and YAML requires PyYAML on the host that runs the module"
-            raise InvalidInput(option, HIDDEN, remedy) from None
+    except RecursionError:
+        raise InvalidInput(option, HIDDEN, TOO_DEEP) from None
+    except ValueError as error:
+        not_json = error
+    if not has_yaml():
+        remedy = f"is not JSON ({_json_problem(not_json)}), and YAML requires PyYAML on the host that runs the module"
+        raise InvalidInput(option, HIDDEN, remedy)
     try:
         return load_yaml(text)
     except InvalidYaml as error:
-        raise InvalidInput(option, HIDDEN, f"is neither JSON nor YAML: {error}") from None
+        raise InvalidInput(option, HIDDEN, _problem(text, not_json, error)) from None
+
+
+# JSON begins with a bracket and a quote, YAML in flow style with a bracket and a name without quotes.
+_JSON = re.compile(r"\s*[{\[]\s*(?:[\"{}\[\]]|$)")
+
+
+def _problem(text: str, not_json: ValueError, not_yaml: InvalidYaml) -> str:
+    if _JSON.match(text):
+        return f"is not valid JSON: {_json_problem(not_json)}"
+    return f"is neither JSON nor YAML: {not_yaml}"
+
+
+def _json_problem(error: ValueError) -> str:
+    """Return the problem and its position without the text, which may contain a password."""
+    if isinstance(error, json.JSONDecodeError):
+        problem = error.msg.removesuffix(" at").removesuffix(" starting")
+        return f"{problem} in line {error.lineno}, column {error.colno}"
+    return "a number has too many digits"
 
 
 # Druid's integers have 64 bits. Python does not convert thousands of digits.

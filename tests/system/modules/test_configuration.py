@@ -363,7 +363,7 @@ def test_kubernetes_task_runner(druid_33: Druid) -> None:
         assert found["podTemplateSelectStrategy"]["selectors"] == [
             {"selectionKey": "small", "type": ["compact"], "context.tags": None, "dataSource": None}
         ]
-        with pytest.raises(PartialFailure, match=r"capacity \(None\): this field cannot be reset to its default"):
+        with pytest.raises(PartialFailure, match=r"capacity \(null\): this field cannot be reset to its default"):
             done(direct, ensure_overlord, kubernetes_task_runner={"capacity": None})
         kinds = [each["id"] for each in dynamic_config_info(direct.client, {"id": None})]
         assert kinds == ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"]

@@ -275,7 +275,7 @@ def test_wait_timeout_reports_the_state(direct: Direct, name: str, spec: dict[st
 
 
 def test_scheduled_batch_requires_an_id(direct: Direct) -> None:
-    with pytest.raises(PartialFailure, match=r"id \(None\): a supervisor of type scheduled_batch requires an id"):
+    with pytest.raises(PartialFailure, match=r"id: a supervisor of type scheduled_batch requires an id"):
         direct.supervisor(spec={"type": "scheduled_batch", "spec": {}, "schedulerConfig": {}})
 
     assert direct.proxy.exchanges == []

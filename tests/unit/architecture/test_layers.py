@@ -35,7 +35,7 @@ ERRORS = f"{DRUID}_values.errors"
 USERINFO = f"{DRUID}_values.userinfo"
 WAIT = f"{DRUID}_resources.wait"
 SERDE = f"{DRUID}_serde"
-VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "parse"))
+VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "parse", "text"))
 # What a secret is, and where it is in a text.
 SECRET = f"{DRUID}_secrets.secret"
 # The steps of a request and its response are ordered: each imports only those before it.
@@ -43,7 +43,7 @@ TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "
 REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_message", "errors", "request", "transport"))
 RESPONSE = (
     *REDIRECT,
-    *(f"{DRUID}_http.{part}" for part in ("connection", "redirect", "retry")),
+    *(f"{DRUID}_http.{part}" for part in ("connection", "redirect", "rejected_field", "retry")),
     f"{DRUID}_secrets.spec_masking",
 )
 CLIENT = (
@@ -75,7 +75,7 @@ PACKAGES = (
     Package("plugins/module_utils/_values/errors.py", (USERINFO,), PURE_PYTHON),
     Package("plugins/module_utils/_values/clock.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_values/nested_json.py", (), PURE_PYTHON),
-    Package("plugins/module_utils/_values/parse.py", (ERRORS,), PURE_PYTHON),
+    Package("plugins/module_utils/_values/parse.py", (ERRORS, f"{DRUID}_values.nested_json"), PURE_PYTHON),
     Package("plugins/module_utils/_values/userinfo.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_values", (), PURE_PYTHON),
     # Secrets: in any text, in any structure, and in specifications.
@@ -92,6 +92,7 @@ PACKAGES = (
     Package("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
     Package("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
     Package("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
+    Package("plugins/module_utils/_http/rejected_field.py", (f"{DRUID}_values.text",), PURE_PYTHON),
     Package("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
     Package("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),
     Package("plugins/module_utils/_http/own_host.py", (), PURE_PYTHON),

@@ -24,6 +24,8 @@ from hypothesis import strategies as st
         ("https://druid:80", "https://druid:80"),
         ("http://[2001:DB8::1]:8888/", "http://[2001:db8::1]:8888"),
         ("https://gateway.example.com/druid/Production/", "https://gateway.example.com/druid/Production"),
+        ("https://gateway.example.com/druid/coordinator", "https://gateway.example.com/druid/coordinator"),
+        ("https://gateway.example.com/status-of-druid", "https://gateway.example.com/status-of-druid"),
     ],
 )
 def test_normalized_address(url: str, address: str) -> None:
@@ -44,7 +46,7 @@ def test_normalized_address(url: str, address: str) -> None:
         ("http://druid:99999", "Port out of range 0-65535"),
         ("http://[::1", "Invalid IPv6 URL"),
         ("http://druid?x=1", "it must not contain ? or #"),
-        ("http://druid/#x", "it must not contain ? or #"),
+        ("http://druid#x", "it must not contain ? or #"),
     ],
 )
 def test_rejects_invalid_addresses(url: str, reason: str) -> None:
@@ -53,6 +55,27 @@ def test_rejects_invalid_addresses(url: str, reason: str) -> None:
     assert str(caught.value) == (
         f"url ('{url}'): {reason}. Set scheme, host, port, for example https://router.example.com:9088."
     )
+
+
+@pytest.mark.parametrize(
+    ("url", "page", "server"),
+    [
+        ("http://druid:8888/unified-console.html", "a page of the web console", "http://druid:8888"),
+        ("http://druid:8888/unified-console.html#workbench", "a page of the web console", "http://druid:8888"),
+        ("https://Druid/unified-console.html?x=1#datasources", "a page of the web console", "https://Druid"),
+        ("http://druid:8888/console.html", "a page of the web console", "http://druid:8888"),
+        ("http://druid:8888/#ingestion", "a page of the web console", "http://druid:8888"),
+        ("https://gateway/druid/unified-console.html", "a page of the web console", "https://gateway/druid"),
+        ("http://druid:8888/druid/v2/sql", "a path of Druid's API", "http://druid:8888"),
+        ("http://druid:8888/druid/indexer/v1/supervisor", "a path of Druid's API", "http://druid:8888"),
+        ("http://druid:8081/druid/coordinator/v1/", "a path of Druid's API", "http://druid:8081"),
+        ("http://druid:8888/status/health", "a path of Druid's API", "http://druid:8888"),
+    ],
+)
+def test_pages_of_druid_are_not_servers(url: str, page: str, server: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        _address.server_url(url)
+    assert str(caught.value) == f"url ('{url}'): it is the address of {page}. Set only that of the server: {server}."
 
 
 @pytest.mark.parametrize("url", ["http://user:hunter2@druid", "https://hunter2@druid", "hunter2@druid"])

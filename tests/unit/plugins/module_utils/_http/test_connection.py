@@ -16,14 +16,14 @@ URLS = ("http://druid:8888",)
 
 # (settings, the whole message)
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"urls": ()}, "url ([]): no server is set. Set the option url or the environment variable DRUID_URL."),
+    ({"urls": ()}, "url: no server is set. Set the option url or the environment variable DRUID_URL."),
     (
         {"username": "a"},
-        "password (None): username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).",
+        "password: username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).",
     ),
     (
         {"password": "hunter2"},
-        "username (None): username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).",
+        "username: username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).",
     ),
     (
         {"username": "a:b", "password": "hunter2"},
@@ -42,7 +42,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"connect_timeout": 0}, "connect_timeout (0): it must be greater than 0 seconds."),
     ({"read_timeout": -1.5}, "read_timeout (-1.5): it must be greater than 0 seconds."),
-    ({"read_timeout": float("nan")}, "read_timeout (nan): it must be greater than 0 seconds."),
+    ({"read_timeout": float("nan")}, "read_timeout (NaN): it must be greater than 0 seconds."),
     ({"write_timeout": 0}, "write_timeout (0): it must be greater than 0 seconds."),
     ({"retry_timeout": -1}, "retry_timeout (-1): it must not be negative."),
 ]

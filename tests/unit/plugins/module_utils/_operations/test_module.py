@@ -104,9 +104,15 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("supervisor", {"supervisors": [{"id": "a", "spec": {"type": "x", "awsExternalId": "hunter2 of mine"}}]}),
     ("task", {"spec": {"type": "noop", "awsExternalId": "hunter2 of mine"}}),
     ("task", {"tasks": [{"spec": "{type: noop, awsExternalId: hunter2 of mine}"}]}),
-    ("sql_ingest", {"query": """SELECT * FROM TABLE(EXTERN('{"requestHeaders": {"a": "hunter2 of mine"}}'))"""}),
-    ("sql_ingest", {"query": "SELECT 1", "context": '{"requestHeaders": {"a": "hunter2 of mine"}}'}),
-    ("sql_ingest", {"queries": [{"query": "SELECT ?", "parameters": "[{requestHeaders: {a: hunter2 of mine}}]"}]}),
+    (
+        "sql_ingest",
+        {"query": """INSERT INTO a SELECT * FROM TABLE(EXTERN('{"requestHeaders": {"a": "hunter2 of mine"}}'))"""},
+    ),
+    ("sql_ingest", {"query": "INSERT INTO a SELECT 1", "context": '{"requestHeaders": {"a": "hunter2 of mine"}}'}),
+    (
+        "sql_ingest",
+        {"queries": [{"query": "INSERT INTO a SELECT ?", "parameters": "[{requestHeaders: {a: hunter2 of mine}}]"}]},
+    ),
     ("compaction", {"compactions": [{"datasource": "a", "config": "taskContext: {awsExternalId: hunter2 of mine}"}]}),
     ("compaction", {"datasource": "a", "config": {"taskContext": {"awsExternalId": "hunter2 of mine"}}}),
     ("retention_rules", {"datasource": "a", "rules": '[{"type": "x", "awsExternalId": "hunter2 of mine"}]'}),
@@ -188,9 +194,7 @@ def test_options_for_one_thing_exclude_a_list(options: dict[str, Any], server: S
 def test_invalid_option_is_reported_before_anything_is_sent(server: Server) -> None:
     result = run({"url": server.url, "username": USERNAME, **QUICK})
     assert result["failed"]
-    assert result["msg"] == (
-        "password (None): username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD)."
-    )
+    assert result["msg"] == ("password: username and password must be set together (DRUID_USERNAME, DRUID_PASSWORD).")
     assert server.asked == []
 
 

@@ -89,7 +89,7 @@ def test_datasource_is_specified_once() -> None:
     assert specified_compaction(None, {"dataSource": "a"})["dataSource"] == "a"
     with pytest.raises(InvalidInput, match=r"datasource \('a'\): the config has dataSource 'b'; set only one of them"):
         specified_compaction("a", {"dataSource": "b"})
-    with pytest.raises(InvalidInput, match=r"datasource \(None\): set the datasource to compact"):
+    with pytest.raises(InvalidInput, match=r"datasource: set the datasource to compact"):
         specified_compaction(None, {})
 
 

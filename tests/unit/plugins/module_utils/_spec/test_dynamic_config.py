@@ -154,7 +154,7 @@ def test_null_resets_a_field_of_a_replaced_configuration() -> None:
     ("kind", "before"), [(COORDINATOR, _MOVES), (COMPACTION, {"maxSegmentsToMove": 100}), (TASK_RUNNER, _MOVES)]
 )
 def test_null_is_rejected_for_a_field_that_cannot_be_reset(kind: Kind, before: Any) -> None:
-    words = r"maxSegmentsToMove \(None\): this field cannot be reset to its default \(current value: 100\); set a value"
+    words = r"maxSegmentsToMove \(null\): this field cannot be reset to its default \(current value: 100\); set a value"
     with pytest.raises(InvalidInput, match=words):
         merged_config(kind, before, {"maxSegmentsToMove": None})
 

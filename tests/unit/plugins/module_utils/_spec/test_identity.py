@@ -46,14 +46,35 @@ IDS: list[tuple[Any, str | None, bool, str]] = [
     (COMPACT, "autocompact__a", False, "autocompact__a"),
     (BATCH, "b", False, "b"),
     ({**BATCH, "id": "b"}, None, True, "b"),
+    # a type of an extension that is not one of Druid's own
+    ({"type": "mine"}, "b", False, "b"),
+    ({"type": "mine", "id": "b"}, None, True, "b"),
 ]
 REFUSED: list[tuple[Any, str | None, bool, str]] = [
     (KAFKA, "b", False, "id ('b'): before Druid 34 the id is the name of the datasource; omit it, or use 'a'"),
     ({**KAFKA, "id": "b"}, "c", True, "id ('c'): the spec has id 'b'; set only one of them"),
-    ({"type": "kafka"}, None, True, "spec.dataSchema.dataSource (None): set the datasource"),
+    ({"type": "kafka"}, None, True, "spec.dataSchema.dataSource: set the datasource"),
     (COMPACT, "b", True, "id ('b'): type autocompact does not allow a custom id"),
-    (BATCH, None, True, "id (None): a supervisor of type scheduled_batch requires an id"),
-    ({}, None, True, "spec.type (None): set the type of the supervisor, such as kafka"),
+    (BATCH, None, True, "id: a supervisor of type scheduled_batch requires an id"),
+    ({}, None, True, "spec.type: set the type of the supervisor, such as kafka"),
+    ({"type": ["kafka"]}, "a", True, 'spec.type (["kafka"]): set the type of the supervisor, such as kafka'),
+    ({"type": ""}, "a", True, "spec.type (''): set the type of the supervisor, such as kafka"),
+    (
+        {"type": "kafak"},
+        None,
+        True,
+        "spec.type ('kafak'): is not a type of supervisor in Druid. Did you mean 'kafka'? For a type of another "
+        "extension, set id",
+    ),
+    ({"type": "KAFKA"}, None, True, "Did you mean 'kafka'?"),
+    ({"type": "index_kafka"}, None, True, "Did you mean 'kafka'?"),
+    ({"type": "mine"}, None, True, "is not a type of supervisor in Druid. For a type of another extension, set id"),
+    (
+        {"type": "index_parallel"},
+        "a",
+        True,
+        "spec.type ('index_parallel'): is a type of task, not of supervisor. Use the module task for this spec",
+    ),
 ]
 
 

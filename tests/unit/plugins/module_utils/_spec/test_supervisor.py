@@ -244,16 +244,36 @@ def test_user_controls_the_number_of_tasks_without_an_autoscaler() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec",
+    ("spec", "start"),
     [
-        {"type": "kinesis"},
-        {"spec": {"ioConfig": {"topic": "other"}}},
-        {"spec": {"ioConfig": {"topic": None, "topicPattern": "t.*"}}},
+        ({"type": "kinesis"}, "type ('kinesis'): the supervisor reads kafka topic 't'; offsets of one stream"),
+        (
+            {"spec": {"ioConfig": {"topic": "other"}}},
+            "spec.ioConfig.topic ('other'): the supervisor reads kafka topic 't'",
+        ),
+        (
+            {"spec": {"ioConfig": {"topic": None, "topicPattern": "t.*"}}},
+            "spec.ioConfig.topic (null): the supervisor reads kafka topic 't'",
+        ),
+        (
+            {"spec": {"ioConfig": {"topicPattern": "t.*"}}},
+            "spec.ioConfig.topicPattern ('t.*'): the supervisor reads kafka topic 't'",
+        ),
     ],
 )
-def test_other_stream_is_rejected(spec: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"the supervisor reads .*; offsets of one stream are invalid in another"):
+def test_other_stream_is_rejected(spec: Any, start: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
         _after(spec)
+
+    assert str(refusal.value).startswith(start)
+
+
+def test_topic_instead_of_a_pattern_is_rejected() -> None:
+    patterned = {"type": "kafka", "spec": {"ioConfig": {"topic": None, "topicPattern": "t.*"}}}
+    desired = {"type": "kafka", "spec": {"ioConfig": {"topic": "t"}}}
+
+    with pytest.raises(InvalidInput, match=r"topic \('t'\): the supervisor reads kafka topicPattern 't\.\*'; offsets"):
+        merged_spec(patterned, DesiredSupervisor("a", desired))
 
 
 def test_derived_fields_are_derived_again() -> None:

@@ -58,8 +58,9 @@ def test_the_task_of_a_query_has_its_id_with_a_prefix() -> None:
 
 def test_another_statement_context_or_parameter_is_another_query() -> None:
     parameter = {"type": "VARCHAR", "value": "x"}
-    jobs = [query_job("a", {}, [], None), query_job("b", {}, [], None), query_job("a", {"x": 1}, [], None)]
-    jobs.append(query_job("a", {}, [parameter], None))
+    insert, replace = "INSERT INTO a ...", "REPLACE INTO a ..."
+    jobs = [query_job(insert, {}, [], None), query_job(replace, {}, [], None), query_job(insert, {"x": 1}, [], None)]
+    jobs.append(query_job(insert, {}, [parameter], None))
 
     assert len({job.id for job in jobs}) == len(jobs)
     assert jobs[3].submission(1)["parameters"] == [parameter]
@@ -68,12 +69,17 @@ def test_another_statement_context_or_parameter_is_another_query() -> None:
 @pytest.mark.parametrize(
     ("spec", "specified", "message"),
     [
-        ({}, None, "spec.type (None): set the type of the task"),
+        ({}, None, "spec.type: set the type of the task"),
         ({"type": 1}, None, "spec.type (1): set the type of the task"),
         ({"type": "noop", "id": 7}, None, "spec.id (7): the id of a task must be a string; quote or omit it"),
         ({"type": "noop", "id": 0}, None, "spec.id (0): the id of a task must be a string; quote or omit it"),
-        ({"type": "noop", "id": ["a"]}, "b", "spec.id (['a']): the id of a task must be a string; quote or omit it"),
+        ({"type": "noop", "id": ["a"]}, "b", 'spec.id (["a"]): the id of a task must be a string; quote or omit it'),
         ({"type": "noop", "id": "a"}, "b", "id ('b'): the spec has id 'a'; set only one of them"),
+        (
+            {"type": "kafka"},
+            "b",
+            "spec.type ('kafka'): is a type of supervisor, not of task. Use the module supervisor for this spec",
+        ),
     ],
 )
 def test_rejects_an_invalid_task(spec: Any, specified: str | None, message: str) -> None:
@@ -81,6 +87,11 @@ def test_rejects_an_invalid_task(spec: Any, specified: str | None, message: str)
         native_job(spec, specified)
 
     assert message in str(refusal.value)
+
+
+def test_statement_that_ingests_nothing_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="query: it is a SELECT, but only INSERT and REPLACE ingest"):
+        query_job("SELECT 1", {}, [], None)
 
 
 def test_id_of_a_query_is_specified_once() -> None:

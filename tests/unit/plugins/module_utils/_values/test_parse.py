@@ -38,8 +38,28 @@ def test_parse_mapping(value: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("[1]", "spec: must be a mapping, or a JSON or YAML string of one, not list"),
+        ("[1]", "spec: must be a mapping, or a JSON or YAML string of one, not a list"),
         (None, "spec: must be a mapping, or a JSON or YAML string of one, not null"),
+        ("true", "not a boolean"),
+        (5, "not a number"),
+        ("kafka", "not a string"),
+        (
+            "specs/kafka.json",
+            "spec ('specs/kafka.json'): is the path of a file. Read the file with a lookup: "
+            "\"{{ lookup('ansible.builtin.file', 'specs/kafka.json') }}\"",
+        ),
+        ("my specs.yaml", "lookup('ansible.builtin.file', 'my specs.yaml')"),
+        ("kafka.json.j2", "lookup('ansible.builtin.template', 'kafka.json.j2')"),
+        # broken JSON is not reported as broken YAML
+        ('{"type": "kafka",\n "id" "a"}', "spec: is not valid JSON: Expecting ':' delimiter in line 2, column 7"),
+        ('{"type": "kafka",\n\t"id": "a"\n\t"b": 1}', "spec: is not valid JSON: Expecting ',' delimiter in line 3"),
+        ('  {\n "password": "hunter2', "spec: is not valid JSON: Unterminated string in line 2, column 14"),
+        ('{"a": "\n"b}', "is not valid JSON: Invalid control character in line 1, column 8"),
+        ("{", "is not valid JSON: Expecting property name enclosed in double quotes in line 1, column 2"),
+        ('["a", {"b" 1}]', "is not valid JSON: Expecting ':' delimiter in line 1, column 12"),
+        ('{"a": 1} {', "is not valid JSON: Extra data in line 1, column 10"),
+        ("{type: kafka, a: b: c}", "spec: is neither JSON nor YAML"),
+        ('{"a": ' + 100_000 * "[", "spec: it is nested too deeply (more than 100 levels)"),
         ("password: x: y", "spec: is neither JSON nor YAML: mapping values are not allowed"),
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],

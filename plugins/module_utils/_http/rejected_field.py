@@ -1,0 +1,148 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+Finds the field that Druid rejects: its message names a Java type and the value, and only sometimes the field. Pure.
+
+The messages are those of Jackson, the same in Druid 27 to 33.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.text import nearest
+
+MAX_FIELDS = 3
+# The fields of specifications that are lists or mappings; all others are taken for scalars.
+_LISTS = frozenset(
+    {
+        *("dimensions", "dimensionExclusions", "spatialDimensions", "dims", "metricsSpec", "metrics", "projections"),
+        *("transforms", "fields", "columns", "expressions", "intervals", "partitionDimensions", "groupingColumns"),
+        *("uris", "prefixes", "objects", "files", "delegates", "values", "aggregators", "httpAuthenticationHeaders"),
+    }
+)
+_MAPPINGS = frozenset(
+    {
+        *("spec", "dataSchema", "ioConfig", "tuningConfig", "timestampSpec", "dimensionsSpec", "granularitySpec"),
+        *("transformSpec", "inputFormat", "inputSource", "flattenSpec", "indexSpec", "partitionsSpec", "parser"),
+        *("indexSpecForIntermediatePersists", "consumerProperties", "autoScalerConfig", "context", "taskContext"),
+        *("filter", "field", "bitmap", "keyFormat", "valueFormat", "headerFormat", "parseSpec", "splitHintSpec"),
+        *("tieredReplicants", "aggregator", "properties", "requestHeaders", "dimensionSchema", "idleConfig"),
+        *("appendableIndexSpec", "segmentWriteOutMediumFactory", "query", "selectStrategy", "affinityConfig"),
+        *("affinity", "extensions", "taskLimits", "engine"),
+    }
+)
+
+
+class Field(NamedTuple):
+    """A field of a document: ``spec.ioConfig.taskCount``, ``taskCount``, and its value."""
+
+    path: str
+    name: str
+    value: Any
+
+
+def hint_of_rejected(document: Any, message: str) -> str:
+    """Return the fields of the document that Druid's message is about, and a remedy; empty if they are not found."""
+    fields = list(_fields(document, "", ""))
+    if found := _TYPE_ID.search(message):
+        return _hint_of_type(fields, found["id"], found["known"].split(", "))
+    if found := _NO_TYPE.search(message):
+        places = [f"{field.path}.type" for field in fields if field.name == found["name"]]
+        return _listed("Set the field", places)
+    return _listed("Check the field", list(dict.fromkeys(field.path for field in _candidates(fields, message))))
+
+
+def _fields(value: Any, path: str, name: str) -> Iterator[Field]:
+    if isinstance(value, Mapping):
+        children = [(f"{path}.{key}" if path else str(key), str(key), child) for key, child in value.items()]
+    else:
+        # an element of a list has the name of the list
+        elements = value if isinstance(value, list) else ()
+        children = [(f"{path}[{index}]", name, child) for index, child in enumerate(elements)]
+    for below, key, child in children:
+        yield Field(below, key, child)
+        yield from _fields(child, below, key)
+
+
+_TYPE_ID = re.compile(r"Could not resolve type id '(?P<id>[^']*)'.* known type ids = \[(?P<known>[^]]*)\]", re.DOTALL)
+_NO_TYPE = re.compile(r"missing type id property 'type' \(for POJO property '(?P<name>\w+)'\)")
+
+
+def _hint_of_type(fields: list[Field], kind: str, known: list[str]) -> str:
+    where = _listed("Check the field", [field.path for field in fields if field.name == "type" and field.value == kind])
+    guess = nearest(kind, known)
+    remedy = f"Did you mean {guess!r}?" if guess else "If it is a type of an extension, load the extension in Druid"
+    return f"{where}. {remedy}" if where else remedy
+
+
+_CHAIN = re.compile(r"\(through reference chain: (?P<chain>.*)\)", re.DOTALL)
+_LINK = re.compile(r"\[(?:\"(?P<name>[^\"]*)\"|(?P<index>\d+))\]")
+_PROPERTY = re.compile(r"\(for POJO property '(?P<name>\w+)'\)")
+# (pattern, whether a value is the one that the message quotes)
+_QUOTED: tuple[tuple[re.Pattern[str], Callable[[Any, str], bool]], ...] = (
+    (
+        re.compile(r"from String (?:value \('|\")(?P<value>.*?)(?:'\)|\"(?::|$))", re.DOTALL),
+        lambda value, text: value == text,
+    ),
+    (
+        re.compile(r"Invalid (?:format: \"|interval\[)(?P<value>.*?)[\"\]]", re.DOTALL),
+        lambda value, text: value == text,
+    ),
+    (
+        re.compile(r"from (?:Number|Floating-point|Integer) value \((?P<value>[^)]*)\)"),
+        lambda value, text: str(value) == text,
+    ),
+    (re.compile(r"No enum constant [\w.$]+\.(?P<value>\w+)"), lambda value, text: str(value).upper() == text.upper()),
+)
+_TOKEN = re.compile(r"of type `(?P<type>[^`]*)` from (?P<kind>Array|Object|String) value \(token")
+_KINDS: Mapping[str, type] = {"Array": list, "Object": dict, "String": str}
+_CLASS = re.compile(r"`(?:[\w.]+[.$])?(?P<name>\w+)`")
+
+
+def _candidates(fields: list[Field], message: str) -> list[Field]:
+    if found := _CHAIN.search(message):
+        links = _LINK.finditer(found["chain"])
+        path = "".join(f".{link['name']}" if link["name"] is not None else f"[{link['index']}]" for link in links)
+        return [field for field in fields if field.path == path.removeprefix(".")]
+    if found := _PROPERTY.search(message):
+        return [field for field in fields if field.name == found["name"]]
+    for pattern, is_quoted in _QUOTED:
+        if found := pattern.search(message):
+            return _of_class([field for field in fields if is_quoted(field.value, found["value"])], message)
+    found = _TOKEN.search(message)
+    return _of_wrong_kind(fields, found["type"], _KINDS[found["kind"]]) if found else []
+
+
+def _of_class(fields: list[Field], message: str) -> list[Field]:
+    """Return the fields that are named after the Java class in the message, all fields if there are none."""
+    found = _CLASS.search(message)
+    name = found["name"].lower() if found else ""
+    return [field for field in fields if name and field.name.lower().endswith(name)] or fields
+
+
+def _of_wrong_kind(fields: list[Field], java_type: str, kind: type) -> list[Field]:
+    """Return the fields that have this kind of value although another kind is usual."""
+    expects_list = bool(re.match(r"(?:[\w.]+\.)?(?:\w*List|\w*Set|Collection)\b", java_type)) or java_type.endswith(
+        "[]"
+    )
+    found = [field for field in fields if isinstance(field.value, kind) and not field.path.endswith("]")]
+    if expects_list:
+        return [field for field in found if field.name in _LISTS]
+    return [field for field in found if not issubclass(kind, _usual_kind(field.name))]
+
+
+def _usual_kind(name: str) -> type:
+    if name in _LISTS:
+        return list
+    return dict if name in _MAPPINGS else str
+
+
+def _listed(verb: str, paths: list[str]) -> str:
+    if not paths or len(paths) > MAX_FIELDS:
+        return ""
+    return f"{verb} {paths[0]}" if len(paths) == 1 else f"{verb}s {', '.join(paths[:-1])} and {paths[-1]}"

@@ -1,0 +1,194 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The field that Druid rejects, by its message. The messages are those of Druid 33."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._http.rejected_field import hint_of_rejected
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import changed_at
+from hypothesis import given
+from hypothesis import strategies as st
+
+SPEC: dict[str, Any] = {
+    "type": "kafka",
+    "suspended": False,
+    "spec": {
+        "dataSchema": {
+            "dataSource": "clicks",
+            "timestampSpec": {"column": "t", "missingValue": None},
+            "dimensionsSpec": {"dimensions": ["a", {"type": "long", "name": "b"}]},
+            "granularitySpec": {"segmentGranularity": "day", "rollup": True},
+            "metricsSpec": [{"type": "count", "name": "c"}],
+            "transformSpec": {"transforms": []},
+        },
+        "ioConfig": {
+            "topic": "clicks",
+            "inputFormat": {"type": "json"},
+            "consumerProperties": {"bootstrap.servers": "kafka:9092"},
+            "taskDuration": "PT1H",
+            "taskCount": 1,
+            "useEarliestOffset": True,
+        },
+        "tuningConfig": {"type": "kafka", "maxRowsInMemory": 1000},
+    },
+}
+SUPERVISOR = "org.apache.druid.indexing.kafka.supervisor.Kafka"
+SCALAR = 'Cannot deserialize value of type `{}` from String "{}": not a valid `int` value'
+STRING = (
+    "Cannot construct instance of `org.apache.druid.data.input.impl.{}` (although at least one Creator exists): "
+    "no String-argument constructor/factory method to deserialize from String value ('{}')"
+)
+TOKEN = "Cannot deserialize value of type `{}` from {} value (token `JsonToken.START`)"
+TYPE_ID = (
+    "Please make sure to load all the necessary extensions and jars with type '{0}' on 'druid/coordinator' service. "
+    "Could not resolve type id '{0}' as a subtype of `org.apache.druid.X` known type ids = [{1}]{2}"
+)
+LIST = "java.util.ArrayList<org.apache.druid.segment.transform.Transform>"
+IO, SCHEMA = ("spec", "ioConfig"), ("spec", "dataSchema")
+
+# (the path of the field, its value, Druid's message, the hint)
+CASES: list[tuple[tuple[str, ...], Any, str, str]] = [
+    ((*IO, "taskCount"), "many", SCALAR.format("int", "many"), "Check the field spec.ioConfig.taskCount"),
+    ((*IO, "taskCount"), [1], TOKEN.format("java.lang.Integer", "Array"), "Check the field spec.ioConfig.taskCount"),
+    ((*IO, "taskCount"), {"a": 1}, TOKEN.format("int", "Object"), "Check the field spec.ioConfig.taskCount"),
+    (
+        (*IO, "taskDuration"),
+        "1 hour",
+        f'Invalid format: "1 hour" (through reference chain: {SUPERVISOR}SupervisorSpec["spec"]->{SUPERVISOR}'
+        f'SupervisorIngestionSpec["ioConfig"]->{SUPERVISOR}SupervisorIOConfig["taskDuration"])',
+        "Check the field spec.ioConfig.taskDuration",
+    ),
+    ((*IO, "taskDuration"), "1 hour", 'Invalid format: "1 hour"', "Check the field spec.ioConfig.taskDuration"),
+    (
+        (*SCHEMA, "dimensionsSpec", "dimensions"),
+        "a",
+        TOKEN.format(LIST, "String"),
+        "Check the field spec.dataSchema.dimensionsSpec.dimensions",
+    ),
+    (
+        (*SCHEMA, "dimensionsSpec"),
+        "t",
+        STRING.format("DimensionsSpec", "t"),
+        "Check the field spec.dataSchema.dimensionsSpec",
+    ),
+    (
+        (*SCHEMA, "timestampSpec"),
+        "t",
+        STRING.format("TimestampSpec", "t"),
+        "Check the field spec.dataSchema.timestampSpec",
+    ),
+    (
+        (*IO, "inputFormat"),
+        "json",
+        "Could not resolve subtype of [simple type, class org.apache.druid.data.input.InputFormat]: missing type id "
+        "property 'type' (for POJO property 'inputFormat')",
+        "Set the field spec.ioConfig.inputFormat.type",
+    ),
+    (
+        (*IO, "inputFormat"),
+        {"type": "jsn"},
+        TYPE_ID.format("jsn", "csv, json, kafka", " (for POJO property 'inputFormat')"),
+        "Check the field spec.ioConfig.inputFormat.type. Did you mean 'json'?",
+    ),
+    (
+        (*SCHEMA, "metricsSpec"),
+        [{"type": "count"}, {"type": "longSm"}],
+        TYPE_ID.format("longSm", "count, " + "doubleSum, " * 100 + "longSum", " (for POJO property 'metricsSpec')"),
+        "Check the field spec.dataSchema.metricsSpec[1].type. Did you mean 'longSum'?",
+    ),
+    (
+        ("type",),
+        "kafak",
+        TYPE_ID.format("kafak", "autocompact, kafka", ""),
+        "Check the field type. Did you mean 'kafka'?",
+    ),
+    (
+        ("type",),
+        "mine",
+        TYPE_ID.format("mine", "autocompact, kafka", ""),
+        "Check the field type. If it is a type of an extension, load the extension in Druid",
+    ),
+    (
+        (*SCHEMA, "granularitySpec", "segmentGranularity"),
+        "dy",
+        "Cannot construct instance of `org.apache.druid.java.util.common.granularity.Granularity`, problem: No enum "
+        "constant org.apache.druid.java.util.common.granularity.GranularityType.DY",
+        "Check the field spec.dataSchema.granularitySpec.segmentGranularity",
+    ),
+    (
+        (*SCHEMA, "granularitySpec", "segmentGranularity"),
+        5,
+        "Cannot construct instance of `org.apache.druid.java.util.common.granularity.Granularity` (although at least "
+        "one Creator exists): no int/Int-argument constructor/factory method to deserialize from Number value (5)",
+        "Check the field spec.dataSchema.granularitySpec.segmentGranularity",
+    ),
+    (
+        (*IO, "consumerProperties"),
+        ["a"],
+        TOKEN.format("java.util.LinkedHashMap<java.lang.String,java.lang.Object>", "Array"),
+        "Check the field spec.ioConfig.consumerProperties",
+    ),
+    (
+        (*SCHEMA, "transformSpec", "transforms"),
+        {"a": 1},
+        TOKEN.format(LIST, "Object"),
+        "Check the field spec.dataSchema.transformSpec.transforms",
+    ),
+    (
+        ("suspended",),
+        "perhaps",
+        'Cannot deserialize value of type `java.lang.Boolean` from String "perhaps": only "true" or "false" recognized',
+        "Check the field suspended",
+    ),
+    # about no single field
+    (
+        (*IO, "topic"),
+        None,
+        "Cannot construct instance of `X`, problem: Either topic or topicPattern must be specified",
+        "",
+    ),
+    (("type",), "kafka", "a is already suspended", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message", "hint"), CASES, ids=[f"{path[-1]} {value}"[:40] for path, value, *_rest in CASES]
+)
+def test_field_of_the_message(path: tuple[str, ...], value: Any, message: str, hint: str) -> None:
+    document = changed_at(SPEC, path[:-1], lambda parent: {**parent, path[-1]: value})
+
+    assert hint_of_rejected(document, message) == hint
+
+
+def test_value_in_many_places_names_none() -> None:
+    document = {f"field{number}": "x" for number in range(10)}
+
+    assert hint_of_rejected(document, SCALAR.format("int", "x")) == ""
+
+
+def test_elements_of_a_list_have_a_position() -> None:
+    rules = [{"type": "loadForever"}, {"type": "loadByPeriod", "tieredReplicants": {"hot": "two"}}]
+
+    assert hint_of_rejected(rules, SCALAR.format("int", "two")) == "Check the field [1].tieredReplicants.hot"
+
+
+@pytest.mark.parametrize("document", [None, "text", 5, [], {}])
+def test_requests_without_fields(document: Any) -> None:
+    assert hint_of_rejected(document, SCALAR.format("int", "x")) == ""
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=3), children, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(JSON, st.sampled_from([message for _path, _value, message, _hint in CASES]), st.text(max_size=20))
+def test_any_document_and_message(document: Any, message: str, more: str) -> None:
+    hint_of_rejected(document, message.replace("a", more))
