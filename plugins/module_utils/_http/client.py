@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.connection im
 from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import parse_error_text
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     TRANSIENT_STATUSES,
+    ApiError,
     InvalidResponse,
     ServerError,
     Unreachable,
@@ -115,6 +116,14 @@ class DruidClient:
             status = self.get("/status")
             self._version_text = str(status.get("version")) if isinstance(status, Mapping) else ""
         return self._version_text
+
+    @property
+    def product(self) -> str:
+        """Druid and its version, for messages: ``Druid 33.0.0``. Without the version if the user may not read it."""
+        try:
+            return f"Druid {self.version_text}"
+        except ApiError:
+            return "Druid"
 
     @property
     def version(self) -> tuple[int, ...]:

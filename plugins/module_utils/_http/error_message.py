@@ -180,6 +180,21 @@ def hint_of_unknown_path(service: str) -> str:
     )
 
 
+_SQL_TASK = "/druid/v2/sql/task"
+_MISSING_SQL = {
+    404: "This server does not serve SQL. Set the option url to a Router or a Broker",
+    405: (
+        "This Druid has no multi-stage query engine. Up to version 34, add the extension druid-multi-stage-query to "
+        "druid.extensions.loadList of all services"
+    ),
+}
+
+
+def hint_of_missing_sql(path: str, status: int) -> str:
+    """Return a hint if the server does not accept SQL ingestion, an empty string if the response is another error."""
+    return _MISSING_SQL.get(status, "") if path == _SQL_TASK else ""
+
+
 def hint_of_redirect(target: str) -> str:
     """Return a hint on how to allow the target of a redirect."""
     return (

@@ -49,7 +49,7 @@ class NotFound(ApiError):
 
 
 class UnknownPath(ApiError):
-    """404: the server does not serve this part of Druid's API, so it is unknown whether the resource exists."""
+    """404 or 405: the server does not serve this part of Druid's API, so it is unknown whether the resource exists."""
 
 
 class Conflict(ApiError):

@@ -62,6 +62,8 @@ class ResponseParser:
         service = request.service
         if response.status == 404 and service and not error_text.is_from_druid and not self._serves(server, service):
             return UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
+        if hint := error_message.hint_of_missing_sql(request.path, response.status):
+            return UnknownPath(*details, hint)
         return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response))
 
     def server_error(self, request: HttpRequest, response: Response) -> ServerError:

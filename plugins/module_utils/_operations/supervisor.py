@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.documen
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
 from ansible_collections.druidops.druid.plugins.module_utils._operations.wait_for_all import Wait, wait_for_all
+from ansible_collections.druidops.druid.plugins.module_utils._resources.partitions import check_partitions
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     SUPERVISORS,
     Supervisor,
@@ -73,10 +74,11 @@ def _ensure_one(
     offsets = _offsets(item)
     target = _target(client, item)
     report.identify(item, target.id)
+    unchecked = check_partitions(client, target.id, offsets) if offsets else ""
     supervisor, change = converge_one_of_many(
         lambda preloaded: Supervisor(client, target, preloaded), specs, check_mode=check_mode
     )
-    report.record(item, change, supervisor.warnings)
+    report.record(item, change, [*supervisor.warnings, *([unchecked] if unchecked else [])])
     if item.options.get("reset") or offsets:
         if not check_mode:
             _reset(client, target.id, change.now, offsets)

@@ -150,8 +150,7 @@ class Document(ABC):
 
     def _warn_unknown(self, fields: Iterable[str]) -> None:
         for field in fields:
-            version = self._client.version_text
-            self._warn(f"Druid {version} ignores unknown field {field}. Check its name.")
+            self._warn(f"{self._client.product} ignores unknown field {field}. Check its name.")
 
     def _warn_of_next(self, now: Any, after: Any) -> None:
         """Warn about what the next run would send again: fields that Druid does not return, and other values."""

@@ -179,7 +179,6 @@ class Supervisor(Document):
         return f"{lost}. Its previous spec was restored."
 
 
-_HAS_RESET_OFFSETS = (28,)
 # A supervisor queues requests, and drops the queue when it is stopped. In these states it does not process the queue.
 _NOT_CONNECTED = (*STARTING, "UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM", "STOPPING")
 
@@ -220,9 +219,11 @@ def _require_connection(client: DruidClient, supervisor: str) -> None:
 
 def reset_offsets(client: DruidClient, supervisor: str, spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> None:
     """Set the offsets of some partitions (partition to offset). Druid does so asynchronously."""
-    if not client.supports(*_HAS_RESET_OFFSETS):
-        raise InvalidInput("reset_offsets", dict(offsets), f"requires Druid 28 or newer, not {client.version_text}")
-    client.post(supervisor_path(supervisor, "resetOffsets"), offsets_body(spec, offsets))
+    try:
+        client.post(supervisor_path(supervisor, "resetOffsets"), offsets_body(spec, offsets))
+    except NotFound:
+        remedy = f"requires Druid 28 or newer, and supervisor {supervisor!r} in this {client.product}"
+        raise InvalidInput("reset_offsets", dict(offsets), remedy) from None
 
 
 def offsets_body(spec: Mapping[str, Any], offsets: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def require_ingestion(query: str) -> None:
 
 
 def _statement_words(query: str) -> Iterator[str]:
-    """Yield the words of the first statement that is not SET, in upper case."""
+    """Yield the keywords and names in the first statement that is not SET, in upper case."""
     words: list[str] = []
     for token in _TOKEN.finditer(query):
         if token["word"]:

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 )
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.stream import Stream
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
@@ -260,6 +261,29 @@ def test_each_of_many_has_its_own_reset_and_all_are_waited_for(direct: Direct, n
     assert "id" not in result
     single = direct.supervisor(id=name, wait=True)
     assert single["supervisors"][0].items() <= single.items()
+
+
+def test_offsets_of_a_partition_that_does_not_exist(druid: Druid) -> None:
+    """Druid accepts them, and ignores them."""
+    with direct_on(druid) as direct:
+        stream = Stream(direct)
+        stream.produce(1)
+        created = direct.supervisor(spec=stream.spec(), reset_offsets={"0": 0}, check_mode=True)
+        assert "does not report the partitions of its stream (yet)" in created["warnings"][0]
+        direct.supervisor(spec=stream.spec(), wait=True, wait_for="payload.partitions")
+
+        for check_mode in (True, False):
+            with pytest.raises(PartialFailure) as refused:
+                direct.supervisor(id=stream.name, reset_offsets={"0": 0, "7": 5}, check_mode=check_mode)
+
+            assert str(refused.value) == (
+                'reset_offsets ({"0": 0, "7": 5}): the stream has no partition 7. Its partitions: 0'
+            )
+            assert direct.writes == []
+            assert refused.value.result["changed"] is False
+        assert direct.supervisor(id=stream.name, reset_offsets={"0": 0})["warnings"] == []
+        direct.supervisor(id=stream.name, state="absent")
+        druid.end_tasks(stream.name)
 
 
 def test_wait_timeout_reports_the_state(direct: Direct, name: str, spec: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ class FakeDruid:
     """A read-only client that returns the documents by path."""
 
     version_text = "33.0.0"
+    product = "Druid 33.0.0"
 
     def __init__(self, documents: Mapping[str, Any]) -> None:
         self._documents = documents
