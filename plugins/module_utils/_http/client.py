@@ -20,7 +20,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.error_message
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     TRANSIENT_STATUSES,
     ApiError,
+    Forbidden,
     InvalidResponse,
+    NotFound,
     ServerError,
     Unreachable,
 )
@@ -60,6 +62,7 @@ class DruidClient:
         self._routers = Routers(self._redirects, self._parser)
         self._servers = list(connection.urls)
         self._version_text: str | None = None
+        self._is_served: dict[str, bool] = {}
 
     def __enter__(self) -> DruidClient:
         return self
@@ -108,6 +111,21 @@ class DruidClient:
     ) -> Any:
         """Return the response, as ``post`` does. A retry raises NotFound if an earlier attempt has succeeded."""
         return self._call(HttpRequest("DELETE", path, address.query(params), audit=audit or {}))
+
+    def serves(self, path: str) -> bool:
+        """Return whether this Druid has an API, by a GET that requires no permission. Read once.
+
+        Druid responds with 404 to a path that it does not have, and with 403 to one that the user may not read.
+        """
+        if path not in self._is_served:
+            try:
+                self.get(path)
+                self._is_served[path] = True
+            except Forbidden:
+                self._is_served[path] = True
+            except NotFound:
+                self._is_served[path] = False
+        return self._is_served[path]
 
     @property
     def version_text(self) -> str:

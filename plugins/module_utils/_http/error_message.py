@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.module_utils._http import permissions
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import HttpRequest
 
 MAX_TEXT_LENGTH = 600
 
@@ -55,7 +57,10 @@ def _parse(text: str) -> ErrorText:
 
 _HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
 # The keys of messages, the most specific first: Access-Check-Result of 403, DruidException, older errors.
-_KEYS = ("Access-Check-Result", "errorMessage", "errorMsg", "error", "message", "cause")
+_ACCESS = "Access-Check-Result"
+# Druid's Access as a string. Before Druid 30 it is the whole message.
+_EMPTY_ACCESS = re.compile(r"Allowed:\w+, Message:|, Policy: .*", re.DOTALL)
+_KEYS = ("errorMessage", "errorMsg", "error", "message", "cause")
 
 
 def _of_document(document: Any) -> ErrorText:
@@ -64,6 +69,8 @@ def _of_document(document: Any) -> ErrorText:
     if {"url", "status", "message"} <= document.keys():
         # Jetty's error page as JSON: servlet, message, url, status, cause0 ...
         return _of_jetty(str(document.get("cause0") or ""), str(document["message"]))
+    if _ACCESS in document:
+        return ErrorText(_EMPTY_ACCESS.sub("", str(document[_ACCESS] or "")), is_from_druid=True)
     for key in _KEYS:
         value = document.get(key)
         if isinstance(value, Mapping):
@@ -126,30 +133,6 @@ def _short(text: str) -> str:
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"
 
 
-class Permission(NamedTuple):
-    """The permission that Druid requires below a path."""
-
-    below: str
-    resource: str
-
-
-# The first match applies (Druid's resource filters; docs: operations/security-user-auth.md).
-PERMISSIONS = (
-    Permission("/druid-ext/basic-security", "CONFIG security"),
-    Permission("/druid/indexer/v1/worker", "CONFIG CONFIG"),
-    Permission("/druid/indexer/v1/k8s", "CONFIG CONFIG"),
-    Permission("/druid/indexer/v1/supervisor", "DATASOURCE of that supervisor"),
-    Permission("/druid/indexer/v1/task", "DATASOURCE of that task"),
-    Permission("/druid/indexer/v1/compaction", "DATASOURCE, and CONFIG for the cluster's settings,"),
-    Permission("/druid/coordinator/v1/datasources", "DATASOURCE of that name"),
-    Permission("/druid/coordinator/v1/metadata", "DATASOURCE of that name"),
-    Permission("/druid/coordinator/v1/rules", "DATASOURCE of that name"),
-    Permission("/druid/coordinator/v1", "CONFIG CONFIG"),
-    Permission("/druid/v2/sql", "DATASOURCE of each table, and EXTERNAL for external data,"),
-    Permission("/status", "STATE STATE"),
-)
-
-
 def hint_of_unauthorized(connection: Connection) -> str:
     """Return a hint that names the missing or wrong option."""
     if connection.token:
@@ -159,17 +142,11 @@ def hint_of_unauthorized(connection: Connection) -> str:
     return "Set the options username and password (DRUID_USERNAME, DRUID_PASSWORD), or token (DRUID_TOKEN)"
 
 
-def hint_of_forbidden(connection: Connection, method: str, path: str) -> str:
+def hint_of_forbidden(connection: Connection, request: HttpRequest) -> str:
     """Return a hint that names the missing permission."""
     user = f"The user {connection.username}" if connection.username else "The user"
-    action = "READ" if method == "GET" else "WRITE"
-    resource = next(
-        (permission.resource for permission in PERMISSIONS if f"{path}/".startswith(f"{permission.below}/")), None
-    )
-    if resource is None:
-        return f"{user} lacks a permission"
-    also = ", or WRITE before Druid 38" if path == "/druid/indexer/v1/supervisor" and action == "READ" else ""
-    return f"{user} needs the permission {action} on {resource}{also}".rstrip(",")
+    missing = permissions.required(request.method, request.path, request.document)
+    return f"{user} needs {permissions.as_text(missing)}" if missing else f"{user} lacks a permission"
 
 
 def hint_of_unknown_path(service: str) -> str:

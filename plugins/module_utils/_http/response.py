@@ -82,7 +82,7 @@ class ResponseParser:
         if response.status == 401:
             return error_message.hint_of_unauthorized(self._connection)
         if response.status == 403:
-            return error_message.hint_of_forbidden(self._connection, request.method, request.path)
+            return error_message.hint_of_forbidden(self._connection, request)
         return ""
 
     def _serves(self, server: str, service: str) -> bool:

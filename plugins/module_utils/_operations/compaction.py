@@ -16,10 +16,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.documen
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import (
-    BY_OVERLORD,
     OVERLORDS,
     Compaction,
     all_compaction,
+    is_by_overlord,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
@@ -73,5 +73,5 @@ def compaction_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict
 
 
 def _statuses(client: DruidClient) -> dict[str, Any]:
-    list_path = path(*OVERLORDS, "status", "datasources") if client.supports(*BY_OVERLORD) else _COORDINATORS
+    list_path = path(*OVERLORDS, "status", "datasources") if is_by_overlord(client) else _COORDINATORS
     return {each["dataSource"]: each for each in (client.get(list_path) or {}).get("latestStatus") or []}

@@ -18,9 +18,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.document
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import (
     RetentionRules,
     all_rules,
+    rules_of,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import DEFAULT
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
 
 
 def ensure_rules(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def _desired(item: Item) -> tuple[str, list[Any]]:
     """Return the datasource and its desired rules. An empty list removes them."""
     datasource, rules = item.options.get("datasource"), document_of(item.options, "rules")
     if not datasource:
-        raise InvalidInput("datasource", datasource, "set the datasource")
+        raise InvalidInput("datasource", NOT_SET, "set the datasource")
     if not item.is_present:
         if datasource == DEFAULT:
             remedy = "the rules of the cluster cannot be removed; to load everything, use a rule of type loadForever"
@@ -54,12 +55,15 @@ def _desired(item: Item) -> tuple[str, list[Any]]:
         return datasource, []
     if not rules:
         # an empty list may be the result of a mistake in a template
-        raise InvalidInput("rules", rules, "set at least one rule, or state: absent to remove the datasource's rules")
+        raise InvalidInput(
+            "rules",
+            NOT_SET if rules is None else rules,
+            "set at least one rule, or state: absent to remove the datasource's rules",
+        )
     return datasource, rules
 
 
 def retention_rules_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the selected rules, sorted by datasource."""
-    found = all_rules(client)
-    names = [name for name in sorted(found) if params["datasource"] in (None, name)]
-    return [{"datasource": name, "rules": found[name]} for name in names]
+    found = all_rules(client) if params["datasource"] is None else rules_of(client, params["datasource"])
+    return [{"datasource": name, "rules": found[name]} for name in sorted(found)]

@@ -30,14 +30,18 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 # The first release whose Overlord serves the API. Since then the Coordinator's API is deprecated.
-BY_OVERLORD = (33,)
 COORDINATORS = ("druid", "coordinator", "v1", "config", "compaction")
 OVERLORDS = ("druid", "indexer", "v1", "compaction")
 
 
+def is_by_overlord(client: DruidClient) -> bool:
+    """Return whether compaction is configured at the Overlord. The version would require a permission (STATE)."""
+    return client.serves(COMPACTION.path)
+
+
 def all_compaction(client: DruidClient) -> dict[str, Any]:
     """Return all configurations by datasource, in canonical form, with one request."""
-    list_path = path(*OVERLORDS, "config", "datasources") if client.supports(*BY_OVERLORD) else path(*COORDINATORS)
+    list_path = path(*OVERLORDS, "config", "datasources") if is_by_overlord(client) else path(*COORDINATORS)
     found = client.get(list_path).get("compactionConfigs") or []
     return {each["dataSource"]: canonical_compaction(each) for each in found}
 
@@ -87,7 +91,7 @@ class Compaction(Document):
             unmodified = {"skipRestartIfUnmodified": "true"}
             self._client.post(SUPERVISORS, spec, unmodified, idempotent=True, audit=self._audit)
         else:
-            target = self._path if self._client.supports(*BY_OVERLORD) else path(*COORDINATORS)
+            target = self._path if is_by_overlord(self._client) else path(*COORDINATORS)
             self._client.post(target, after, idempotent=True, audit=self._audit)
 
     def _delete(self) -> None:
@@ -99,7 +103,7 @@ class Compaction(Document):
 
     def _is_suspended(self) -> bool:
         """Return whether the datasource has a compaction supervisor that is suspended."""
-        if not self._client.supports(*BY_OVERLORD):
+        if not is_by_overlord(self._client):
             return False
         try:
             spec = self._client.get(supervisor_path(f"autocompact__{self._datasource}"))
@@ -109,7 +113,7 @@ class Compaction(Document):
 
     @property
     def _path(self) -> str:
-        if self._client.supports(*BY_OVERLORD):
+        if is_by_overlord(self._client):
             return path(*OVERLORDS, "config", "datasources", self._datasource)
         return path(*COORDINATORS, self._datasource)
 
@@ -129,13 +133,13 @@ class CompactionConfig(DynamicConfig):
         super().__init__(client, COMPACTION, desired, audit)
 
     def _fetch(self) -> dict[str, Any]:
-        if self._client.supports(*BY_OVERLORD):
+        if is_by_overlord(self._client):
             return super()._fetch()
         found = self._client.get(path(*COORDINATORS))
         return {name: value for name, value in found.items() if name in _SLOTS}
 
     def _send(self, before: Any, after: Any) -> None:
-        if self._client.supports(*BY_OVERLORD):
+        if is_by_overlord(self._client):
             # POST replaces the whole configuration
             self._client.post(COMPACTION.path, after, idempotent=True, audit=self._audit)
             return

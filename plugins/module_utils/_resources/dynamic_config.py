@@ -37,8 +37,6 @@ class DynamicConfig(Document):
         return self._desired
 
     def _fetch(self) -> dict[str, Any]:
-        if self._kind.since and not self._client.supports(self._kind.since):
-            raise InvalidInput(self._kind.id, HIDDEN, self._missing())
         try:
             return canonical_config(self._kind, self._client.get(self._kind.path) or {})
         except NotFound:
@@ -60,7 +58,13 @@ class DynamicConfig(Document):
         return {name: value for name, value in after.items() if not are_same(value, before.get(name))}
 
     def _missing(self) -> str:
-        version, name, since = self._client.version_text, self._kind.name, self._kind.since
-        if not self._client.supports(since):
-            return f"Druid {version} has no dynamic configuration of {name}; it requires Druid {since} or newer"
-        return f"Druid {version} has no {name.removeprefix('the ')}; load its extension first"
+        product, name, since = self._client.product, self._kind.name, self._kind.since
+        if is_older(product, since):
+            return f"{product} has no dynamic configuration of {name}; it requires Druid {since} or newer"
+        return f"{product} has no {name.removeprefix('the ')}; load its extension first"
+
+
+def is_older(product: str, since: int) -> bool:
+    """Return whether this Druid, such as ``Druid 33.0.0``, is older than a major version; True if that is unknown."""
+    major = product.removeprefix("Druid").strip().partition(".")[0]
+    return not major.isdigit() or int(major) < since

@@ -23,6 +23,16 @@ def all_rules(client: DruidClient) -> dict[str, list[Any]]:
     return {name: canonical_rules(rules) for name, rules in client.get(RULES).items() if rules}
 
 
+def rules_of(client: DruidClient, datasource: str) -> dict[str, list[Any]]:
+    """Return the rules of one datasource in the same form. Those of all require another permission (STATE)."""
+    rules = client.get(_path_of(datasource))
+    return {datasource: canonical_rules(rules)} if rules else {}
+
+
+def _path_of(datasource: str) -> str:
+    return path("druid", "coordinator", "v1", "rules", datasource)
+
+
 class RetentionRules(Document):
     """The ordered rules, as ``{"rules": [...]}``, and the desired list, which replaces them."""
 
@@ -45,4 +55,4 @@ class RetentionRules(Document):
 
     @property
     def _path(self) -> str:
-        return path("druid", "coordinator", "v1", "rules", self._datasource)
+        return _path_of(self._datasource)

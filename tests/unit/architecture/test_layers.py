@@ -91,7 +91,12 @@ PACKAGES = (
     Package("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
     Package("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
-    Package("plugins/module_utils/_http/error_message.py", (f"{DRUID}_http.connection",), PURE_PYTHON),
+    Package("plugins/module_utils/_http/permissions.py", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
+    Package(
+        "plugins/module_utils/_http/error_message.py",
+        tuple(f"{DRUID}_http.{part}" for part in ("connection", "permissions", "request")),
+        PURE_PYTHON,
+    ),
     Package("plugins/module_utils/_http/rejected_field.py", (f"{DRUID}_values.text",), PURE_PYTHON),
     Package("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
     Package("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),

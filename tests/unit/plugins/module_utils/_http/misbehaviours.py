@@ -209,7 +209,7 @@ CASES: dict[str, Case] = {
         answered(
             "403 Forbidden",
             "Unauthorized",
-            "The user admin needs the permission WRITE on DATASOURCE of that supervisor.",
+            "The user admin needs the permission WRITE on DATASOURCE of the spec.",
         ),
     ),
     "404 as text": Case(
