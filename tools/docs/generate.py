@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.docs import campaign_tests, role_variables
+from tools.docs import campaign_tests, permissions, role_variables
 
 
 class Part(NamedTuple):
@@ -42,6 +42,8 @@ def parts() -> Iterator[Part]:
         yield Part(role / "README.md", role_variables.BEGIN, role_variables.END, role_variables.table(role))
     tests = campaign_tests.table(Path("tests/system"))
     yield Part(Path("docs/testing.md"), campaign_tests.BEGIN, campaign_tests.END, tests)
+    required = permissions.table(Path("tests/system/modules/permissions.yml"))
+    yield Part(Path("docs/permissions.md"), permissions.BEGIN, permissions.END, required)
 
 
 def update(part: Part, check: bool) -> bool:

@@ -44,7 +44,8 @@ class DruidClient:
 
     Every method raises Unreachable if there is no response, and ApiError if the response is an error. Idempotent
     requests are retried for ``connection.retry_timeout`` seconds if the server is unreachable or returns 502, 503 or
-    504. ``retries_enabled``: whether requests are retried.
+    504. ``retries_enabled``: whether requests are retried. ``on_retry``: called with a message, once per request,
+    before a retry that comes later than 3 seconds after the first attempt.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class DruidClient:
         *,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        on_retry: Callable[[str], None] | None = None,
     ) -> None:
         self._retry_budget = lambda: RetryBudget(connection.retry_timeout, now, sleep)
+        self._on_retry = on_retry or _say_nothing
         self.retries_enabled = connection.retry_timeout > 0
         self._transport = Transport(connection)
         self._redirects = Redirects(self._transport, connection.urls)
@@ -160,13 +163,18 @@ class DruidClient:
 
     def _call(self, request: HttpRequest) -> Any:
         retry_budget = self._retry_budget()
+        is_reported = False
         while True:
             try:
                 return self._try_servers(request)
             except (Unreachable, ServerError) as error:
                 delay = error.retry_after if isinstance(error, ServerError) else None
-                if not (request.idempotent and error.is_transient and retry_budget.pause(delay)):
+                if not (request.idempotent and error.is_transient and retry_budget.allows(delay)):
                     raise
+                if not is_reported and retry_budget.elapsed_after(delay) >= SILENT_SECONDS:
+                    is_reported = True
+                    self._on_retry(f"{error} It is tried again for {retry_budget.remaining:.0f} s.")
+                retry_budget.pause(delay)
 
     # One attempt: the servers in order.
 
@@ -198,6 +206,14 @@ class DruidClient:
     def _send(self, server: str, request: HttpRequest) -> Response:
         prefix = self._routers.prefix(server, request.path)
         return self._redirects.follow(request, server + prefix + request.path + request.query)
+
+
+# A request that takes longer is reported.
+SILENT_SECONDS = 3.0
+
+
+def _say_nothing(message: str) -> None:
+    del message
 
 
 def _combined(failures: list[Unreachable | ServerError]) -> Unreachable | ServerError:

@@ -25,17 +25,33 @@ class RetryBudget:
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        self._end = self.now() + self.total
+        self._start = self.now()
         self._pause = MIN_PAUSE
+
+    @property
+    def remaining(self) -> float:
+        """The seconds in which further attempts can start."""
+        return self._start + self.total - self.now()
+
+    def allows(self, requested: float | None) -> bool:
+        """Return whether another attempt can start, after a pause of the requested time up to a limit."""
+        return self._seconds(requested) <= self.remaining
+
+    def elapsed_after(self, requested: float | None) -> float:
+        """Return the seconds that will have passed after that pause."""
+        return self.now() - self._start + self._seconds(requested)
 
     def pause(self, requested: float | None) -> bool:
         """Sleep, for the requested time up to a limit. Return False immediately if the remaining time is too short."""
-        seconds = min(self._pause if requested is None else requested, MAX_PAUSE)
-        if self.now() + seconds > self._end:
+        if not self.allows(requested):
             return False
+        seconds = self._seconds(requested)
         self._pause = min(self._pause * 2, MAX_PAUSE)
         self.sleep(seconds)
         return True
+
+    def _seconds(self, requested: float | None) -> float:
+        return min(self._pause if requested is None else requested, MAX_PAUSE)
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:

@@ -130,8 +130,9 @@ def _target(client: DruidClient, item: Item) -> DesiredSupervisor:
         return DesiredSupervisor(identifier, None, item.options.get("suspended"), item.is_present)
     spec = canonical(specified)
     # the version is requested only where it matters
+    requested = spec.get("id") or identifier
     has_own_ids = (
-        stream_of(spec) is not None and (spec.get("id") or identifier) is not None and client.supports(*OWN_IDS)
+        stream_of(spec) is not None and requested not in (None, datasource_of(spec)) and client.supports(*OWN_IDS)
     )
     supervisor = supervisor_id(spec, identifier, has_own_ids=has_own_ids)
     return DesiredSupervisor(

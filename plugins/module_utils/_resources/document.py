@@ -72,7 +72,7 @@ class Document(ABC):
         """Warn about fields of ``after`` that Druid has dropped, and about values that it has normalized."""
         if after is not None and now is not None:
             self._warn_unknown(".".join(field) for field in self._unknown(now))
-            self._warn_of_next(now, self._merged(now))
+            self._warn_of_next(now, self._next(now))
 
     # What subclasses define.
 
@@ -152,11 +152,19 @@ class Document(ABC):
         for field in fields:
             self._warn(f"{self._client.product} ignores unknown field {field}. Check its name.")
 
+    def _next(self, now: Any) -> Any:
+        """Return the state that the next run would desire. An error in it is a warning: the change has been made."""
+        try:
+            return self._merged(now)
+        except InvalidInput as error:
+            self._warn(f"Druid normalizes a field that the next run cannot change. {error}")
+            return now
+
     def _warn_of_next(self, now: Any, after: Any) -> None:
         """Warn about what the next run would send again: fields that Druid does not return, and other values."""
         for field in added_fields(now, after):
             self._warn(
-                f"Druid {self._client.version_text} does not return field {field}: it does not know the field, or "
+                f"{self._client.product} does not return field {field}: it does not know the field, or "
                 "omits its default. Check the name, or remove the field."
             )
         for field, value in differing_values(masked(now), masked(after)):

@@ -169,7 +169,8 @@ def connect(found: ConnectionDetails, timeouts: Timeouts, meter: Meter) -> Itera
         raise DruidopsError(needed)
     with ExitStack() as stack:
         directory = Path(stack.enter_context(TemporaryDirectory(prefix="druidops-")))
-        client = stack.enter_context(DruidClient(_connection(found, timeouts, directory)))
+        connection = _connection(found, timeouts, directory)
+        client = stack.enter_context(DruidClient(connection, on_retry=meter.on_druid_retry))
         stack.callback(lambda: meter.add_druid(client.traffic))
         yield client
 

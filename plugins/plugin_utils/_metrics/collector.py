@@ -85,13 +85,15 @@ class PhaseTimer:
 class Meter:
     """Requests by name, seconds by phase; ``cache`` has a short timeout, and its requests are not counted.
 
-    ``cache_error`` is the error of a cache that did not respond.
+    ``cache_error`` is the error of a cache that did not respond. ``on_druid_retry`` is called with a message when Druid
+    does not respond for some seconds.
     """
 
     requests: Counter[str] = field(default_factory=Counter)
     phases: PhaseTimer = field(default_factory=PhaseTimer)
     cache: KubernetesApi | None = None
     cache_error: KubernetesError | None = None
+    on_druid_retry: Callable[[str], None] | None = None
 
     def of_server(self, api: KubernetesApi) -> KubernetesApi:
         """Return a connection to the API server whose requests are counted."""

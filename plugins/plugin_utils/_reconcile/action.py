@@ -72,6 +72,7 @@ class ReconcileAction(ActionBase):
         try:
             settings = self.kind.to_options(arguments, self._task.check_mode, meter)
             request = to_request(self.kind.name, arguments, settings, self._find_file)
+            meter.on_druid_retry = partial(_progress, request.name)
             if request.namespace in arguments["ignored_namespaces"]:
                 return returned | self._release(arguments, request)
             if request.is_default_namespace:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Forbidden, Unauthorized, Unreachable
+from ansible_collections.druidops.druid.tests.system.support.campaign import EACH_CORE
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
 from testbed.druid.druid import Druid
@@ -129,6 +130,17 @@ def test_playbook_prints_one_sentence_without_the_password(druid_basic: Druid, t
     assert "not this one" not in wrong.output
     assert "refused" in nowhere.output
     assert "Set the option url or the environment variable DRUID_URL." in nothing.output
+
+
+@pytest.mark.parametrize("core", EACH_CORE)
+def test_playbook_prints_what_a_module_is_waiting_for(tmp_path: Path, core: str) -> None:
+    """The module cannot print while it runs. Here the pauses before it tries again take 3.5 seconds."""
+    arguments = {"url": "http://127.0.0.1:1", "retry_timeout": 4}
+
+    run = Ansible(CORES[core], None, "", tmp_path).tasks({"druidops.druid.task_info": arguments}, status=2)
+
+    assert "druidops.druid.task_info: no result after 3 s. It sends requests to http://127.0.0.1:1, tries" in run.output
+    assert "got no response: Connection refused" in run.output
 
 
 def test_secrets_in_a_specification_are_never_printed(druid: Druid, tmp_path: Path) -> None:

@@ -40,9 +40,10 @@ class Right(NamedTuple):
 def user_with(druid: Druid, rights: Iterable[Right]) -> Iterator[Connection]:
     """Yield the connection of a new user with exactly these rights, once all servers know them."""
     name = f"u{secrets.token_hex(4)}"
+    password = secrets.token_hex(8)
     marker = Right("DATASOURCE", name, "READ")
     _post(druid, "authentication", "users", name)
-    _post(druid, "authentication", "users", f"{name}/credentials", {"password": name})
+    _post(druid, "authentication", "users", f"{name}/credentials", {"password": password})
     for kind in ("users", "roles"):
         _post(druid, "authorization", kind, name)
     permissions = [
@@ -51,7 +52,7 @@ def user_with(druid: Druid, rights: Iterable[Right]) -> Iterator[Connection]:
     ]
     _post(druid, "authorization", "roles", f"{name}/permissions", permissions)
     _post(druid, "authorization", "users", f"{name}/roles/{name}")
-    connection = Connection(urls=(druid.url,), username=name, password=name, retry_timeout=5)
+    connection = Connection(urls=(druid.url,), username=name, password=password, retry_timeout=5)
     try:
         with DruidClient(connection) as client:
             # all permissions of a role arrive together, at each server in its own time

@@ -16,10 +16,14 @@ BASIC = "Basic YWRtaW46cMOkwqfCpyB3w7ZyZA=="
 
 
 class FakeTime:
-    """A clock that notes each pause instead of making it, and the clients that go by it."""
+    """A clock that notes each pause instead of making it, and the clients that go by it.
+
+    ``retries``: the messages about requests that take long.
+    """
 
     def __init__(self) -> None:
         self.pauses: list[float] = []
+        self.retries: list[str] = []
         self._clients: list[DruidClient] = []
 
     def sleep(self, seconds: float) -> None:
@@ -32,7 +36,7 @@ class FakeTime:
         if {"username", "token"} & settings.keys():
             credentials = {}
         connection = Connection(urls, **{**credentials, **settings})
-        client = DruidClient(connection, now=lambda: sum(self.pauses), sleep=self.sleep)
+        client = DruidClient(connection, now=lambda: sum(self.pauses), sleep=self.sleep, on_retry=self.retries.append)
         self._clients.append(client)
         return client
 

@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     NotFound,
     ServerError,
     UnknownPath,
+    Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import BASIC, FakeTime, fake_time
@@ -264,3 +265,40 @@ def test_404_with_druids_message_costs_no_further_request(server: Server, client
         f"GET {server.url}{SUPERVISOR}/a returned 404 Not Found: Cannot find any supervisor with id: [a]."
     )
     assert len(server.asked) == 1
+
+
+def test_request_that_is_tried_again_for_long_is_reported_once(fake_time: FakeTime) -> None:
+    client = fake_time.client("http://127.0.0.1:1", retry_timeout=30)
+    with pytest.raises(Unreachable):
+        client.get("/x")
+
+    assert fake_time.pauses[:4] == [0.5, 1.0, 2.0, 4.0]
+    [line] = fake_time.retries
+    assert line.startswith("GET http://127.0.0.1:1/x got no response: Connection refused. ")
+    # before the pause that ends after 3.5 seconds
+    assert line.endswith(" It is tried again for 28 s.")
+
+
+def test_short_retries_are_not_reported(fake_time: FakeTime) -> None:
+    with pytest.raises(Unreachable):
+        fake_time.client("http://127.0.0.1:1", retry_timeout=2).get("/x")
+
+    assert fake_time.pauses == [0.5, 1.0]
+    assert fake_time.retries == []
+
+
+@pytest.mark.parametrize(("status", "is_served"), [(200, True), (403, True), (404, False)])
+def test_an_api_that_the_user_may_not_read_is_served(
+    server: Server, client: DruidClient, status: int, is_served: bool
+) -> None:
+    server.answers = [say(status, {"error": "no"}), say(500)]
+
+    assert client.serves("/x") is is_served
+    assert client.serves("/x") is is_served
+    assert len(server.asked) == 1
+
+
+def test_product_has_a_version_if_the_user_may_read_it(server: Server, fake_time: FakeTime) -> None:
+    server.answers = [say(403), say(200, {"version": "33.0.0"})]
+
+    assert [fake_time.client(server.url).product, fake_time.client(server.url).product] == ["Druid", "Druid 33.0.0"]

@@ -51,3 +51,14 @@ def test_wait_is_limited_by_the_deadline(total: float, asked: list[float | None]
     assert sum(pauses) <= total
     assert all(0 <= pause <= MAX_PAUSE for pause in pauses)
     assert len(pauses) == went_on.count(True)
+
+
+def test_time_that_has_passed_and_remains() -> None:
+    pauses: list[float] = []
+    budget = RetryBudget(10, now=lambda: sum(pauses), sleep=pauses.append)
+
+    assert (budget.elapsed_after(None), budget.remaining, budget.allows(11)) == (0.5, 10, True)
+    budget.pause(None)
+    assert (budget.elapsed_after(None), budget.remaining) == (1.5, 9.5)
+    budget.pause(9)
+    assert (budget.elapsed_after(None), budget.remaining, budget.allows(None)) == (11.5, 0.5, False)

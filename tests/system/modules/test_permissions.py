@@ -1,0 +1,140 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The table of permissions, on a Druid with basic security: exactly these suffice, and without one it is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._operations import module as _module
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.druid_users import Right, user_with
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid_basic, share_druid
+
+__all__ = ["druid_basic", "share_druid"]
+
+# some rows change a configuration that a Druid has once
+pytestmark = pytest.mark.xdist_group("permissions")
+
+TABLE: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("permissions.yml").read_text(encoding="utf-8"))
+ROWS = {f"{row['module']}, {row['operation']}": row for row in TABLE if "arguments" in row}
+PROVEN = sorted({row["module"] for row in ROWS.values()})
+LACKING = {f"{name}, {right}": (row, right) for name, row in ROWS.items() for right in row["permissions"]}
+PLUGINS = Path(_module.__file__).parents[2]
+
+
+@pytest.fixture
+def name(druid_basic: Druid) -> Iterator[str]:
+    """A name in use by nothing; afterwards no supervisor, task, rule or configuration has it."""
+    name = f"p{secrets.token_hex(4)}"
+    yield name
+    supervisors = druid_basic.request("GET", "/druid/indexer/v1/supervisor")
+    if name in supervisors:
+        druid_basic.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
+    druid_basic.request("POST", f"/druid/coordinator/v1/rules/{name}", [])
+    configs = druid_basic.request("GET", "/druid/coordinator/v1/config/compaction").get("compactionConfigs") or []
+    if any(each["dataSource"] == name for each in configs):
+        druid_basic.request("DELETE", f"/druid/coordinator/v1/config/compaction/{name}")
+    for task in druid_basic.request("GET", "/druid/indexer/v1/runningTasks"):
+        if name in task["id"]:
+            druid_basic.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
+
+
+def administrator(druid: Druid) -> Connection:
+    login = druid.credentials
+    assert login is not None
+    return Connection(urls=(druid.url,), username=login.username, password=login.password)
+
+
+def run(connection: Connection, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run a module as Ansible does, in a process of its own."""
+    options = {"url": connection.urls[0], "username": connection.username, "password": connection.password}
+    process = subprocess.run(
+        [sys.executable, str(PLUGINS / "modules" / f"{module}.py")],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "retry_timeout": 5, **arguments}}),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.stdout, process.stderr
+    result: dict[str, Any] = json.loads(process.stdout)
+    return result
+
+
+def filled(value: Any, name: str) -> Any:
+    return json.loads(json.dumps(value).replace("@name@", name))
+
+
+def perform(druid: Druid, connection: Connection, row: dict[str, Any], name: str) -> dict[str, Any]:
+    """Prepare the row with all permissions, then run its operation with those of the connection."""
+    for each in filled(row.get("before", []), name):
+        for module, arguments in each.items():
+            prepared = run(administrator(druid), module, arguments)
+            assert not prepared.get("failed"), prepared
+    return run(connection, row["module"], filled(row["arguments"], name))
+
+
+def rights_of(row: dict[str, Any], name: str) -> list[Right]:
+    return [Right.parse(text) for text in filled(row["permissions"], name)]
+
+
+def found(row: dict[str, Any], result: dict[str, Any], name: str) -> list[Any]:
+    """Return what a list in the result has of the name."""
+    return [each for each in result[row["result"]] if name in json.dumps(each)]
+
+
+@pytest.mark.parametrize("module", PROVEN)
+def test_module_with_its_permissions(druid_basic: Druid, name: str, module: str) -> None:
+    rows = [row for row in ROWS.values() if row["module"] == module]
+    rights = dict.fromkeys(right for row in rows for right in rights_of(row, name))
+
+    with user_with(druid_basic, rights) as connection:
+        for row in rows:
+            result = perform(druid_basic, connection, row, name)
+            assert not result.get("failed"), (row["operation"], result["msg"])
+
+
+@campaign("each module, by a user with the permissions of all of its operations")
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_operation_with_exactly_its_permissions(druid_basic: Druid, name: str, row: dict[str, Any]) -> None:
+    with user_with(druid_basic, rights_of(row, name)) as connection:
+        result = perform(druid_basic, connection, row, name)
+
+    assert not result.get("failed"), result["msg"]
+    if row.get("omits"):
+        assert found(row, result, name)
+
+
+@campaign("each module, by a user with the permissions of all of its operations")
+@pytest.mark.parametrize(("row", "lacking"), LACKING.values(), ids=LACKING)
+def test_operation_without_one_permission(druid_basic: Druid, name: str, row: dict[str, Any], lacking: str) -> None:
+    missing = Right.parse(filled(lacking, name))
+    others = [right for right in rights_of(row, name) if right != missing]
+
+    with user_with(druid_basic, others) as connection:
+        result = perform(druid_basic, connection, row, name)
+
+    if row.get("omits"):
+        assert not found(row, result, name)
+        return
+    assert result.get("failed"), result
+    assert "403 Forbidden" in result["msg"]
+    # Druid checks a supervisor and a task by their id, and does not say which datasource they have
+    resource = rf"{missing.type}(?: {missing.name}\b|, that of (?:supervisor|task) )"
+    assert re.search(rf"needs the permissions?\b.* {missing.action} on {resource}", result["msg"]), result["msg"]
+    assert str(connection.password) not in json.dumps(result)
