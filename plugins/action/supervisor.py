@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.elapsed imp
 display = Display()
 
 
-class ActionModule(NormalAction):  # type: ignore[misc]
+class ActionModule(NormalAction):
     """Runs the module of the task."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:

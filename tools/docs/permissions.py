@@ -23,12 +23,13 @@ def table(rows: Path) -> str:
 
 
 def _lines(rows: list[dict[str, Any]]) -> Iterator[str]:
-    yield "| Module | Operation | Druid | Permissions | Without |"
+    yield "| Module | Operation | Druid | Permissions | If Druid reports no error |"
     yield "|---|---|---|---|---|"
     for row in rows:
         required = "<br>".join(map(_permission, row.get("shown") or row["permissions"]))
         note = f"; {_text(row['note'])}" if "note" in row else ""
-        without = "omitted from the result" if row.get("omits") else "403"
+        omitting = " and ".join(f"`{action}`" for action in row.get("omits", ()))
+        without = f"without {omitting}: omitted from the result" if omitting else ""
         mark = "" if "arguments" in row else " (source)"
         yield (
             f"| `{row['module']}` | {_text(row['operation'])} | {row.get('druid', 'all')}{mark} | {required}{note} | "

@@ -145,7 +145,7 @@ def hint_of_unauthorized(connection: Connection) -> str:
 def hint_of_forbidden(connection: Connection, request: HttpRequest) -> str:
     """Return a hint that names the missing permission."""
     user = f"The user {connection.username}" if connection.username else "The user"
-    missing = permissions.required(request.method, request.path, request.document)
+    missing = permissions.required(request.method, request.path, request.document, request.query)
     return f"{user} needs {permissions.as_text(missing)}" if missing else f"{user} lacks a permission"
 
 

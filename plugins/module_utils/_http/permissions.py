@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at
 
@@ -35,6 +35,7 @@ RULES = tuple(
         ("/druid/indexer/v1/supervisor", "DATASOURCE {datasource}"),
         ("/druid/indexer/v1/task/{name}", "DATASOURCE, that of task {name}"),
         ("/druid/indexer/v1/task", "DATASOURCE {datasource}"),
+        ("/druid/indexer/v1/tasks", "DATASOURCE {datasource}"),
         ("/druid/indexer/v1/compaction/config/datasources/{name}", "DATASOURCE {name}"),
         ("/druid/indexer/v1/compaction/status/datasources/{name}", "DATASOURCE {name}"),
         ("/druid/indexer/v1/compaction", "CONFIG CONFIG"),
@@ -56,21 +57,23 @@ _DATASOURCES: tuple[Path, ...] = (
 )
 
 
-def required(method: str, path: str, document: Any) -> list[str]:
+def required(method: str, path: str, document: Any, query: str = "") -> list[str]:
     """Return the permissions that a request needs: ``READ on STATE STATE``; an empty list if that is unknown."""
     if path == "/druid/v2/sql/task":
         return list(_of_statement(str(value_at(document, ("query",)) or "")))
     action = "READ" if method == "GET" else "WRITE"
     for rule in RULES:
         if found := re.match(rf"{rule.below}(?:/|$)", path):
-            names = {"datasource": _datasource(document)}
+            names = {"datasource": _datasource(document, query)}
             names.update((name, unquote(value)) for name, value in found.groupdict().items())
             return [f"{action} on {rule.resource.format(**names)}"]
     return []
 
 
-def _datasource(document: Any) -> str:
-    values = [value_at(document, path) for path in _DATASOURCES]
+def _datasource(document: Any, query: str) -> str:
+    """Return the datasource in a specification, or that by which a list is filtered (``?datasource=``)."""
+    filters = parse_qs(query.removeprefix("?")).get("datasource", [])
+    values = [*filters, *(value_at(document, path) for path in _DATASOURCES)]
     names = [value for value in values if isinstance(value, str)]
     lists = [", ".join(map(str, value)) for value in values if isinstance(value, list)]
     return next(iter((*names, *lists)), "of the spec")

@@ -63,6 +63,10 @@ def test_permissions_of_a_statement(query: str, permissions: list[str]) -> None:
     assert required("POST", "/druid/v2/sql/task", {"query": query}) == permissions
 
 
+def test_list_of_one_datasource() -> None:
+    assert required("GET", f"{INDEXER}/tasks", None, "?datasource=a+b&max=5") == ["READ on DATASOURCE a b"]
+
+
 def test_unknown_path() -> None:
     assert required("GET", "/statuses", None) == []
     assert required("GET", "/druid/v2/sql", None) == []

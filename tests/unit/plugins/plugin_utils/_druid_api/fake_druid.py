@@ -29,6 +29,11 @@ class FakeDruid:
         return self._documents[path]
 
     @staticmethod
+    def serves(path: str) -> bool:
+        """Return whether Druid 33 has this API."""
+        return path.startswith("/druid/indexer/v1/compaction/")
+
+    @staticmethod
     def supports(*version: int) -> bool:
         """Return whether this version is supported."""
         return version <= (33,)
