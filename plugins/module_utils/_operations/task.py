@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
     progress,
     query_job,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
 _RUNNING, _FAILED = "RUNNING", "FAILED"
 
@@ -79,7 +79,7 @@ def _query(options: Mapping[str, Any]) -> Job:
 
 def _required_id(options: Mapping[str, Any], body: str) -> str:
     if not options.get("id"):
-        raise InvalidInput("id", options.get("id"), f"set id or {body}")
+        raise InvalidInput("id", NOT_SET, f"set id or {body}")
     return str(options["id"])
 
 

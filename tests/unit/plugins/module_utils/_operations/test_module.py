@@ -205,3 +205,14 @@ def test_names_the_missing_library(server: Server, tmp_path: Path) -> None:
     assert "requests" in result["msg"]
     assert sys.executable in result["msg"]
     assert server.asked == []
+
+
+@pytest.mark.parametrize(("module", "option"), [("task", "spec"), ("sql_ingest", "query")])
+def test_id_alone_submits_nothing(module: str, option: str, server: Server) -> None:
+    server.answers = [say(404, {"error": "nothing of that name"})]
+    server.routes = {"/druid/indexer/v1/isLeader": [say(200, {"leader": True})]}
+
+    result = run({"url": server.url, "id": "a", **QUICK}, module=module)
+
+    assert result["msg"] == f"id ('a'): the task does not exist; set {option} to submit it"
+    assert {asked.method for asked in server.asked} == {"GET"}
