@@ -39,16 +39,19 @@ PLUGINS = Path(_module.__file__).parents[2]
 
 @pytest.fixture
 def name(druid_basic: Druid) -> Iterator[str]:
-    """A name in use by nothing; afterwards no supervisor, task, rule or configuration has it."""
+    """A name in use by nothing; afterwards no supervisor, task, rule or configuration has it in its name."""
     name = f"p{secrets.token_hex(4)}"
     yield name
-    supervisors = druid_basic.request("GET", "/druid/indexer/v1/supervisor")
-    if name in supervisors:
-        druid_basic.request("POST", f"/druid/indexer/v1/supervisor/{name}/terminate")
-    druid_basic.request("POST", f"/druid/coordinator/v1/rules/{name}", [])
+    for supervisor in druid_basic.request("GET", "/druid/indexer/v1/supervisor"):
+        if name in supervisor:
+            druid_basic.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
+    for datasource in druid_basic.request("GET", "/druid/coordinator/v1/rules"):
+        if name in datasource:
+            druid_basic.request("POST", f"/druid/coordinator/v1/rules/{datasource}", [])
     configs = druid_basic.request("GET", "/druid/coordinator/v1/config/compaction").get("compactionConfigs") or []
-    if any(each["dataSource"] == name for each in configs):
-        druid_basic.request("DELETE", f"/druid/coordinator/v1/config/compaction/{name}")
+    for config in configs:
+        if name in config["dataSource"]:
+            druid_basic.request("DELETE", f"/druid/coordinator/v1/config/compaction/{config['dataSource']}")
     for task in druid_basic.request("GET", "/druid/indexer/v1/runningTasks"):
         if name in task["id"]:
             druid_basic.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
@@ -100,12 +103,12 @@ def found(row: dict[str, Any], result: dict[str, Any], name: str) -> list[Any]:
 
 @pytest.mark.parametrize("module", PROVEN)
 def test_module_with_its_permissions(druid_basic: Druid, name: str, module: str) -> None:
-    rows = [row for row in ROWS.values() if row["module"] == module]
-    rights = dict.fromkeys(right for row in rows for right in rights_of(row, name))
+    rows = [(row, f"{name}_{number}") for number, row in enumerate(ROWS.values()) if row["module"] == module]
+    rights = dict.fromkeys(right for row, each in rows for right in rights_of(row, each))
 
     with user_with(druid_basic, rights) as connection:
-        for row in rows:
-            result = perform(druid_basic, connection, row, name)
+        for row, each in rows:
+            result = perform(druid_basic, connection, row, each)
             assert not result.get("failed"), (row["operation"], result["msg"])
 
 
