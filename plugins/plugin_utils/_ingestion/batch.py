@@ -26,30 +26,55 @@ class Attempt:
 
     `submit`: record it and submit it to Druid. `note`: record its new status. `none`: wait, or it has ended.
     `lost`: Druid accepted it but no longer reports it, and its final status is unknown. `taken`: Druid has another task
-    with the specified id.
+    with the specified id. `unrecorded`: the record was lost, and it is unknown what ran (``lost_record``).
     """
 
     task: SubmittedTask
-    action: Literal["submit", "note", "none", "lost", "taken"]
+    action: Literal["submit", "note", "none", "lost", "taken", "unrecorded"]
 
 
-def job(ingestion: Ingestion) -> Job:
-    """Return the job; its id is unique to this resource and spec. InvalidInput if the spec is invalid."""
-    document = ingestion.document
+def revision(ingestion: Ingestion, record: LastApplied) -> int:
+    """Return the revision of the spec: the recorded one, or the next one if another document was submitted last.
+
+    An edited `suspend`, compaction or rules, and labels or annotations do not change the document.
+    """
+    return record.revision if current(ingestion, record) is not None else record.revision + 1
+
+
+def job(ingestion: Ingestion, number: int) -> Job:
+    """Return the job of a revision; its id is unique to it, to the resource and to the spec, unless the spec sets one.
+
+    InvalidInput if the spec is invalid.
+    """
+    document, identity = ingestion.document, _specified_id(ingestion) or _id(ingestion, number)
     if ingestion.type != SQL:
-        return native_job(document, document.get("id") or _id(ingestion))
-    context = dict(document.get("context") or {})
-    specified = context.pop("sqlQueryId", None)
-    return query_job(document["query"], context, document.get("parameters") or [], specified or _id(ingestion))
+        return native_job(document, identity)
+    context = {name: value for name, value in (document.get("context") or {}).items() if name != "sqlQueryId"}
+    return query_job(document["query"], context, document.get("parameters") or [], identity)
 
 
-def _id(ingestion: Ingestion) -> str:
-    identity = digest([ingestion.uid, ingestion.namespace, ingestion.name, ingestion.document])[:_DIGITS]
+def _specified_id(ingestion: Ingestion) -> str | None:
+    document = ingestion.document
+    return document.get("id") if ingestion.type != SQL else (document.get("context") or {}).get("sqlQueryId")
+
+
+def _id(ingestion: Ingestion, number: int) -> str:
+    # older versions had no revisions: the id of the first one is theirs, so that no task of theirs runs again
+    later = [number] if number > 1 else []
+    identity = digest([ingestion.uid, ingestion.namespace, ingestion.name, ingestion.document, *later])[:_DIGITS]
     return "_".join(part for part in ("druidops", datasource_of(ingestion.document), identity) if part)
+
+
+def is_unrecorded(ingestion: Ingestion, record: LastApplied) -> bool:
+    """True while the record was lost, and the resource does not request another attempt."""
+    task = record.task
+    return task is not None and task.phase == "unrecorded" and not _asks_for_retry(ingestion, task)
 
 
 def current(ingestion: Ingestion, record: LastApplied) -> SubmittedTask | None:
     """Return the recorded attempt for this spec, None if there is none."""
+    if is_unrecorded(ingestion, record):
+        return record.task
     is_same = record.specified.get("type") == ingestion.type and record.specified.get("spec") == ingestion.document
     return record.task if is_same else None
 
@@ -62,10 +87,10 @@ def attempt(
         first = SubmittedTask(desired.task_id(1), 1, "submitting", "", ingestion.retry)
         if status is None:
             return Attempt(first, "submit")
-        # a generated id belongs to this resource and spec: its record was lost
-        return (
-            _with_status(ingestion, desired, first, status) if desired.id == _id(ingestion) else Attempt(first, "taken")
-        )
+        # a generated id belongs to this resource and revision: its record was lost
+        return Attempt(first, "taken") if _specified_id(ingestion) else _with_status(ingestion, desired, first, status)
+    if known.phase == "unrecorded":
+        return Attempt(known, "unrecorded")
     if status is not None:
         return _with_status(ingestion, desired, known, status)
     if known.phase == "submitting":

@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
@@ -55,7 +55,7 @@ def _plan(inputs: Inputs) -> Plan:
     else:
         changes, after = _of_batch(ingestion, record, druid_state)
     changes = (*changes, *(change for change in inputs.datasource if change.changed))
-    findings = _findings(druid_state)
+    findings = _findings(ingestion, druid_state)
     if record.specified == ingestion.specified and ingestion.reports_drift_only:
         findings = (*findings, *_drift(step for step in changes if isinstance(step, DruidChange)))
         changes = tuple(step for step in changes if not isinstance(step, DruidChange))
@@ -70,10 +70,10 @@ def _plan(inputs: Inputs) -> Plan:
 def _of_supervisor(
     ingestion: Ingestion, record: LastApplied, former: tuple[str, ...], druid_state: SupervisorState
 ) -> tuple[tuple[Step, ...], LastApplied]:
-    after = LastApplied(ingestion.specified, druid_state.id, druid=ingestion.target)
+    after = LastApplied(ingestion.specified, druid_state.id, druid=ingestion.target, revision=record.revision)
     before = replace(after, specified=record.specified, former=former)
     # saved before any change: after a crash, the new and the old supervisor are still terminated with the resource
-    saving = () if before == record else (SaveLastApplied(before, is_new=not (record.id or record.druid)),)
+    saving = () if before == record else (SaveLastApplied(before, is_new=record.is_empty),)
     changes = (druid_state.change,) if druid_state.change.changed else ()
     # reset while it is suspended: a new task would not receive the reset, and would revert it. After a crash the next
     # reconcile can repeat it.
@@ -94,13 +94,20 @@ def _of_batch(
     if attempt.action == "submit" and ingestion.suspend:
         # nothing is recorded, since it has not started
         return (), record
-    if attempt.action == "taken":
+    if attempt.action in ("taken", "unrecorded"):
         return (), record
-    before = LastApplied(ingestion.specified, druid_state.job.task_id(1), attempt.task, druid=ingestion.target)
+    before = LastApplied(
+        ingestion.specified,
+        druid_state.job.task_id(1),
+        attempt.task,
+        druid=ingestion.target,
+        revision=batch.revision(ingestion, record),
+    )
     if attempt.action != "submit":
         return (), before
     submitted = with_task(before, phase="submitted")
-    saving = () if record == before else (SaveLastApplied(before, is_new=not record.specified),)
+    is_new = record.is_empty and not record.specified
+    saving = () if record == before else (SaveLastApplied(before, is_new=is_new),)
     return (*saving, Submit(druid_state.job, attempt.task.attempt)), submitted
 
 
@@ -140,7 +147,9 @@ def _duplicate(druid_state: DruidState, owner: str) -> Finding:
     )
 
 
-def _findings(state: DruidState) -> tuple[Finding, ...]:
+def _findings(ingestion: Ingestion, state: DruidState) -> tuple[Finding, ...]:
+    if isinstance(state, TaskState) and state.attempt.action == "unrecorded":
+        return (lost_record.finding(ingestion),)
     if isinstance(state, TaskState) and state.attempt.action == "lost":
         return (
             Finding(

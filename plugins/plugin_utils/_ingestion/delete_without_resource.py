@@ -37,7 +37,7 @@ def delete_without_resource(
     found = api.get("ConfigMap", request.namespace, names.record_name(request.name))
     owner = resource_of(found) if found else None
     record = read_last_applied(found, planned.ingestion)
-    if owner is None and not (record.id or record.druid):
+    if owner is None and record.is_empty:
         return Outcome(Plan())
     finalized = finalize_without_resource(api, planned, request.options) if owner is None else _refused(planned, owner)
     return Outcome(Plan()).after(report(REPORTING, api, finalized, request.options.check_mode, clock.now()))

@@ -129,7 +129,7 @@ def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) 
 def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     found, ingestion = planned.observed, planned.ingestion
     record = read_last_applied(found.record, ingestion)
-    if deletion.has_resource and not (record.id or record.druid):
+    if deletion.has_resource and record.is_empty:
         record = of_status(ingestion)
     return replace(deletion, record=record, siblings=found.siblings)
 

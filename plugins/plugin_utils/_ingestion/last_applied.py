@@ -24,14 +24,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
 # In the ConfigMap, which belongs to one spec.
 IN_RECORD = Store(name=lambda change: change.what, state=lambda change: change.before)
-Phase = Literal["submitting", "submitted", "ended"]
+Phase = Literal["submitting", "submitted", "ended", "unrecorded"]
 
 
 @dataclass(frozen=True)
 class SubmittedTask:
     """An attempt of a batch: its id in Druid, number, phase, and final status.
 
-    `retry` is the value of the annotation at that time.
+    `retry` is the value of the annotation at that time. Phase `unrecorded`: the record was lost (``lost_record``).
     """
 
     id: str
@@ -45,7 +45,9 @@ class SubmittedTask:
 class LastApplied:
     """`specified` is everything that was applied, `id` the supervisor or the first attempt.
 
-    `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them.
+    `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them. `revision`
+    counts the batch documents (type and spec) that were submitted, so that one which is applied again after another one
+    runs again. It is part of the id, so the same revision is never submitted twice.
     """
 
     specified: Mapping[str, Any] = field(default_factory=dict)
@@ -54,11 +56,17 @@ class LastApplied:
     former: tuple[str, ...] = ()
     # the applied spec is the same in any Druid
     druid: str = field(default="", compare=False)
+    revision: int = 0
 
     @property
     def supervisors(self) -> tuple[str, ...]:
         """The ids of all supervisors that may exist, the last applied one at the end."""
         return self.former if self.task or not self.id else (*self.former, self.id)
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing was recorded."""
+        return not (self.id or self.druid)
 
     @property
     def hash(self) -> str:
@@ -74,10 +82,17 @@ def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> Last
         specified, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = SubmittedTask(**state["task"]) if state.get("task") else None
         former, druid = tuple(map(str, state.get("former") or ())), str(state.get("druid") or "")
-        return _of_this_druid(LastApplied(dict(specified), str(state["id"]), task, former, druid), ingestion)
+        record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state))
+        return _of_this_druid(record, ingestion)
     except (AttributeError, KeyError, TypeError, ValueError):
         # the ConfigMap was edited: treat it as missing
         return LastApplied()
+
+
+def _revision(state: Mapping[str, Any]) -> int:
+    """Return the revision; an older version, which recorded none, had one id for each document: that of revision 1."""
+    revision = state.get("revision")
+    return int(bool(state.get("task"))) if revision is None else int(revision)
 
 
 def _of_this_druid(record: LastApplied, ingestion: Ingestion) -> LastApplied:
@@ -87,7 +102,7 @@ def _of_this_druid(record: LastApplied, ingestion: Ingestion) -> LastApplied:
     if not is_elsewhere(record, ingestion):
         return record
     if record.task is None:
-        return LastApplied(druid=record.druid)
+        return LastApplied(druid=record.druid, revision=record.revision)
     task_of = {name: value for name, value in record.specified.items() if name in ("type", "spec")}
     return replace(record, specified=task_of, former=())
 
@@ -107,7 +122,8 @@ def of_status(ingestion: Ingestion) -> LastApplied:
     if not (identity and ingestion.status.get("appliedHash")):
         return LastApplied()
     task = None if ingestion.is_supervisor else SubmittedTask(identity, phase="submitted")
-    return LastApplied({}, identity, task, druid=str(ingestion.status.get("appliedTo") or ""))
+    revision = int(ingestion.status.get("appliedRevision") or task is not None)
+    return LastApplied({}, identity, task, (), str(ingestion.status.get("appliedTo") or ""), revision)
 
 
 def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:
@@ -126,7 +142,13 @@ def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normal
 def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normalized | None = None) -> Manifest:
     """Return the ConfigMap; the resource owns it. `normalized` are digests of what Druid normalized."""
     task = asdict(record.task) if record.task else None
-    state = {"id": record.id, "task": task, "former": record.former, "druid": record.druid}
+    state = {
+        "id": record.id,
+        "task": task,
+        "former": record.former,
+        "druid": record.druid,
+        "revision": record.revision,
+    }
     metadata: dict[str, Any] = {
         "name": names.record_name(ingestion.name),
         "namespace": ingestion.namespace,
@@ -198,4 +220,6 @@ def _of_go_operator(ingestion: Ingestion) -> LastApplied:
     except ValueError:
         return LastApplied()
     specified = {"type": ingestion.type, "spec": document}
-    return LastApplied(specified, task, None if ingestion.is_supervisor else SubmittedTask(task, phase="submitted"))
+    if ingestion.is_supervisor:
+        return LastApplied(specified, task)
+    return LastApplied(specified, task, SubmittedTask(task, phase="submitted"), revision=1)

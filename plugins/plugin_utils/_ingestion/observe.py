@@ -33,7 +33,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, supervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
@@ -46,6 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_last_applied,
     read_normalized,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import recovered
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep
@@ -111,9 +111,13 @@ def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
 
 def observe_druid(client: DruidClient, ingestion: Ingestion, found: Observed) -> Inputs:
     """Return the inputs of the decision. DruidError if Druid does not respond, or if the spec is invalid."""
-    record, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
+    recorded, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
+    record = recovered(recorded, ingestion)
     druid_state = fetch_state(client, ingestion, record, known)
-    inputs = Inputs(ingestion, record, druid_state, is_recorded=found.record is not None, siblings=found.siblings)
+    is_recorded = found.record is not None and record == recorded
+    inputs = Inputs(ingestion, record, druid_state, is_recorded=is_recorded, siblings=found.siblings)
+    if isinstance(druid_state, TaskState) and druid_state.attempt.action == "unrecorded":
+        return inputs
     owner = _older_owner(client, inputs)
     if owner is not None:
         return replace(inputs, older_owner=owner)
@@ -168,10 +172,10 @@ def _fetch_supervisor(
 
 def _fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> TaskState:
     """Read the status of the current attempt."""
-    job = batch.job(ingestion)
+    job = batch.job(ingestion, batch.revision(ingestion, record))
     known = batch.current(ingestion, record)
-    if known is not None and known.status == batch.SUCCESS:
-        return TaskState(job, Attempt(known, "none"))
+    if known is not None and (known.phase == "unrecorded" or known.status == batch.SUCCESS):
+        return TaskState(job, batch.attempt(ingestion, job, known, None))
     status = status_of(client, known.id if known else job.task_id(1))
     attempt = batch.attempt(ingestion, job, known, status)
     if attempt.action == "taken":

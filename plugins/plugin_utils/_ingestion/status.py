@@ -110,7 +110,9 @@ def _applied(record: LastApplied) -> dict[str, Any]:
     identity = record.task.id if record.task else record.id
     if not (record.hash and identity):
         return {}
-    return {"appliedHash": record.hash, "taskId": identity, **({"appliedTo": record.druid} if record.druid else {})}
+    revision = {"appliedRevision": record.revision} if record.revision else {}
+    target = {"appliedTo": record.druid} if record.druid else {}
+    return {"appliedHash": record.hash, "taskId": identity, **target, **revision}
 
 
 def with_last_update(document: dict[str, Any], ingestion: Ingestion, is_created: bool, now: datetime) -> dict[str, Any]:

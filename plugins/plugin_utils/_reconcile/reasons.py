@@ -57,6 +57,7 @@ SUPERVISOR_UNHEALTHY = "SupervisorUnhealthy"
 TASK_FAILED = "TaskFailed"
 TASK_STATUS_UNKNOWN = "TaskStatusUnknown"
 TASK_ID_CONFLICT = "TaskIdConflict"
+RECORD_LOST = "RecordLost"
 
 _SHARED = frozenset(
     {
@@ -107,6 +108,7 @@ OF_INGESTION = _SHARED | {
     TASK_FAILED,
     TASK_STATUS_UNKNOWN,
     TASK_ID_CONFLICT,
+    RECORD_LOST,
 }
 
 # Problems that the next reconcile may solve without a change by the user: a wait goes on.

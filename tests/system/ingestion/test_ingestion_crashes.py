@@ -95,6 +95,23 @@ def test_a_change(step: int, live: NamespaceClient, druid: Druid, monkeypatch: p
 
 
 @pytest.mark.parametrize("step", STEPS)
+def test_a_reverted_batch(step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each change runs once, although the spec alternates between two documents."""
+    with ingesting(live, druid) as ingestion:
+        live.create(ingestion.resource("native-batch", batch_spec(ingestion)))
+        ingestion.settled()
+        for number, requests in enumerate(range(1, MANY, step), 1):
+            changed = batch_spec(ingestion, f"2026-01-01T00:00:00Z,{'ab'[number % 2]}")
+            live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": changed}}})
+            has_died = die_after(ingestion, requests, monkeypatch)
+            ingestion.settled()
+            assert ingestion.times_submitted("native-batch") == number + 1, requests
+            if not has_died:
+                return
+        pytest.fail("a pass never ended")
+
+
+@pytest.mark.parametrize("step", STEPS)
 def test_new_supervisor_id_and_deletion(
     step: int, live: NamespaceClient, druid: Druid, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import attempt, current, job
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import attempt, current, job, revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,9 +58,9 @@ TABLE: list[tuple[SubmittedTask | None, Any, dict[str, Any], str, int, str]] = [
 def test_foreign_task_with_an_explicit_id(status: Any) -> None:
     parsed = ingestion("native-batch", {**BATCH, "id": "nightly"})
     submitting = SubmittedTask("nightly", phase="submitting")
-    assert attempt(parsed, job(parsed), None, status).action == "taken"
-    assert attempt(parsed, job(parsed), None, None).action == "submit"
-    assert attempt(parsed, job(parsed), submitting, status).action == "note"
+    assert attempt(parsed, job(parsed, 1), None, status).action == "taken"
+    assert attempt(parsed, job(parsed, 1), None, None).action == "submit"
+    assert attempt(parsed, job(parsed, 1), submitting, status).action == "note"
 
 
 @pytest.mark.parametrize(("known", "status", "more", "action", "number", "phase"), TABLE)
@@ -67,7 +68,7 @@ def test_action(
     known: SubmittedTask | None, status: Any, more: dict[str, Any], action: str, number: int, phase: str
 ) -> None:
     parsed = ingestion("native-batch", BATCH, **more)
-    found = attempt(parsed, job(parsed), known, status)
+    found = attempt(parsed, job(parsed, 1), known, status)
     assert (found.action, found.task.attempt, found.task.phase) == (action, number, phase)
 
 
@@ -86,12 +87,12 @@ def test_action(
 )
 def test_running_or_successful_task_is_never_submitted_again(known: SubmittedTask | None, status: Any) -> None:
     parsed = ingestion("native-batch", BATCH, **RETRY, ingestion={"retries": 100})
-    assert attempt(parsed, job(parsed), known, status).action in ("note", "none")
+    assert attempt(parsed, job(parsed, 1), known, status).action in ("note", "none")
 
 
 def test_task_id_depends_on_the_resource_and_the_spec() -> None:
     ids = {
-        job(each).task_id(1)
+        job(each, 1).task_id(1)
         for each in (
             ingestion("native-batch", BATCH),
             ingestion("native-batch", BATCH, name="other"),
@@ -100,16 +101,16 @@ def test_task_id_depends_on_the_resource_and_the_spec() -> None:
     }
     assert len(ids) == 3
     assert all(each.startswith("druidops_pages_") for each in ids)
-    assert job(ingestion("native-batch", {**BATCH, "id": "mine"})).task_id(2) == "mine_2"
+    assert job(ingestion("native-batch", {**BATCH, "id": "mine"}), 1).task_id(2) == "mine_2"
 
 
 def test_empty_id_is_ignored() -> None:
-    assert job(ingestion("native-batch", {**BATCH, "id": ""})).task_id(1).startswith("druidops_pages_")
+    assert job(ingestion("native-batch", {**BATCH, "id": ""}), 1).task_id(1).startswith("druidops_pages_")
 
 
 def test_task_id_of_a_query() -> None:
     parsed = ingestion("sql", {"query": "INSERT INTO t SELECT 1", "context": {"sqlQueryId": "mine", "maxNumTasks": 2}})
-    found = job(parsed)
+    found = job(parsed, 1)
     assert (found.task_id(1), found.body["context"]) == ("query-mine", {"maxNumTasks": 2})
 
 
@@ -119,3 +120,29 @@ def test_changed_spec_is_a_new_batch() -> None:
     assert current(parsed, LastApplied(parsed.specified, "t", task)) == task
     assert current(parsed, LastApplied({**parsed.specified, "rules": [{}]}, "t", task)) == task
     assert current(parsed, LastApplied({**parsed.specified, "spec": {}}, "t", task)) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "number"),
+    [
+        (ingestion("native-batch", BATCH), 2),
+        (ingestion("native-batch", BATCH, suspend=True, driftPolicy="Report", **RETRY), 2),
+        (ingestion("native-batch", BATCH, ingestion={"rules": [{}], "compaction": {}, "retries": 2}), 2),
+        (ingestion("native-batch", {**BATCH, "context": {}}), 3),
+        (ingestion("sql", BATCH), 3),
+    ],
+)
+def test_revision_advances_only_with_the_document(now: Ingestion, number: int) -> None:
+    recorded_batch = LastApplied(ingestion("native-batch", BATCH).specified, "t", recorded("ended"), revision=2)
+    assert revision(now, recorded_batch) == number
+
+
+def test_first_revision_has_the_id_of_older_versions() -> None:
+    assert job(ingestion("native-batch", BATCH), 1).task_id(1) == "druidops_pages_ced3e257c75bae3b"
+
+
+def test_each_revision_has_an_id_of_its_own() -> None:
+    parsed = ingestion("native-batch", BATCH)
+    assert len({job(parsed, number).task_id(1) for number in range(1, 20)}) == 19
+    own = ingestion("native-batch", {**BATCH, "id": "mine"})
+    assert {job(own, number).task_id(1) for number in (1, 2)} == {"mine"}

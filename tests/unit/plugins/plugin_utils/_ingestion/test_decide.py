@@ -162,12 +162,12 @@ def test_datasource_configuration_is_updated_too() -> None:
 
 
 def batch_state(parsed: Ingestion, task: SubmittedTask, action: Any, **more: Any) -> TaskState:
-    return TaskState(batch.job(parsed), batch.Attempt(task, action), **more)
+    return TaskState(batch.job(parsed, 1), batch.Attempt(task, action), **more)
 
 
 def test_steps_of_a_batch() -> None:
     parsed = ingestion("native-batch", BATCH)
-    first = batch.job(parsed).task_id(1)
+    first = batch.job(parsed, 1).task_id(1)
     submitting, submitted = SubmittedTask(first), SubmittedTask(first, phase="submitted")
     assert titles(parsed, LastApplied(), batch_state(parsed, submitting, "submit")) == [
         CREATE_RECORD,
@@ -200,14 +200,14 @@ def test_suspended_batch_is_not_submitted() -> None:
 )
 def test_failed_batch_is_reported(action: Any, changes: dict[str, Any], more: dict[str, Any], reason: str) -> None:
     parsed = ingestion("native-batch", BATCH)
-    task = SubmittedTask(batch.job(parsed).task_id(1), **{"phase": "submitted", **changes})
+    task = SubmittedTask(batch.job(parsed, 1).task_id(1), **{"phase": "submitted", **changes})
     record = LastApplied(parsed.specified, task.id, task)
     plan = plan_of(parsed, record, batch_state(parsed, task, action, **more))
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), [reason])
 
 
 NEW_BATCH = ingestion("native-batch", BATCH)
-NEW_TASK = SubmittedTask(batch.job(NEW_BATCH).task_id(1))
+NEW_TASK = SubmittedTask(batch.job(NEW_BATCH, 1).task_id(1))
 SUBMIT = f"submit task {NEW_TASK.id}"
 
 

@@ -43,6 +43,7 @@ TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
         LastApplied(ingestion().specified, "pages"),
         LastApplied(ingestion(suspend=True).specified, "pages"),
         LastApplied({}, "t", TASK),
+        LastApplied({}, "t", TASK, revision=3),
         LastApplied({}, "new", None, ("old",)),
     ],
 )
@@ -54,6 +55,13 @@ def test_record_of_an_older_version_has_no_former_supervisors() -> None:
     stored = to_config_map(LastApplied({}, "pages"), ingestion())
     data = {**stored["data"], "state.json": '{"id": "pages", "task": null}'}
     assert read_last_applied({**stored, "data": data}, ingestion()) == LastApplied({}, "pages")
+
+
+@pytest.mark.parametrize(("task", "revision"), [(None, 0), ({"id": "t"}, 1)])
+def test_record_of_an_older_version_has_the_first_revision(task: Any, revision: int) -> None:
+    data = {"spec.json": "{}", "state.json": json.dumps({"id": "t", "task": task, "former": [], "druid": ""})}
+    stored = {**to_config_map(LastApplied({}, "t"), ingestion()), "data": data}
+    assert read_last_applied(stored, ingestion()).revision == revision
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,12 @@ def test_status_of_the_go_operator_is_adopted() -> None:
         (
             "native-batch",
             {"taskId": "t", "appliedHash": "h"},
-            LastApplied({}, "t", SubmittedTask("t", phase="submitted")),
+            LastApplied({}, "t", SubmittedTask("t", phase="submitted"), revision=1),
+        ),
+        (
+            "native-batch",
+            {"taskId": "t", "appliedHash": "h", "appliedRevision": 3},
+            LastApplied({}, "t", SubmittedTask("t", phase="submitted"), revision=3),
         ),
         # observed, never applied
         ("kafka", {"taskId": "pages"}, LastApplied()),
@@ -159,6 +172,13 @@ def test_record_of_another_druid_keeps_only_the_batch_task(more: dict[str, Any],
         ("b",) if counts else (),
         counts,
     )
+
+
+@pytest.mark.parametrize("task", [None, SubmittedTask("a")])
+def test_revision_is_kept_in_another_druid(task: SubmittedTask | None) -> None:
+    record = LastApplied({"type": "native-batch", "spec": {}}, "a", task, (), ingestion().target, 2)
+    moved = ingestion("native-batch", druidCluster="other")
+    assert read_last_applied(to_config_map(record, moved), moved).revision == 2
 
 
 def test_record_from_the_status_has_a_target() -> None:

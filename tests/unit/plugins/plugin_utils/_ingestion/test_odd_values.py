@@ -111,7 +111,7 @@ def evaluate(parsed: Ingestion) -> None:
         if parsed.is_supervisor:
             evaluate_supervisor(parsed)
         else:
-            job = batch.job(parsed)
+            job = batch.job(parsed, 1)
             path(batch.attempt(parsed, job, None, None).task.id)
             job.submission(2)
 

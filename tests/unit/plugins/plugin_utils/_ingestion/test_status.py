@@ -43,7 +43,7 @@ def supervisor(*states: Any, **payload: Any) -> SupervisorState:
 
 def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "none", **more: Any) -> TaskState:
     parsed = ingestion("native-batch", BATCH)
-    return TaskState(batch.job(parsed), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
+    return TaskState(batch.job(parsed, 1), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
 
 
 def document(

@@ -1,0 +1,79 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of a batch that was lost: its ConfigMap was deleted or is unreadable, but the status shows a task. Pure.
+
+The status is written after the record, so it may not name the last task that was submitted. If it names exactly the
+current spec, its task is taken over. Otherwise it is unknown whether the spec has run: nothing is submitted until the
+annotation requests it.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import SUCCESS, is_unrecorded, job
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    SubmittedTask,
+    is_elsewhere,
+    of_status,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
+
+
+def recovered(record: LastApplied, ingestion: Ingestion) -> LastApplied:
+    """Return the record; if it was lost, what the status shows of it. InvalidInput if the spec is invalid."""
+    last = of_status(ingestion)
+    if ingestion.is_supervisor or not last.id or not (record.is_empty or is_unrecorded(ingestion, record)):
+        return record
+    known = _known_task(ingestion, last)
+    if known is not None:
+        first = job(ingestion, last.revision).task_id(1)
+        return LastApplied(ingestion.specified, first, known, (), last.druid, last.revision)
+    if not record.is_empty:
+        return record
+    # attempt 0: a retry is the first attempt of its revision
+    task = SubmittedTask(last.id, 0, "unrecorded", _state(ingestion), ingestion.retry)
+    return LastApplied({}, last.id, task, (), last.druid, last.revision)
+
+
+def _known_task(ingestion: Ingestion, last: LastApplied) -> SubmittedTask | None:
+    """Return the task in the status if it is an attempt of exactly this spec in this Druid, None otherwise."""
+    is_same = ingestion.status.get("appliedHash") == digest(ingestion.specified) and not is_elsewhere(last, ingestion)
+    attempt = _attempt(job(ingestion, last.revision), last.id) if is_same else None
+    if attempt is None:
+        return None
+    if _state(ingestion) == SUCCESS:
+        return SubmittedTask(last.id, attempt, "ended", SUCCESS, ingestion.retry)
+    # how a task that was still running or that failed ended is read from Druid
+    return SubmittedTask(last.id, attempt, "submitted", "", ingestion.retry)
+
+
+def _attempt(job_of_status: Job, task: str) -> int | None:
+    """Return the number of the attempt with this id, None if the task belongs to another job."""
+    first = job_of_status.task_id(1)
+    if task == first:
+        return 1
+    number = task.removeprefix(f"{first}_")
+    is_later = number.isdecimal() and task == job_of_status.task_id(int(number))
+    return int(number) if is_later else None
+
+
+def _state(ingestion: Ingestion) -> str:
+    return str(ingestion.status.get("state") or "")
+
+
+def finding(ingestion: Ingestion) -> Finding:
+    """Return the problem, with the remedy."""
+    return Finding(
+        reasons.RECORD_LOST,
+        f"ConfigMap {names.record_name(ingestion.name)}, which records the submitted tasks, was deleted or is "
+        f"unreadable, and the status names a task of another spec ({of_status(ingestion).id}). It is unknown whether "
+        "the current spec has run since, so nothing is submitted. Check the data in Druid. To submit the spec, set the "
+        f"annotation {names.RETRY_ANNOTATION} to a new value.",
+    )

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A batch runs once per change of its document, also if the change is reverted, and never because of anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
+    KIND,
+    Ingesting,
+    done,
+    ingesting,
+)
+from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import batch_spec
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+from testbed.druid.druid import Druid
+
+A, B = "2026-01-01T00:00:00Z,a", "2026-01-01T00:00:00Z,b"
+RETRY = "druid.apache.org/retry"
+
+
+@pytest.fixture
+def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
+    with ingesting(live, druid) as started:
+        yield started
+
+
+def apply(ingestion: Ingesting, data: str) -> None:
+    ingestion.change(ingestion={"nativeSpec": batch_spec(ingestion, data)})
+
+
+def task(ingestion: Ingesting) -> str:
+    return str(ingestion.stored["status"]["taskId"])
+
+
+def data_of(ingestion: Ingesting, task: str) -> Any:
+    """Return the inline data of a task."""
+    payload = ingestion.druid.request("GET", f"/druid/indexer/v1/task/{task}")["payload"]
+    return payload["spec"]["ioConfig"]["inputSource"]["data"]
+
+
+def test_reverted_batch_runs_again(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
+    ingestion.settled()
+    tasks = [task(ingestion)]
+    for data in (B, A):
+        apply(ingestion, data)
+        tasks.append(task(ingestion))
+    assert [data_of(ingestion, each) for each in tasks] == [A, B, A]
+    assert len({*tasks}) == ingestion.times_submitted("native-batch") == 3
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
+    assert ingestion.stored["status"]["appliedRevision"] == 3
+    assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
+
+
+def test_other_changes_do_not_run_it_again(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
+    ingestion.settled()
+    rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
+    ingestion.change(suspend=True)
+    ingestion.change(ingestion={"nativeSpec": batch_spec(ingestion, B)}, suspend=True)
+    # it was suspended, so it has not run
+    ingestion.change(ingestion={"nativeSpec": batch_spec(ingestion, A), "rules": rules, "compaction": {}})
+    ingestion.change(suspend=False, ingestion={"rules": None, "compaction": None, "retries": 3})
+    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"labels": {"a": "b"}, "annotations": {RETRY: "now"}}})
+    ingestion.settled()
+    assert ingestion.times_submitted("native-batch") == 1
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
+
+
+def test_record_of_an_older_version_does_not_run_again(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
+    ingestion.settled()
+    record = f"{ingestion.name}-ingestion"
+    state = ingestion.live.get("ConfigMap", record)["data"]["state.json"]
+    older = state.replace(', "revision": 1', "")
+    assert older != state
+    ingestion.live.merge("ConfigMap", record, {"data": {"state.json": older}})
+    assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
+    for data in (B, A):
+        apply(ingestion, data)
+    assert ingestion.times_submitted("native-batch") == 3
+
+
+def lose_record(ingestion: Ingesting, how: str) -> None:
+    record = f"{ingestion.name}-ingestion"
+    if how == "deleted":
+        ingestion.live.delete("ConfigMap", record)
+    else:
+        ingestion.live.merge("ConfigMap", record, {"data": {"state.json": "{"}})
+
+
+@pytest.mark.parametrize("how", ["deleted", "unreadable"])
+def test_lost_record_stops_another_spec(ingestion: Ingesting, how: str) -> None:
+    first = ingestion.resource("native-batch", batch_spec(ingestion, A))
+    first["metadata"]["annotations"] = {RETRY: "before"}
+    ingestion.live.create(first)
+    ingestion.settled()
+    lose_record(ingestion, how)
+    rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
+    changed = {"nativeSpec": batch_spec(ingestion, B), "rules": rules}
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": changed}})
+    for _each in range(2):
+        ingestion.one_pass()
+        assert ingestion.condition("Ready") == ("False", "RecordLost")
+        assert ingestion.writes == []
+    assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
+    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"annotations": {RETRY: "after"}}})
+    ingestion.settled()
+    assert data_of(ingestion, task(ingestion)) == B
+    assert ingestion.times_submitted("native-batch") == 2
+    apply(ingestion, A)
+    assert ingestion.times_submitted("native-batch") == 3
+
+
+@pytest.mark.parametrize("how", ["deleted", "unreadable"])
+def test_task_of_the_same_spec_is_taken_over_after_a_loss(ingestion: Ingesting, how: str) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
+    for data in (B, A):
+        ingestion.settled()
+        apply(ingestion, data)
+    before = task(ingestion)
+    lose_record(ingestion, how)
+    ingestion.settled()
+    assert (task(ingestion), ingestion.condition("Ready")) == (before, ("True", "Succeeded"))
+    apply(ingestion, B)
+    assert ingestion.times_submitted("native-batch") == 4
+
+
+def test_deletion_after_a_loss_shuts_down_the_task(ingestion: Ingesting) -> None:
+    endless = {"type": "noop", "runTime": 600_000, "prefetchTime": 0, "context": {}}
+    ingestion.live.create(ingestion.resource("native-batch", endless))
+    ingestion.one_pass()
+    running = task(ingestion)
+    lose_record(ingestion, "deleted")
+    ingestion.live.merge(
+        KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {**endless, "context": {"a": 1}}}}}
+    )
+    ingestion.one_pass()
+    assert ingestion.condition("Ready") == ("False", "RecordLost")
+    assert f"shut down task {running}" in done(ingestion.one_pass(absent=True))
+
+
+def test_own_id_is_never_submitted_again(ingestion: Ingesting) -> None:
+    def with_id(data: str, own: str) -> dict[str, Any]:
+        return {"nativeSpec": {**batch_spec(ingestion, data), "id": f"{ingestion.name}-{own}"}}
+
+    ingestion.live.create(ingestion.resource("native-batch", with_id(A, "a")["nativeSpec"]))
+    ingestion.settled()
+    ingestion.change(ingestion=with_id(B, "b"))
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": with_id(A, "a")}})
+    ingestion.one_pass()
+    assert (ingestion.condition("Ready"), ingestion.writes) == (("False", "TaskIdConflict"), [])
+    # the data is that of the last task
+    ingestion.change(ingestion=with_id(B, "b"))
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
+    assert ingestion.times_submitted("native-batch") == 2
