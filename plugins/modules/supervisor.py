@@ -56,6 +56,17 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  orphaned_tasks:
+    description:
+      - What to do with tasks that a termination orphans. A supervisor knows a task that it has created only after
+        its next run (C(period)). When it is terminated, it lets the tasks that it knows publish their rows, and no
+        others. Those keep running or waiting, and occupy slots.
+      - V(shut_down) shuts them down. A later supervisor with the same id reads again what they have read. A task that
+        may be publishing rows is not shut down, but named in a warning if the supervisor has not contacted it.
+      - V(keep) leaves them.
+    type: str
+    choices: [shut_down, keep]
+    default: shut_down
   suspended:
     description:
       - Whether the supervisor is suspended. Without this option an existing supervisor is not changed, and a new one
@@ -95,6 +106,11 @@ options:
       suspended:
         description: See O(suspended).
         type: bool
+      orphaned_tasks:
+        description: See O(orphaned_tasks).
+        type: str
+        choices: [shut_down, keep]
+        default: shut_down
       reset:
         description: See O(reset).
         type: bool
@@ -189,6 +205,11 @@ supervisors:
           does not exist.
       type: dict
       returned: unless the item failed
+    orphaned_tasks:
+      description: Ids of the tasks that were shut down because of O(orphaned_tasks), or in check mode would be.
+      type: list
+      elements: str
+      returned: when the supervisor is terminated
     reset:
       description: True if the offsets were reset.
       type: bool
@@ -219,6 +240,7 @@ SUPERVISORS = OneOrMany(
         "id": {"type": "str"},
         "spec": DOCUMENT,
         "suspended": {"type": "bool"},
+        "orphaned_tasks": {"type": "str", "choices": ["shut_down", "keep"], "default": "shut_down"},
         "reset": {"type": "bool", "default": False},
         "reset_offsets": DOCUMENT,
     },

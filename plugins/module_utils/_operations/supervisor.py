@@ -24,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
     reset_offsets,
     supervisor_path,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import SupervisorStarts
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     status_of,
     status_or_error,
@@ -53,11 +54,13 @@ def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_m
         # before anything is sent
         condition(params["wait_for"] or "id")
     specs = None if params["supervisors"] is None else all_specs(client)
+    # the waits for the starts of many supervisors overlap
+    starts = None if specs is None else SupervisorStarts(client)
     report = ModuleResult("supervisors", "supervisor", "spec", items_of(params, "supervisors"))
     waits: list[tuple[Item, Any, Wait]] = []
     for item in report.items:
         with report.part_of(item):
-            spec = _ensure_one(client, item, specs, report, check_mode)
+            spec = _ensure_one(client, item, (specs, starts), report, check_mode)
             if params["wait"] and not check_mode and spec is not None:
                 waits.append((item, spec, _wait_for(client, item.result["id"], spec, params["wait_for"])))
     wait_for_all([wait for _item, _spec, wait in waits], params["wait_timeout"])
@@ -68,17 +71,27 @@ def ensure_supervisor(client: DruidClient, params: Mapping[str, Any], *, check_m
 
 
 def _ensure_one(
-    client: DruidClient, item: Item, specs: Mapping[str, Any] | None, report: ModuleResult, check_mode: bool
+    client: DruidClient,
+    item: Item,
+    of_all: tuple[Mapping[str, Any] | None, SupervisorStarts | None],
+    report: ModuleResult,
+    check_mode: bool,
 ) -> Any:
     """Converge a supervisor and reset its offsets. Return its spec, None if it does not exist."""
     offsets = _offsets(item)
     target = _target(client, item)
     report.identify(item, target.id)
     unchecked = check_partitions(client, target.id, offsets) if offsets else ""
+    (specs, starts), keeps = of_all, item.options.get("orphaned_tasks") == "keep"
     supervisor, change = converge_one_of_many(
-        lambda preloaded: Supervisor(client, target, preloaded), specs, check_mode=check_mode
+        lambda preloaded: Supervisor(client, target, preloaded, starts, keeps_orphaned_tasks=keeps),
+        specs,
+        check_mode=check_mode,
     )
     report.record(item, change, [*supervisor.warnings, *([unchecked] if unchecked else [])])
+    if change.before is not None and change.now is None:
+        shut_down = supervisor.predict_orphaned_tasks(change.before) if check_mode else supervisor.orphaned_tasks
+        item.result["orphaned_tasks"] = list(shut_down)
     if item.options.get("reset") or offsets:
         if not check_mode:
             _reset(client, target.id, change.now, offsets)

@@ -11,7 +11,6 @@ Offsets are reset with ``/reset`` (in every version) and ``/resetOffsets`` (sinc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
@@ -22,7 +21,17 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
-from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
+    find_orphaned_tasks,
+    shut_down_orphaned_tasks,
+    status_payload,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import (
+    STARTING,
+    SupervisorStarts,
+    detailed_state,
+    wait_until_started,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
     DesiredSupervisor,
@@ -30,6 +39,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     differ_in_suspension_only,
     merged_spec,
     stream_name,
+    stream_of,
     unknown_supervisor_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
@@ -40,12 +50,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
-# In these states a supervisor does not know its tasks yet. If it is stopped then, it kills the tasks that it finds,
-# and their unpublished rows are lost (observed with Druid 33, just after a restart of the Overlord).
-STARTING = ("PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS")
-# Seconds to wait for the start. If the stream is unreachable, the supervisor notices only after minutes. If the stream
-# was unreachable at first (Kafka is busy when all supervisors start at once), it reports that error while it starts.
-_START = 20.0
 
 
 def supervisor_path(supervisor: str, *parts: str) -> str:
@@ -69,25 +73,6 @@ def terminate(client: DruidClient, supervisor: str) -> None:
         client.post(request)
 
 
-def wait_until_started(client: DruidClient, supervisor: str) -> None:
-    """Wait, for a limited time, until a supervisor knows its tasks, so that it can stop them gracefully.
-
-    Raises Unreachable if there is no response. Does not wait if the status cannot be read.
-    """
-    with suppress(NotFound, ServerError, WaitTimeout):
-        wait_until(
-            lambda: detailed_state(client, supervisor),
-            lambda state: state not in STARTING,
-            timeout=_START,
-            waiting_for="the supervisor to start",
-        )
-
-
-def detailed_state(client: DruidClient, supervisor: str) -> Any:
-    """Return the detailed state of a supervisor, None if its type has none. NotFound if it does not exist."""
-    return (client.get(supervisor_path(supervisor, "status")).get("payload") or {}).get("detailedState")
-
-
 def all_specs(client: DruidClient) -> dict[str, Any]:
     """Return the specifications of all supervisors by id, with one request (``?full``, in every version)."""
     return {each["id"]: each["spec"] for each in client.get(SUPERVISORS, params={"full": "true"})}
@@ -97,16 +82,28 @@ class Supervisor(Document):
     """
     A supervisor and its desired state.
 
-    ``specs``: those of all supervisors, if they were read together.
+    ``specs``: those of all supervisors, if they were read together; ``starts``: the starts of all, in that case.
+    ``orphaned_tasks``: the ids of the tasks that were shut down after its termination, unless ``keeps_orphaned_tasks``.
     """
 
     # stopping a stream takes up to 80 seconds
     settle_timeout = 100.0
 
-    def __init__(self, client: DruidClient, target: DesiredSupervisor, specs: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        client: DruidClient,
+        target: DesiredSupervisor,
+        specs: Mapping[str, Any] | None = None,
+        starts: SupervisorStarts | None = None,
+        *,
+        keeps_orphaned_tasks: bool = False,
+    ) -> None:
         super().__init__(client, f"supervisor {target.id!r}")
         self._target = target
         self._specs = specs or {}
+        self._starts = starts
+        self._keeps_orphaned_tasks = keeps_orphaned_tasks
+        self.orphaned_tasks: tuple[str, ...] = ()
 
     def read(self) -> dict[str, Any] | None:
         """Return the current specification. The list omits those that the user may not read, so these are read here."""
@@ -117,8 +114,30 @@ class Supervisor(Document):
         """Create, update or terminate it, and return the new specification. Errors as for any document."""
         if before is not None and not before.get("suspended"):
             # an update stops it as well
+            self._wait_until_started()
+        if after is not None or not self._shuts_down_tasks_of(before):
+            return super().write(before, after)
+        payload = status_payload(self._client, self._target.id)
+        now = super().write(before, after)
+        self.orphaned_tasks, warnings = shut_down_orphaned_tasks(self._client, self._target.id, payload)
+        self.warnings.extend(warnings)
+        return now
+
+    def predict_orphaned_tasks(self, before: Any) -> tuple[str, ...]:
+        """Return the ids of the tasks that a termination at this moment would shut down."""
+        if not self._shuts_down_tasks_of(before):
+            return ()
+        payload = status_payload(self._client, self._target.id)
+        return find_orphaned_tasks(self._client, self._target.id, payload).certain
+
+    def _shuts_down_tasks_of(self, before: Any) -> bool:
+        return before is not None and stream_of(before) is not None and not self._keeps_orphaned_tasks
+
+    def _wait_until_started(self) -> None:
+        if self._starts is None:
             wait_until_started(self._client, self._target.id)
-        return super().write(before, after)
+        else:
+            self._starts.wait_until_started(self._target.id)
 
     def _fetch(self) -> dict[str, Any] | None:
         spec = self._get()

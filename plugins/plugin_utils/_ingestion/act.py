@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
+    shut_down_orphaned_tasks,
+    status_payload,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     reset_before_resuming,
     terminate,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import wait_until_started
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
@@ -77,36 +82,54 @@ def _failed(done: Reconciled, step: Step, finding: Finding) -> Reconciled:
 
 def _carry_out(api: KubernetesApi, client: DruidClient | None, done: Reconciled, step: Step) -> Reconciled:
     """Return the reconcile with the step, its warnings, and the resource after it."""
-    resource, warnings = done.resource, done.plan.warnings
+    resource, effect = done.resource, _Effect()
     if type(step) in _IN_KUBERNETES:
         resource = _IN_KUBERNETES[type(step)](api, done, step)
     elif client is not None:
-        warnings = (*warnings, *_IN_DRUID[type(step)](client, step))
-    return replace(done, resource=resource, plan=replace(done.plan, steps=(*done.plan.steps, step), warnings=warnings))
+        effect = _IN_DRUID[type(step)](client, step)
+    steps, warnings = (*done.plan.steps, step, *effect.steps), (*done.plan.warnings, *effect.warnings)
+    return replace(done, resource=resource, plan=replace(done.plan, steps=steps, warnings=warnings))
 
 
-def _write(client: DruidClient, step: DruidChange) -> tuple[str, ...]:
-    return write_change(client, step).warnings
+@dataclass(frozen=True)
+class _Effect:
+    """Warnings of a step in Druid, and further steps that it has required."""
+
+    warnings: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
-def _reset(client: DruidClient, step: Reset) -> tuple[str, ...]:
+def _write(client: DruidClient, step: DruidChange) -> _Effect:
+    return _Effect(write_change(client, step).warnings)
+
+
+def _reset(client: DruidClient, step: Reset) -> _Effect:
     reset_before_resuming(client, step.id)
-    return ()
+    return _Effect()
 
 
-def _submit(client: DruidClient, step: Submit) -> tuple[str, ...]:
+def _submit(client: DruidClient, step: Submit) -> _Effect:
     submit(client, step.job, step.attempt)
-    return ()
+    return _Effect()
 
 
-def _terminate(client: DruidClient, step: Terminate) -> tuple[str, ...]:
+def _terminate(client: DruidClient, step: Terminate) -> _Effect:
     """Terminate or shut down; a missing supervisor or task is not an error."""
+    if step.kind == "supervisor":
+        return _terminate_supervisor(client, step.id)
     with suppress(NotFound):
-        if step.kind == "task":
-            shut_down(client, step.id)
-        else:
-            terminate(client, step.id)
-    return ()
+        shut_down(client, step.id)
+    return _Effect()
+
+
+def _terminate_supervisor(client: DruidClient, supervisor: str) -> _Effect:
+    """Terminate it, and shut down the tasks that this would orphan."""
+    wait_until_started(client, supervisor)
+    payload = status_payload(client, supervisor)
+    with suppress(NotFound):
+        terminate(client, supervisor)
+    orphaned, warnings = shut_down_orphaned_tasks(client, supervisor, payload)
+    return _Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
 
 
 def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastApplied) -> Manifest:
@@ -132,8 +155,8 @@ def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer) -> Man
         raise
 
 
-# How each kind of step is carried out. A step in Druid returns warnings, a step in Kubernetes the resource.
-_IN_DRUID: Mapping[type[Step], Callable[[DruidClient, Any], tuple[str, ...]]] = {
+# How each kind of step is carried out. A step in Druid returns its effect, a step in Kubernetes the resource.
+_IN_DRUID: Mapping[type[Step], Callable[[DruidClient, Any], _Effect]] = {
     DruidChange: _write,
     Reset: _reset,
     Submit: _submit,

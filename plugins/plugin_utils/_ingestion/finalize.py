@@ -2,25 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finalization of a terminating resource: terminate its supervisor or task, without waiting indefinitely.
-
-A terminated supervisor stops only the tasks that it has already contacted. A task that has just started is not stopped
-(observed with Druid 33). A suspended supervisor finds it later; a terminated one cannot.
-"""
+"""Finalization of a terminating resource: terminate its supervisor or task, without waiting indefinitely."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
-from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
-from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import wait_until_started
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
@@ -95,7 +85,7 @@ def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options
         if inputs.client is None:
             return _without_druid(api, planned, deletion, plan, options)
         try:
-            planned = _terminate(api, inputs.client, replace(planned, plan=plan), options)
+            planned = _carried_out(api, inputs.client, replace(planned, plan=plan), options)
         except DruidError as error:
             problem = error_findings.error_finding(error)
         else:
@@ -159,31 +149,9 @@ def _without_druid(
     return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
 
 
-def _terminate(api: KubernetesApi, client: DruidClient, planned: Reconciled, options: Options) -> Reconciled:
-    """Carry out the plan, and warn about tasks that a termination has not stopped."""
-    steps = planned.plan.steps
-    supervisors = [step.id for step in steps if isinstance(step, Terminate) and step.kind == "supervisor"]
-    _wait_until_started(api, client, supervisors, options)
-    reached = {each: fetch_contacted(client, each) for each in supervisors}
-    done = _carried_out(api, client, planned, options)
-    if not done.is_deleted:
-        return done
-    left = chain.from_iterable(orphan_warnings(client, *each) for each in reached.items())
-    return replace(done, plan=replace(done.plan, warnings=(*planned.plan.warnings, *left)))
-
-
 def _is_task_running(client: DruidClient, deletion: Deletion) -> bool:
     task = deletion.record.task if deletion.record else None
     return task is not None and (status_of(client, task.id) or {}).get("statusCode") == batch.RUNNING
-
-
-def _wait_until_started(api: KubernetesApi, client: DruidClient, supervisors: Iterable[str], options: Options) -> None:
-    """Wait until the supervisors know their tasks: a termination orphans the others."""
-    if options.check_mode:
-        return
-    require_live_api(api)
-    for each in supervisors:
-        wait_until_started(client, each)
 
 
 def _is_lasting(problem: Finding, found: Observed) -> bool:
@@ -221,42 +189,3 @@ def _is_readable(name: str, value: object) -> bool:
     if name == "endpoint" and isinstance(value, dict):
         return isinstance(value.get("url", ""), str)
     return isinstance(value, _SHAPES.get(name, object))
-
-
-_TASKS = path("druid", "indexer", "v1", "tasks")
-
-
-def fetch_contacted(client: DruidClient, supervisor: str) -> frozenset[str] | None:
-    """Return the ids of the tasks that a termination stops; None if the supervisor has no status or does not exist."""
-    try:
-        payload = supervisor_status.status_of(client, supervisor).get("payload")
-    except ApiError:
-        return None
-    return None if payload is None else contacted(payload)
-
-
-def orphan_warnings(client: DruidClient, supervisor: str, reached: Collection[str] | None) -> tuple[str, ...]:
-    """Return warnings about tasks that may still run after the termination; `reached` are the contacted tasks."""
-    if reached is None:
-        return ()
-    try:
-        running = client.get(_TASKS, params={"state": "running"}) or ()
-    except DruidError as error:
-        return (f"Cannot check whether tasks of supervisor {supervisor} still run: {error}",)
-    return tuple(
-        f"Task {task} had just started when its supervisor {supervisor} was terminated, and may still run. Check it, "
-        "and shut it down in Druid."
-        for task in not_contacted(running, supervisor, reached)
-    )
-
-
-def contacted(payload: Mapping[str, Any]) -> frozenset[str]:
-    """Return the ids of the tasks that the supervisor has contacted: it reports their start time."""
-    reading = [task for task in payload.get("activeTasks") or () if task.get("startTime")]
-    return frozenset(task["id"] for task in (*reading, *(payload.get("publishingTasks") or ())))
-
-
-def not_contacted(running: Iterable[Mapping[str, Any]], supervisor: str, reached: Collection[str]) -> tuple[str, ...]:
-    """Return the ids of the supervisor's tasks that it has not contacted; their group is ``index_kafka_<id>``."""
-    own = [task["id"] for task in running if task.get("groupId") == f"{task.get('type')}_{supervisor}"]
-    return tuple(task for task in own if task not in reached)

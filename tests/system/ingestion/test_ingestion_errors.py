@@ -20,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
-from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -213,27 +212,6 @@ def test_deletion_waits_for_fixable_problems(ingestion: Ingesting) -> None:
     [warning] = ingestion.one_pass().warnings
     assert f"there is no Secret login in namespace {ingestion.live.namespace}" in warning
     assert ingestion.live.find(KIND, ingestion.name) is None
-
-
-def test_task_that_keeps_running_is_named(ingestion: Ingesting) -> None:
-    """It knows no task until the supervisor polls again, after its period."""
-    ingestion.kafka.make_topic(ingestion.name)
-    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion, period="PT1H")))
-    ingestion.one_pass()
-    [task] = eventually(lambda: running_tasks(ingestion))
-    deletion = ingestion.one_pass(absent=True)
-    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
-    assert running_tasks(ingestion) == [task]
-    [warning] = deletion.warnings
-    assert f"Task {task} had just started" in warning
-    reported = [each["message"] for each in ingestion.live.list("Event") if each["reason"] == "TasksOrphaned"]
-    assert reported == [warning]
-
-
-def running_tasks(ingestion: Ingesting) -> list[str]:
-    """Return the ids of the tasks that run for the datasource."""
-    tasks = ingestion.druid.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={ingestion.name}")
-    return [task["id"] for task in tasks]
 
 
 def test_retained_supervisor_keeps_running(ingestion: Ingesting) -> None:

@@ -32,6 +32,7 @@ _SUPERVISOR: dict[str, Any] = {
     "spec": None,
     "state": "present",
     "suspended": None,
+    "orphaned_tasks": "shut_down",
     "reset": False,
     "reset_offsets": None,
     "supervisors": None,

@@ -114,6 +114,11 @@ PACKAGES = (
         PURE_PYTHON,
     ),
     Package(
+        "plugins/module_utils/_resources/supervisor_start.py",
+        (f"{DRUID}_resources.wait", f"{DRUID}_values.clock", *CLIENT_ITSELF),
+        PURE_PYTHON,
+    ),
+    Package(
         "plugins/module_utils/_resources",
         (f"{DRUID}_spec", f"{DRUID}_values.nested_json", *CLIENT_ITSELF),
         PURE_PYTHON,

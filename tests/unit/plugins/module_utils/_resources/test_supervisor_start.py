@@ -13,9 +13,14 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
     reset_before_resuming,
     terminate,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import (
+    SupervisorStarts,
     wait_until_started,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NotConnected
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime
 
 STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"
 MISSING = NotFound(404, "", "GET", STATUS)
@@ -121,8 +126,66 @@ def test_is_reset_once_it_has_started() -> None:
 )
 @pytest.mark.parametrize("is_reset", [False, True], ids=["before", "after"])
 def test_is_not_resumed_when_a_reset_may_be_lost(state: Any, is_reset: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor._START", 0)
+    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start._START", 0)
     druid = Druid(["SUSPENDED", "SUSPENDED", state] if is_reset else ["SUSPENDED", state])
     with pytest.raises(NotConnected, match=r"^Supervisor 's' is \w+: it is not connected .* stays suspended"):
         reset_before_resuming(druid, "s")  # type: ignore[arg-type]
     assert ("POST reset" in druid.sent) == is_reset
+
+
+class Overlord:
+    """A client that lists these states of supervisors, one after the other; the last one stays."""
+
+    def __init__(self, *states: Any) -> None:
+        self.states = list(states)
+        self.reads = 0
+
+    def get(self, path: str, params: Any) -> Any:
+        assert (path, params) == ("/druid/indexer/v1/supervisor", {"state": "true"})
+        self.reads += 1
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(state, Exception):
+            raise state
+        return [{"id": name, "detailedState": detailed} for name, detailed in state.items()]
+
+
+def started(overlord: Overlord) -> tuple[SupervisorStarts, FakeTime]:
+    clock = FakeTime()
+    ticks = Clock(monotonic=lambda: sum(clock.pauses), sleep=clock.sleep)
+    return SupervisorStarts(overlord, ticks), clock  # type: ignore[arg-type]
+
+
+def test_starts_of_many_supervisors_share_their_time() -> None:
+    overlord = Overlord(dict.fromkeys("abcdefgh", "CONNECTING_TO_STREAM"))
+    starts, clock = started(overlord)
+    for each in "abcdefgh":
+        starts.wait_until_started(each)
+    assert sum(clock.pauses) == 20
+    # a request each second, and one for each of the others
+    assert overlord.reads == 21 + 7
+
+
+def test_supervisor_that_starts_again_has_its_time_again() -> None:
+    connecting, runs = {"a": "CONNECTING_TO_STREAM", "b": "PENDING"}, {"a": "CONNECTING_TO_STREAM", "b": "RUNNING"}
+    starts, clock = started(Overlord(*([connecting] * 5), runs, connecting))
+    for each in "ab":
+        starts.wait_until_started(each)
+    # 5 s after the first one, b ran; its second start was seen at 6 s
+    assert sum(clock.pauses) == 6 + 20
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{"a": "RUNNING"}, {"a": None}, {"a": "UNABLE_TO_CONNECT_TO_STREAM"}, {"b": "PENDING"}, {}, BROKEN, MISSING],
+)
+def test_nothing_else_is_waited_for(state: Any) -> None:
+    overlord = Overlord(state)
+    starts, clock = started(overlord)
+    starts.wait_until_started("a")
+    assert (clock.pauses, overlord.reads) == ([], 1)
+
+
+def test_unreachable_druid_is_an_error_in_a_list_too() -> None:
+    starts, _clock = started(Overlord(UNREACHABLE))
+    with pytest.raises(Unreachable):
+        starts.wait_until_started("a")

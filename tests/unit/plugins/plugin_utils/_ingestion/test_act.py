@@ -33,3 +33,28 @@ def test_reset_of_an_unhealthy_supervisor_is_a_transient_problem() -> None:
     assert finding.reason == reasons.SUPERVISOR_UNHEALTHY
     assert finding.reason in reasons.TRANSIENT_OF_INGESTION
     assert "'s' is UNABLE_TO_CONNECT_TO_STREAM" in finding.message
+
+
+class TerminatingDruid:
+    """A client with a supervisor, and a task that it has not contacted."""
+
+    def __init__(self) -> None:
+        self.retries_enabled = True
+        self.sent: list[str] = []
+
+    @staticmethod
+    def get(path: str, params: Any = None) -> Any:
+        if path.endswith("/status"):
+            return {"payload": {"detailedState": "RUNNING"}}
+        task = {"id": "t", "type": "index_kafka", "groupId": "index_kafka_s", "runnerStatusCode": "PENDING"}
+        return [task] if params == {"state": "pending"} else []
+
+    def post(self, path: str, **_options: Any) -> None:
+        self.sent.append(path)
+
+
+def test_orphaned_tasks_are_shut_down_and_reported_as_steps() -> None:
+    druid, terminate = TerminatingDruid(), Terminate("supervisor", "s")
+    acted = act(None, druid, Reconciled({}, ingestion(), Plan((terminate,))))  # type: ignore[arg-type]
+    assert acted.plan.steps == (terminate, Terminate("task", "t"))
+    assert druid.sent == ["/druid/indexer/v1/supervisor/s/terminate", "/druid/indexer/v1/task/t/shutdown"]
