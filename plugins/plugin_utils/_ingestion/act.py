@@ -190,7 +190,7 @@ def _current(
     client: DruidClient, done: Reconciled, record: LastApplied, druid_state: DruidState
 ) -> tuple[DruidChange, ...]:
     supervisor = (druid_state.change,) if isinstance(druid_state, SupervisorState) else ()
-    return (*supervisor, *fetch_datasource(client, done.ingestion, record, {}))
+    return (*supervisor, *fetch_datasource(client, done.ingestion, record, {}, done.observed.siblings))
 
 
 def _save(api: KubernetesApi, done: Reconciled, record: LastApplied, normalized: Normalized) -> Reconciled:

@@ -12,7 +12,13 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
+    batch,
+    datasource_owner,
+    lost_record,
+    names,
+    validate,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
@@ -55,7 +61,7 @@ def _plan(inputs: Inputs) -> Plan:
     else:
         changes, after = _of_batch(ingestion, record, druid_state)
     changes = (*changes, *(change for change in inputs.datasource if change.changed))
-    findings = _findings(ingestion, druid_state)
+    findings = (*_findings(ingestion, druid_state), *datasource_owner.findings(ingestion, inputs.config_owners))
     if record.specified == ingestion.specified and ingestion.reports_drift_only:
         findings = (*findings, *_drift(step for step in changes if isinstance(step, DruidChange)))
         changes = tuple(step for step in changes if not isinstance(step, DruidChange))

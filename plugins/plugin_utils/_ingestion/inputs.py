@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import Field
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 
@@ -67,7 +68,8 @@ class Inputs:
 
     `record` is the last applied record, and `is_recorded` whether its ConfigMap exists. `datasource` are the changes of
     the datasource's configuration, and the unchanged parts of it. `siblings` are the other ingestions. `older_owner` is
-    the name of the one that owns the supervisor, if any; in that case `datasource` is not read.
+    the name of the one that owns the supervisor, if any; in that case `datasource` is not read. `config_owners` names
+    the owners of the configuration of the datasource that `ingestion` is without, since older resources specify it.
     """
 
     ingestion: Ingestion
@@ -77,3 +79,4 @@ class Inputs:
     is_recorded: bool = False
     siblings: tuple[Ingestion, ...] = ()
     older_owner: str | None = None
+    config_owners: Mapping[Field, str] = field(default_factory=dict)

@@ -33,6 +33,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
+    is_specified_by_another,
+    older_owners,
+    without_fields,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
@@ -109,19 +114,31 @@ def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
     return [each for each in found if each is not None]
 
 
-def observe_druid(client: DruidClient, ingestion: Ingestion, found: Observed) -> Inputs:
-    """Return the inputs of the decision. DruidError if Druid does not respond, or if the spec is invalid."""
+def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) -> Inputs:
+    """Return the inputs of the decision. DruidError if Druid does not respond, or if the spec is invalid.
+
+    Their ingestion is without the configuration of the datasource that an older one owns.
+    """
+    owners = older_owners(specified, found.siblings)
+    ingestion = without_fields(specified, owners) if owners else specified
     recorded, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
     record = recovered(recorded, ingestion)
     druid_state = fetch_state(client, ingestion, record, known)
     is_recorded = found.record is not None and record == recorded
-    inputs = Inputs(ingestion, record, druid_state, is_recorded=is_recorded, siblings=found.siblings)
+    inputs = Inputs(
+        ingestion,
+        record,
+        druid_state,
+        is_recorded=is_recorded,
+        siblings=found.siblings,
+        config_owners=owners,
+    )
     if isinstance(druid_state, TaskState) and druid_state.attempt.action == "unrecorded":
         return inputs
     owner = _older_owner(client, inputs)
     if owner is not None:
         return replace(inputs, older_owner=owner)
-    return replace(inputs, datasource=fetch_datasource(client, ingestion, record, known))
+    return replace(inputs, datasource=fetch_datasource(client, ingestion, record, known, found.siblings))
 
 
 def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
@@ -132,12 +149,22 @@ def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, 
 
 
 def fetch_datasource(
-    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
+    client: DruidClient,
+    ingestion: Ingestion,
+    record: LastApplied,
+    known: Normalized,
+    siblings: tuple[Ingestion, ...],
 ) -> tuple[DruidChange, ...]:
-    """Read the specified compaction and retention rules, and those to remove: the previously specified ones."""
+    """Read the specified compaction and retention rules, and those to remove: the previously specified ones.
+
+    Those that another resource specifies are not removed.
+    """
     return tuple(
         _fetch(client, kind, datasource, f"{kind} of {datasource}", desired, known)
-        for kind, datasource, desired in (*_compaction(ingestion, record), *_rules(ingestion, record))
+        for kind, datasource, desired in (
+            *_compaction(ingestion, record, siblings),
+            *_rules(ingestion, record, siblings),
+        )
     )
 
 
@@ -189,21 +216,25 @@ def _fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) 
 _DatasourceConfig = tuple[str, str, Mapping[str, Any] | list[Any] | None]
 
 
-def _compaction(ingestion: Ingestion, record: LastApplied) -> Iterator[_DatasourceConfig]:
+def _compaction(
+    ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]
+) -> Iterator[_DatasourceConfig]:
     now, before = datasource_of(ingestion.document), _former(record)
     specified, last = ingestion.compaction, record.specified.get("compaction")
     if specified is not None and now:
         desired = supervisor.with_removed_fields(last, specified) if now == before else specified
         yield COMPACTION, now, {**desired, "dataSource": now}
-    if last is not None and before and not (specified is not None and now == before):
+    is_obsolete = last is not None and not (specified is not None and now == before)
+    if is_obsolete and before and not is_specified_by_another(ingestion, siblings, "compaction", before):
         yield COMPACTION, before, None
 
 
-def _rules(ingestion: Ingestion, record: LastApplied) -> Iterator[_DatasourceConfig]:
+def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]) -> Iterator[_DatasourceConfig]:
     now, before = datasource_of(ingestion.document), _former(record)
     if ingestion.rules and now:
         yield RETENTION_RULES, now, ingestion.rules
-    if record.specified.get("rules") and before and not (ingestion.rules and now == before):
+    is_obsolete = record.specified.get("rules") and not (ingestion.rules and now == before)
+    if is_obsolete and before and not is_specified_by_another(ingestion, siblings, "rules", before):
         # without its own rules, the default rules apply
         yield RETENTION_RULES, before, []
 

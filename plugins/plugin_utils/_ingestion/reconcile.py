@@ -73,7 +73,7 @@ def _with_druid(api: KubernetesApi, client: DruidClient, planned: Reconciled, op
     with options.meter.phases("decide"):
         # an older resource reports the state of a supervisor that it owns
         druid_state = inputs.druid_state if inputs.older_owner is None else None
-        planned = replace(planned, plan=decide(inputs), druid_state=druid_state)
+        planned = replace(planned, ingestion=inputs.ingestion, plan=decide(inputs), druid_state=druid_state)
     if options.check_mode or not planned.plan.steps:
         return planned
     require_live_api(api)

@@ -18,11 +18,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
-    SUPERVISORS,
-    Ingestion,
-    canonical_url,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 
 
 def specifies_id(ingestion: Ingestion) -> bool:
@@ -74,18 +71,18 @@ def older_owner(
 ) -> str | None:
     """Return the name of an older resource that specifies the supervisor, None if there is none."""
     owners = _owners(ingestion, siblings, supervisor, has_own_ids)
-    return next((each.name for each in sorted(owners, key=_age) if _age(each) < _age(ingestion)), None)
+    return next((each.name for each in sorted(owners, key=age) if age(each) < age(ingestion)), None)
 
 
 def other_owner(ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str) -> str | None:
     """Return the name of another resource, not terminating itself, that specifies the supervisor."""
     owners = _owners(ingestion, siblings, supervisor, has_own_ids=True)
-    return next((each.name for each in sorted(owners, key=_age)), None)
+    return next((each.name for each in sorted(owners, key=age)), None)
 
 
 def described_supervisors(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> frozenset[str]:
     """Return the supervisors that other resources specify."""
-    found = (_supervisor(each, has_own_ids=True) for each in _beside(ingestion, siblings))
+    found = (_supervisor(each, has_own_ids=True) for each in of_same_druid(ingestion, siblings))
     return frozenset(each for each in found if each is not None)
 
 
@@ -102,19 +99,7 @@ def _specifies_id(ingestion: Ingestion) -> bool:
 
 
 def _owners(ingestion: Ingestion, siblings: Iterable[Ingestion], supervisor: str, has_own_ids: bool) -> list[Ingestion]:
-    return [each for each in _beside(ingestion, siblings) if _supervisor(each, has_own_ids) == supervisor]
-
-
-def _beside(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> list[Ingestion]:
-    """Return the other resources for the same Druid that are not terminating."""
-    own = _target(ingestion)
-    return [each for each in siblings if not each.is_terminating and _target(each) == own]
-
-
-def _target(ingestion: Ingestion) -> tuple[str | None, Any]:
-    """Return the specified Druid; an invalid value is a target of its own."""
-    endpoint = ingestion.spec.get("endpoint")
-    return ingestion.cluster, canonical_url(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
+    return [each for each in of_same_druid(ingestion, siblings) if _supervisor(each, has_own_ids) == supervisor]
 
 
 def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
@@ -124,8 +109,3 @@ def _supervisor(ingestion: Ingestion, has_own_ids: bool) -> str | None:
         return identity(ingestion, has_own_ids=has_own_ids)
     except (InvalidInput, ValueError):
         return None
-
-
-def _age(ingestion: Ingestion) -> tuple[str, str]:
-    # an ingestion without a resource has no age: it counts as the youngest
-    return ingestion.created or "9999", ingestion.uid or ""

@@ -1,0 +1,74 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The owners of a datasource's compaction and of its retention rules, if several ingestions specify them. Pure.
+
+Each of the two belongs to the oldest resource that specifies it for the datasource. The others leave it alone: they
+neither write nor remove it. When the owner is deleted or does not specify it any more, it stays until the next owner
+writes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+Field = Literal["compaction", "rules"]
+FIELDS: tuple[Field, ...] = ("compaction", "rules")
+_NAMES: Mapping[Field, str] = {"compaction": "compaction", "rules": "retention rules"}
+
+
+def older_owners(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> dict[Field, str]:
+    """Return, for each field that the resource specifies but does not own, the name of the resource that owns it."""
+    datasource = _datasource(ingestion)
+    found = {field: _oldest(ingestion, siblings, field, datasource) for field in FIELDS if _specifies(ingestion, field)}
+    return {field: owner.name for field, owner in found.items() if owner is not None and age(owner) < age(ingestion)}
+
+
+def is_specified_by_another(ingestion: Ingestion, siblings: Iterable[Ingestion], field: Field, datasource: str) -> bool:
+    """True when another resource, older or younger, specifies the field for a datasource: it must not be removed."""
+    return _oldest(ingestion, siblings, field, datasource) is not None
+
+
+def without_fields(ingestion: Ingestion, fields: Iterable[Field]) -> Ingestion:
+    """Return the ingestion as if it did not specify these fields."""
+    section = {name: value for name, value in ingestion.spec["ingestion"].items() if name not in {*fields}}
+    return replace(ingestion, spec={**ingestion.spec, "ingestion": section})
+
+
+def findings(ingestion: Ingestion, owners: Mapping[Field, str]) -> Iterator[Finding]:
+    """Yield a problem for each field that another resource owns."""
+    for field, owner in owners.items():
+        yield Finding(
+            reasons.DUPLICATE_DATASOURCE_CONFIG,
+            f"DruidIngestion {owner}, which is older, also specifies the {_NAMES[field]} of datasource "
+            f"{_datasource(ingestion)}, and owns them: those of this resource are not applied. Remove them from one of "
+            "the two.",
+        )
+
+
+def _oldest(
+    ingestion: Ingestion, siblings: Iterable[Ingestion], field: Field, datasource: str | None
+) -> Ingestion | None:
+    others = (each for each in of_same_druid(ingestion, siblings) if _specifies(each, field))
+    return min((each for each in others if datasource and _datasource(each) == datasource), key=age, default=None)
+
+
+def _specifies(ingestion: Ingestion, field: Field) -> bool:
+    return (ingestion.compaction if field == "compaction" else ingestion.rules) is not None
+
+
+def _datasource(ingestion: Ingestion) -> str | None:
+    try:
+        return datasource_of(ingestion.document)
+    except ValueError:
+        # an invalid specification applies nothing
+        return None
