@@ -103,7 +103,8 @@ def shut_down_orphaned_tasks(
     """
     Shut down the orphaned tasks of a terminated supervisor. Return their ids, and warnings.
 
-    Nothing is shut down if a supervisor with this id exists again, since the tasks are its own then.
+    Nothing is shut down if a supervisor with this id exists again, since the tasks are its own then. If the supervisor
+    contacted a task after ``payload`` was read, in the last moment, its rows stay in the stream: nothing is committed.
     """
     try:
         found = find_orphaned_tasks(client, supervisor, payload)
