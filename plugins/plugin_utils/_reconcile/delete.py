@@ -63,15 +63,28 @@ def until_deleted(
     """Reconcile a terminating resource, with `wait` until it is deleted; `add` adds a report to the outcome."""
 
     def attempt(last: Outcome[_Plan]) -> Outcome[_Plan]:
-        live = _live(api, resource)
-        if live is None:
-            return replace(last, remains=())
-        last = add(last, reconcile(api, live, request.options, clock.now()))
-        if request.waits and last.report is not None and last.report.is_deleted:
-            live = _live(api, resource)
-        return replace(last, remains=() if live is None else (with_finalizers(live),))
+        return continue_deletion(reconcile, api, request, resource, last, clock, add)
 
     return until_nothing_remains(_is_deleted, attempt, outcome, request, progress, clock)
+
+
+def continue_deletion(
+    reconcile: Reconcile[_Options, _Plan],
+    api: KubernetesApi,
+    request: Request[_Options],
+    resource: Manifest,
+    last: Outcome[_Plan],
+    clock: Clock,
+    add: Callable[[Outcome[_Plan], Report[_Plan]], Outcome[_Plan]] = Outcome.after,
+) -> Outcome[_Plan]:
+    """Reconcile a terminating resource once, unless it is deleted; the outcome names it while it remains."""
+    live = _live(api, resource)
+    if live is None:
+        return replace(last, remains=())
+    last = add(last, reconcile(api, live, request.options, clock.now()))
+    if request.waits and last.report is not None and last.report.is_deleted:
+        live = _live(api, resource)
+    return replace(last, remains=() if live is None else (with_finalizers(live),))
 
 
 def until_nothing_remains(

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import continue_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import (
     Outcome,
@@ -58,20 +59,30 @@ def _until_final(
 ) -> Outcome[_Plan]:
     """Reconcile once, and with `wait` repeatedly until a final state.
 
-    `outcome` has the steps done before; `first` is the resource that was just read.
+    `outcome` has the steps done before; `first` is the resource that was just read. The final state of a terminating
+    resource, from the reconcile on that finds it so, is its deletion.
     """
     report_change = without_repeats(progress)
+    terminating: list[Manifest] = []
 
     def attempt(last: Outcome[_Plan]) -> Outcome[_Plan]:
+        if terminating:
+            return continue_deletion(kind.reconcile, api, request, terminating[0], last, clock)
         with request.options.phases("observe"):
             # What was just read is current for the first reconcile only.
             resource = first if first is not None and last is outcome else _current_resource(kind, api, request)
+        if request.waits and is_terminating(resource):
+            terminating.append(resource)
+            return continue_deletion(kind.reconcile, api, request, resource, last, clock)
         return last.after(kind.reconcile(api, resource, request.options, clock.now()))
+
+    def is_final(last: Outcome[_Plan]) -> bool:
+        return _is_final(last) or (bool(terminating) and not last.remains)
 
     def show(last: Outcome[_Plan]) -> None:
         report_change(last.report.progress if last.report else "")
 
-    return repeat_until(_is_final, attempt, outcome, request, show, clock)
+    return repeat_until(is_final, attempt, outcome, request, show, clock)
 
 
 def _is_final(outcome: Outcome[Any]) -> bool:

@@ -58,6 +58,19 @@ def deploy(live: NamespaceClient, name: str, specification: dict[str, Any] | Non
         live.create(claim(name, key))
 
 
+def test_wait_for_a_deleted_cluster_ends_with_its_deletion(live: NamespaceClient) -> None:
+    deploy(live, "waited-for")
+    live.delete("Druid", "waited-for")
+    outcome = run_cluster(
+        connection(live),
+        cluster_request("waited-for", live.namespace, wait=True, wait_timeout=60, wait_sleep=0),
+        lambda _text: None,
+        Clock(),
+    )
+    assert (outcome.timed_out, outcome.problems) == (False, ())
+    assert live.find("Druid", "waited-for") is None
+
+
 def add_owned_claim(live: NamespaceClient, name: str) -> str:
     """Create a PVC of the resource itself as the Go operator does, which Kubernetes deletes with its owner."""
     owner = live.get("Druid", name)

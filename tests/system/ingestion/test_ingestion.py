@@ -342,6 +342,15 @@ def test_without_resource(ingestion: Ingesting) -> None:
     assert done(ingestion.one_pass(**described, absent=True)) == ()
 
 
+def test_wait_for_a_deleted_resource_ends_with_its_deletion(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name)
+    assert done(ingestion.until_reached()) == (f"terminate supervisor {ingestion.name}", "remove the finalizer")
+    assert ingestion.live.find(KIND, ingestion.name) is None
+
+
 def test_supervisor_of_a_resource_is_not_terminated_without_resource(ingestion: Ingesting) -> None:
     ingestion.kafka.make_topic(ingestion.name)
     resource = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)

@@ -185,3 +185,38 @@ def test_deletion_is_reported_as_a_change_once(task: Task) -> None:
         result = task.result(task.run(state="absent", check_mode=check_mode))
         assert (result["changed"], result["plan"], "DELETE Note" in task.api.writes) == (False, [], False)
     assert [each["metadata"]["finalizers"] for each in task.api.of_kind("Note")] == [["example.com/other"]]
+
+
+def delete(task: Task) -> None:
+    """Delete the Note as kubectl does; its finalizer has not run yet."""
+    task.api.delete("Note", "ns", "n", task.api.of_kind("Note")[0]["metadata"]["uid"])
+
+
+def test_wait_for_a_terminating_resource_ends_with_its_deletion(task: Task) -> None:
+    task.run(resource=note(), wait=True)
+    delete(task)
+    result = task.result(task.run(wait=True))
+    assert (result["plan"], "failed" in result) == (["delete ConfigMap n", "finalize Note n"], False)
+    assert task.api.of_kind("Note") == []
+    with pytest.raises(ResourceNotFound):
+        task.run(wait=True)
+
+
+def test_resource_that_is_deleted_during_a_wait(task: Task) -> None:
+    task.api.rejected["PATCH", "ConfigMap"] = "no"
+
+    def deleted(_seconds: float) -> None:
+        if task.api.of_kind("Note") and not task.api.of_kind("Note")[0]["metadata"].get("deletionTimestamp"):
+            delete(task)
+
+    task._sleep = deleted  # type: ignore[method-assign]
+    assert not task.run(resource=note(), wait=True).timed_out
+    assert task.api.of_kind("Note") == []
+
+
+def test_wait_for_a_terminating_resource_times_out_with_what_holds_it(task: Task) -> None:
+    task.run(resource=note("Hello.", "example.com/other"), wait=True)
+    delete(task)
+    outcome = task.run(wait=True)
+    assert outcome.timed_out
+    assert "the deletion of Note n (finalizers: example.com/other)" in task.result(outcome)["msg"]
