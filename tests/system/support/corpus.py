@@ -16,14 +16,14 @@ Fields of an entry:
   leaves a field out.
 - ``change``: new values by path, such as ``ioConfig/taskDuration``. ``becomes``: by path, what Druid makes of values
   that it normalizes, and other fields that change as a consequence. ``derived``: paths of what Druid derives, which may
-  change when it is sent, and is not predicted
+  change when it is sent, and is not predicted. ``moved``: where Druid has what is specified at a path
 - ``warnings``: parts of the warnings that are expected, by default none
 - ``since``, ``until``: the first and last major version of Druid that accepts it
 - ``running``: the supervisor is not suspended. ``topic``: the topic exists, as for one that is running
-- ``fails``: it is a task that Druid accepts, and that cannot succeed in a test
+- ``fails``: a part of the message of a task that Druid accepts, and that fails in a test
 - ``quick``: it is part of `make test`
 
-``@name@`` is a name that is unique to the run, and ``@kafka@`` the address of Kafka.
+``@name@`` is a name that is unique to the run, ``@kafka@`` the address of Kafka, and ``@druid@`` the URL of Druid.
 """
 
 from __future__ import annotations
@@ -67,12 +67,13 @@ class Entry:
     change: Mapping[str, Any] = field(default_factory=dict)
     becomes: Mapping[str, Any] = field(default_factory=dict)
     derived: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     since: int = 0
     until: int = 999
     running: bool = False
     topic: bool = False
-    fails: bool = False
+    fails: str = ""
     quick: bool = False
 
     @property
@@ -87,7 +88,7 @@ class Entry:
     @property
     def expected(self) -> dict[str, Any]:
         """What the change makes of the specification, by path."""
-        return {**self.change, **self.becomes}
+        return {**{self.moved.get(path, path): value for path, value in self.change.items()}, **self.becomes}
 
     def specified(self, values: Mapping[str, str]) -> Any:
         """Return what the user writes, with ``values`` for the names between @."""
@@ -113,7 +114,7 @@ class Entry:
 
     def fields_at(self, path: str) -> set[str]:
         """Return the names of the fields of the mapping at this path, before and after the change."""
-        values = {"name": "name", "kafka": "kafka"}
+        values = {"name": "name", "kafka": "kafka", "druid": "druid"}
         found = (
             _at(document, self._keys(document, path)) for document in (self.specified(values), self.changed(values))
         )

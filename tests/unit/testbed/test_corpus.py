@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.tests.system.support.corpus import (
     refused,
 )
 
-VALUES = {"name": "name", "kafka": "localhost:9092"}
+VALUES = {"name": "name", "kafka": "localhost:9092", "druid": "http://localhost:8888"}
 CLASSES = documented_fields()
 MODULES = {
     "compaction",
