@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each entry of the corpus converges: the second apply sends nothing, and ``changed`` says what was sent."""
+"""Each entry of the corpus converges: the second apply sends nothing, and ``changed`` is true if something was sent."""
 
 from __future__ import annotations
 

@@ -42,19 +42,25 @@ def name(druid_basic: Druid) -> Iterator[str]:
     """A name in use by nothing; afterwards no supervisor, task, rule or configuration has it in its name."""
     name = f"p{secrets.token_hex(4)}"
     yield name
-    for supervisor in druid_basic.request("GET", "/druid/indexer/v1/supervisor"):
-        if name in supervisor:
-            druid_basic.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
-    for datasource in druid_basic.request("GET", "/druid/coordinator/v1/rules"):
-        if name in datasource:
-            druid_basic.request("POST", f"/druid/coordinator/v1/rules/{datasource}", [])
-    configs = druid_basic.request("GET", "/druid/coordinator/v1/config/compaction").get("compactionConfigs") or []
-    for config in configs:
-        if name in config["dataSource"]:
-            druid_basic.request("DELETE", f"/druid/coordinator/v1/config/compaction/{config['dataSource']}")
-    for task in druid_basic.request("GET", "/druid/indexer/v1/runningTasks"):
-        if name in task["id"]:
-            druid_basic.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
+    _remove_all(druid_basic, name)
+
+
+def _remove_all(druid: Druid, name: str) -> None:
+    """Remove what has the name in its own."""
+    compaction = "/druid/coordinator/v1/config/compaction"
+    configs = druid.request("GET", compaction).get("compactionConfigs") or []
+    supervisors = druid.request("GET", "/druid/indexer/v1/supervisor")
+    tasks = [task["id"] for task in druid.request("GET", "/druid/indexer/v1/runningTasks")]
+    rules = druid.request("GET", "/druid/coordinator/v1/rules")
+    found = (
+        *((each, "POST", f"/druid/indexer/v1/supervisor/{each}/terminate", None) for each in supervisors),
+        *((each, "POST", f"/druid/coordinator/v1/rules/{each}", []) for each in rules),
+        *((each["dataSource"], "DELETE", f"{compaction}/{each['dataSource']}", None) for each in configs),
+        *((each, "POST", f"/druid/indexer/v1/task/{each}/shutdown", None) for each in tasks),
+    )
+    for identifier, method, path, body in found:
+        if name in identifier:
+            druid.request(method, path, body)
 
 
 def administrator(druid: Druid) -> Connection:

@@ -140,8 +140,8 @@ class _Life:
         state = "absent" if document is None else "present"
         match self.entry.module:
             case "supervisor":
-                given = {"id": self.id()} if document is None else {"spec": document}
-                return direct.supervisor(check_mode=check_mode, state=state, **given)
+                arguments = {"id": self.id()} if document is None else {"spec": document}
+                return direct.supervisor(check_mode=check_mode, state=state, **arguments)
             case "compaction":
                 return direct.compaction(check_mode=check_mode, datasource=name, config=document, state=state)
             case "retention_rules":

@@ -67,7 +67,7 @@ def test_every_documented_field_is_in_an_entry(name: str) -> None:
     fields, elsewhere = set(CLASSES[name]["fields"]), set(CLASSES[name].get("not_here", {}))
     assert CLASSES[name]["source"]
     assert elsewhere <= fields
-    # a class without fields says why
+    # a class without fields has a reason
     assert fields or CLASSES[name]["reason"]
     assert fields - elsewhere - COVERED.get(name, set()) == set()
     assert elsewhere & COVERED.get(name, set()) == set()
