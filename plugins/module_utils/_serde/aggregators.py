@@ -41,11 +41,8 @@ def _with_fields(value: Json) -> Json:
 def _with_name(value: Json) -> Json:
     """Return a filtered aggregator. Its name is that of its aggregator unless it is specified."""
     inside = value.get("aggregator")
-    return {**value, "name": inside["name"]} if not value.get("name") and _has_name(inside) else value
-
-
-def _has_name(aggregator: object) -> bool:
-    return isinstance(aggregator, Mapping) and isinstance(aggregator.get("name"), str)
+    name = inside.get("name") if isinstance(inside, Mapping) else None
+    return {**value, "name": name} if isinstance(name, str) and not value.get("name") else value
 
 
 _FINALIZED: Mapping[str, Field] = {"shouldFinalize": omits(True)}
