@@ -42,25 +42,22 @@ def name(druid_basic: Druid) -> Iterator[str]:
     """A name in use by nothing; afterwards no supervisor, task, rule or configuration has it in its name."""
     name = f"p{secrets.token_hex(4)}"
     yield name
-    _remove_all(druid_basic, name)
+    for method, path, body in leftovers(druid_basic):
+        if name in path:
+            druid_basic.request(method, path, body)
 
 
-def _remove_all(druid: Druid, name: str) -> None:
-    """Remove what has the name in its own."""
-    compaction = "/druid/coordinator/v1/config/compaction"
-    configs = druid.request("GET", compaction).get("compactionConfigs") or []
-    supervisors = druid.request("GET", "/druid/indexer/v1/supervisor")
-    tasks = [task["id"] for task in druid.request("GET", "/druid/indexer/v1/runningTasks")]
-    rules = druid.request("GET", "/druid/coordinator/v1/rules")
-    found = (
-        *((each, "POST", f"/druid/indexer/v1/supervisor/{each}/terminate", None) for each in supervisors),
-        *((each, "POST", f"/druid/coordinator/v1/rules/{each}", []) for each in rules),
-        *((each["dataSource"], "DELETE", f"{compaction}/{each['dataSource']}", None) for each in configs),
-        *((each, "POST", f"/druid/indexer/v1/task/{each}/shutdown", None) for each in tasks),
-    )
-    for identifier, method, path, body in found:
-        if name in identifier:
-            druid.request(method, path, body)
+def leftovers(druid: Druid) -> Iterator[tuple[str, str, Any]]:
+    """Yield the requests that remove all that modules may have created."""
+    indexer, coordinator = "/druid/indexer/v1", "/druid/coordinator/v1"
+    for supervisor in druid.request("GET", f"{indexer}/supervisor"):
+        yield "POST", f"{indexer}/supervisor/{supervisor}/terminate", None
+    for task in druid.request("GET", f"{indexer}/runningTasks"):
+        yield "POST", f"{indexer}/task/{task['id']}/shutdown", None
+    for datasource in druid.request("GET", f"{coordinator}/rules"):
+        yield "POST", f"{coordinator}/rules/{datasource}", []
+    for config in druid.request("GET", f"{coordinator}/config/compaction").get("compactionConfigs") or ():
+        yield "DELETE", f"{coordinator}/config/compaction/{config['dataSource']}", None
 
 
 def administrator(druid: Druid) -> Connection:

@@ -124,6 +124,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 EMPTY: dict[str, Any] = {
     "/status": {"version": "33.0.0"},
     "/druid/coordinator/v1/rules/a": [],
+    "/druid/indexer/v1/compaction/config/cluster": {},
     "/druid/indexer/v1/compaction/config/datasources": {},
     "/druid/indexer/v1/supervisor": [],
     "/druid/indexer/v1/supervisor?full=true": [],
