@@ -5,7 +5,7 @@
 """
 Runs a module on Druid's API as Ansible does, and prints a line while it takes long: a module itself cannot print.
 
-meta/runtime.yml redirects the actions of all modules of the group to this one.
+It is the action_plugin of all modules of the group in meta/runtime.yml.
 """
 
 from __future__ import annotations
