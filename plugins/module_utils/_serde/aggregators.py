@@ -57,7 +57,6 @@ _SKETCHES = "query.aggregation.datasketches"
 _SIMPLE = [f"{number}{function}" for number, function in product(("long", "double", "float"), ("Sum", "Min", "Max"))]
 _SIMPLE_CLASS = DruidClass(
     "query.aggregation.SimpleLongAggregatorFactory",
-    {"fieldName": omits(None), "expression": omits(None)},
     one_of=(frozenset({"fieldName", "expression"}),),
 )
 _HLL_CLASS = DruidClass(f"{_SKETCHES}.hll.HllSketchAggregatorFactory", _HLL)
@@ -88,8 +87,6 @@ KINDS: Mapping[str, Kind] = {
                     "isNullUnlessAggregated": returns(True),
                     "shouldAggregateNullInputs": returns(True),
                     "shouldCombineAggregateNullInputs": returns(True),
-                    "compare": omits(None),
-                    "finalize": omits(None),
                     "maxSizeBytes": returns(1024, form=number_of_bytes),
                 },
             ),
@@ -102,7 +99,6 @@ KINDS: Mapping[str, Kind] = {
                     **_FINALIZED,
                     "size": returns(16384),
                     "isInputThetaSketch": omits(False),
-                    "errorBoundsStdDev": omits(None),
                 },
             ),
             "quantilesDoublesSketch": DruidClass(

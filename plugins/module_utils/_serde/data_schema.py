@@ -125,7 +125,6 @@ KINDS: Mapping[str, Kind] = {
                     "dimensionExclusions": returns([], form=sorted_set),
                     "includeAllDimensions": returns(False),
                     "useSchemaDiscovery": returns(False),
-                    "forceSegmentSortByTime": omits(None),
                 },
                 _with_spatial,
             )
@@ -137,7 +136,7 @@ KINDS: Mapping[str, Kind] = {
                 "data.input.impl.DimensionSchema",
                 {
                     "multiValueHandling": returns("SORTED_ARRAY", form=upper),
-                    "castToType": omits(None, form=column_type),
+                    "castToType": in_form(column_type),
                 },
             )
         },

@@ -89,11 +89,10 @@ def _with_output(value: Json) -> Json:
     return {**value, **{name: each for name, each in unset.items() if value.get(name) is None}}
 
 
-_TUNED: Mapping[str, Field] = {"filterTuning": omits(None)}
-_EXTRACTED: Mapping[str, Field] = {**_TUNED, "extractionFn": omits(None, "extractionFn")}
+_EXTRACTED: Mapping[str, Field] = {"extractionFn": of_kind("extractionFn")}
 _ONE_FIELD: Mapping[str, Field] = {"field": of_kind("filter")}
 _LOGICAL: Mapping[str, Field] = {"fields": of_kind("filter")}
-_VALUE_TYPE: Mapping[str, Field] = {**_TUNED, "matchValueType": in_form(column_type)}
+_VALUE_TYPE: Mapping[str, Field] = {"matchValueType": in_form(column_type)}
 
 
 def _filter(name: str, fields: Mapping[str, Field], **arguments: Any) -> DruidClass:
@@ -112,8 +111,8 @@ _FILTERS: Mapping[str, DruidClass] = {
         "BoundDimFilter",
         {
             **_EXTRACTED,
-            "lower": omits(None, form=text),
-            "upper": omits(None, form=text),
+            "lower": in_form(text),
+            "upper": in_form(text),
             "lowerStrict": omits(False),
             "upperStrict": omits(False),
             "ordering": returns({"type": "lexicographic"}, form=_ordering),
@@ -126,18 +125,14 @@ _FILTERS: Mapping[str, DruidClass] = {
         "RangeFilter",
         {
             **_VALUE_TYPE,
-            "lower": omits(None),
-            "upper": omits(None),
             "lowerOpen": omits(False),
             "upperOpen": omits(False),
         },
     ),
     "inType": _filter("TypedInFilter", _VALUE_TYPE, shape=_with_values),
-    "arrayContainsElement": _filter(
-        "ArrayContainsElementFilter", {**_TUNED, "elementMatchValueType": in_form(column_type)}
-    ),
+    "arrayContainsElement": _filter("ArrayContainsElementFilter", {"elementMatchValueType": in_form(column_type)}),
     "columnComparison": _filter("ColumnComparisonDimFilter", {"dimensions": of_kind("dimensionSpec")}),
-    "spatial": _filter("SpatialDimFilter", {**_TUNED, "bound": of_kind("spatialBound")}),
+    "spatial": _filter("SpatialDimFilter", {"bound": of_kind("spatialBound")}),
     "": _filter("DimFilter", _EXTRACTED),
 }
 KINDS: Mapping[str, Kind] = {
@@ -161,8 +156,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "extractionFn": Kind(
         {
-            "upper": DruidClass("query.extraction.UpperExtractionFn", {"locale": omits(None)}, _with_locale),
-            "lower": DruidClass("query.extraction.LowerExtractionFn", {"locale": omits(None)}, _with_locale),
+            "upper": DruidClass("query.extraction.UpperExtractionFn", shape=_with_locale),
+            "lower": DruidClass("query.extraction.LowerExtractionFn", shape=_with_locale),
             "timeFormat": DruidClass(
                 "query.extraction.TimeFormatExtractionFn",
                 {"granularity": returns({"type": "none"}, form=canonical_granularity)},
@@ -172,7 +167,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             "registeredLookup": DruidClass(
                 "query.lookup.RegisteredLookupExtractionFn",
-                {"retainMissingValue": omits(False), "replaceMissingValueWith": omits(None)},
+                {"retainMissingValue": omits(False)},
             ),
             "cascade": DruidClass("query.extraction.CascadeExtractionFn", {"extractionFns": of_kind("extractionFn")}),
         }

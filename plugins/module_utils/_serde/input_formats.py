@@ -45,7 +45,6 @@ _FLAT_TEXT = DruidClass(
     "data.input.impl.FlatTextInputFormat",
     {
         "columns": omits([]),
-        "listDelimiter": omits(None),
         "findColumnsFromHeader": omits(False),
         "skipHeaderRows": omits(0),
         "tryParseNumbers": omits(False),
@@ -64,15 +63,11 @@ KINDS: Mapping[str, Kind] = {
         {
             "csv": _FLAT_TEXT,
             "tsv": extended(_FLAT_TEXT, "data.input.impl.DelimitedInputFormat", delimiter=returns("\t")),
-            "regex": DruidClass(
-                "data.input.impl.RegexInputFormat", {"columns": omits(None), "listDelimiter": omits(None)}
-            ),
             "json": DruidClass(
                 "data.input.impl.JsonInputFormat",
                 {
-                    "flattenSpec": omits(None, "flattenSpec"),
+                    "flattenSpec": of_kind("flattenSpec"),
                     "featureSpec": omits({}),
-                    "keepNullColumns": omits(None),
                     "assumeNewlineDelimited": omits(False),
                     "useJsonNodeReader": omits(False),
                 },
@@ -91,7 +86,7 @@ KINDS: Mapping[str, Kind] = {
                 is_complete=True,
             ),
             # those of extensions: Avro, Protobuf, ORC, Parquet
-            "": DruidClass("data.input.impl.NestedInputFormat", {"flattenSpec": omits(None, "flattenSpec")}),
+            "": DruidClass("data.input.impl.NestedInputFormat", {"flattenSpec": of_kind("flattenSpec")}),
         }
     ),
     "headerFormat": Kind(

@@ -16,7 +16,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     Kind,
     in_form,
     of_kind,
-    omits,
     returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import lower, number_of_bytes
@@ -42,7 +41,6 @@ def _single_dim(value: Json) -> Json:
     return _renamed(value, {"targetPartitionSize": "targetRowsPerSegment", "maxPartitionSize": "maxRowsPerSegment"})
 
 
-_COMPRESSED = in_form(lower)
 BUFFERS: Mapping[str, Field] = {
     "indexSpec": of_kind("indexSpec"),
     "indexSpecForIntermediatePersists": of_kind("indexSpec"),
@@ -60,9 +58,8 @@ KINDS: Mapping[str, Kind] = {
                     "dimensionCompression": returns("lz4", form=lower),
                     "metricCompression": returns("lz4", form=lower),
                     "longEncoding": returns("longs", form=lower),
-                    "complexMetricCompression": omits(None, form=lower),
-                    "jsonCompression": omits(None, form=lower),
-                    "segmentLoader": omits(None),
+                    "complexMetricCompression": in_form(lower),
+                    "jsonCompression": in_form(lower),
                 },
             )
         }

@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
@@ -31,8 +33,31 @@ def cluster_request(name: str, namespace: str, options: Options | None = None, *
 
 
 def run(api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock) -> Outcome[Plan]:
-    """Run a request for a cluster."""
-    return kernel.run(DRUID, api, request, progress, clock)
+    """Run a request for a cluster. ``changed`` is true exactly if a write took effect, and in check mode none does."""
+    counting = CountingTransport(api.transport)
+    outcome = kernel.run(DRUID, replace(api, transport=counting), request, progress, clock)
+    if not outcome.problems:
+        # a failed reconcile may have sent writes, of steps that it does not report
+        is_real = not request.options.check_mode
+        assert bool(counting.writes) == (outcome.changed and is_real), (outcome.plan, counting.writes)
+    return outcome
+
+
+@dataclass
+class CountingTransport:
+    """Sends requests, and remembers the writes that took effect, apart from status and events."""
+
+    inner: Transport
+    writes: list[str] = field(default_factory=list)
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Send a request."""
+        answer = self.inner.request(method, url, **arguments)
+        target = urlsplit(url)
+        is_report = target.path.endswith(("/status", "/events"))
+        if method != "GET" and answer.status < 400 and not is_report and "dryRun=" not in target.query:
+            self.writes.append(f"{method} {target.path}")
+        return answer
 
 
 def one_pass(live: NamespaceClient, name: str, check_mode: bool = False, **request: Any) -> Outcome[Plan]:

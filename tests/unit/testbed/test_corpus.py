@@ -7,8 +7,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._serde import table
+from ansible_collections.druidops.druid.plugins.module_utils._serde.canonical import canonical
+from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 from ansible_collections.druidops.druid.tests.system.support.corpus import (
     Entry,
     documented_fields,
@@ -80,3 +85,53 @@ def test_what_druid_refuses_has_a_message_and_a_reason() -> None:
         assert case.message
         assert case.reason
         assert case.entry.specified(VALUES)
+
+
+# The kind of what a module manages, in the table of Druid's classes.
+KINDS = {
+    "supervisor": "supervisor",
+    "compaction": "compaction",
+    "compaction_config": "compactionConfig",
+    "coordinator_config": "coordinatorConfig",
+    "overlord_config": "overlordConfig",
+}
+# What no entry can have, and why.
+NOT_HERE: dict[tuple[str, str], str] = {}
+
+
+def values_in(kind: str, document: Any) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Yield each value in a document in canonical form, with the source of its class and its name."""
+    for element in document if isinstance(document, list) else [document]:
+        if isinstance(element, dict):
+            druid_class = class_of(kind, element)
+            for name, value in element.items():
+                yield (druid_class.source, name), value
+                yield from values_in(druid_class.field(name).kind, value)
+
+
+def specified_values() -> dict[tuple[str, str], list[Any]]:
+    """Return the values of each field in all entries."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for entry in ENTRIES:
+        for document in (entry.specified(VALUES), entry.changed(VALUES)) if entry.module in KINDS else ():
+            kind = KINDS[entry.module]
+            for row, value in values_in(kind, canonical(kind, document)):
+                found.setdefault(row, []).append(value)
+    return found
+
+
+SPECIFIED = specified_values()
+OMITTED = {
+    (druid_class.source, name): field.default
+    for rules in table.KINDS.values()
+    for druid_class in rules.classes.values()
+    for name, field in druid_class.fields.items()
+    if field.omitted
+}
+
+
+@pytest.mark.parametrize("row", OMITTED.keys() - NOT_HERE.keys(), ids="-".join)
+def test_every_default_that_druid_omits_is_in_an_entry_and_so_is_another_value(row: tuple[str, str]) -> None:
+    values, default = SPECIFIED.get(row, []), OMITTED[row]
+    assert [value for value in values if value not in (default, None)]
+    assert default is None or default in values
