@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, UnknownPath
-from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_query
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, PartialFailure
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import with_io
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_27, share_druid
+from testbed.proxy import Upstream
 
 __all__ = ["druid", "druid_27", "share_druid"]
 
@@ -86,48 +84,42 @@ def test_type_of_an_extension_that_is_not_loaded(direct: Direct) -> None:
 def test_spec_of_the_other_module(direct: Direct) -> None:
     with pytest.raises(PartialFailure, match="Use the module task for this spec"):
         direct.supervisor(spec=TASK, id="rejected")
-    with pytest.raises(InvalidInput, match="Use the module supervisor for this spec"):
+    with pytest.raises(PartialFailure, match="Use the module supervisor for this spec"):
         direct.task(spec=SUPERVISOR)
     assert direct.proxy.exchanges == []
 
 
 def test_type_of_an_input_source(direct: Direct) -> None:
     misspelt = {"type": "index_parallel", "inputSource": {"type": "inlin", "data": ""}}
-    with pytest.raises(ApiError, match=r"Check the field spec\.ioConfig\.inputSource\.type\. Did you mean 'inline'\?$"):
+    with pytest.raises(
+        PartialFailure, match=r"Check the field spec\.ioConfig\.inputSource\.type\. Did you mean 'inline'\?$"
+    ):
         direct.task(spec={**TASK, "spec": {**TASK["spec"], "ioConfig": misspelt}})
 
 
 INSERT = "INSERT INTO rejected SELECT TIMESTAMP '2026-01-01' AS __time PARTITIONED BY DAY"
-PARAMETERS: dict[str, Any] = {
-    "query": INSERT,
-    "context": {},
-    "parameters": [],
-    "id": None,
-    "state": "present",
-    "retry": False,
-    "wait": False,
-    "wait_timeout": 60.0,
-}
 
 
 def test_sql_without_its_extension(druid: Druid) -> None:
     """The Druid 33 of the tests has no multi-stage query engine."""
     with (
         direct_on(druid) as direct,
-        pytest.raises(UnknownPath, match=r"405 .* add the extension druid-multi-stage-query"),
+        pytest.raises(PartialFailure, match=r"405 .* add the extension druid-multi-stage-query"),
     ):
         direct.query(query=INSERT)
 
 
 def test_sql_at_a_server_without_sql(druid: Druid) -> None:
-    connection = Connection(urls=(druid.overlord_url,), retry_timeout=0)
-    with DruidClient(connection) as client, pytest.raises(UnknownPath, match=r"404 .* url to a Router or a Broker"):
-        ensure_query(client, PARAMETERS, check_mode=False)
+    with (
+        direct_on(druid, upstream=Upstream(druid.overlord_url)) as direct,
+        pytest.raises(PartialFailure, match=r"404 .* url to a Router or a Broker"),
+    ):
+        direct.query(query=INSERT)
 
 
 @pytest.mark.parametrize("query", ["SELECT 1", f"EXPLAIN PLAN FOR {INSERT}"])
 def test_statement_that_ingests_nothing_is_never_sent(druid_27: Druid, query: str) -> None:
     with direct_on(druid_27) as direct:
-        with pytest.raises(InvalidInput, match=r"query: it is an? .*, but only INSERT and REPLACE ingest"):
+        with pytest.raises(PartialFailure, match=r"query: it is an? .*, but only INSERT and REPLACE ingest"):
             direct.query(query=query)
         assert direct.proxy.exchanges == []
