@@ -107,6 +107,12 @@ class Entry:
         is_stream = self.module == "supervisor" and keys[0] in ("dataSchema", "ioConfig", "tuningConfig")
         return ("spec", *keys) if is_stream else keys
 
+    def explicit(self, values: Mapping[str, str]) -> list[str]:
+        """Return the paths of the change at which there is a value before, and not only a structure."""
+        document = self.specified(values)
+        before = {self.moved.get(path, path): _at(document, self._keys(document, path)) for path in self.change}
+        return [path for path, value in before.items() if value is not None and not isinstance(value, dict | list)]
+
     def covered(self) -> Iterator[tuple[str, str]]:
         """Yield each class with a place of it."""
         for name, places in self.covers.items():

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Takes an entry of the corpus through its life: check, apply, check, apply, change, check, apply, remove, remove again.
+Takes an entry of the corpus through its life: created, changed, changed back, removed; each checked and applied, twice.
 
 At each step ``changed`` is true exactly if a write was sent (in check mode: if applying then sends one), and nothing is
 warned of that the entry does not expect. ``problems`` yields what is otherwise.
@@ -35,6 +35,15 @@ _CONFIGS = {
     "overlord_config": "/druid/indexer/v1/worker",
 }
 _TASKS = ("task", "sql_ingest")
+# Of GET.
+_PATHS = {
+    **_CONFIGS,
+    "compaction": "/druid/coordinator/v1/config/compaction/{name}",
+    "retention_rules": "/druid/coordinator/v1/rules/{name}",
+    "supervisor": "/druid/indexer/v1/supervisor/{name}",
+}
+# The option that has what is returned, if it is not the whole document.
+_OPTIONS = {**dict.fromkeys(_CONFIGS, "config"), "retention_rules": "rules"}
 
 
 def problems(direct: Direct, entry: Entry) -> Iterator[str]:
@@ -45,7 +54,11 @@ def problems(direct: Direct, entry: Entry) -> Iterator[str]:
         if entry.module in _CONFIGS:
             life.call(entry.changed(values), check_mode=False)
         yield from life.specify("create", entry.specified(values))
+        yield from life.declare_returned("create")
         yield from life.specify("change", entry.changed(values), expected=life.expected())
+        yield from life.declare_returned("change")
+        if entry.module not in _TASKS:
+            yield from life.change_back()
         if entry.module not in _CONFIGS:
             yield from life.remove()
 
@@ -115,6 +128,27 @@ class _Life:
                 # a prediction may have what the user wrote, in place of what Druid makes of it
                 also = self.specified() if check_mode else {}
                 yield from (f"{when}: {each}" for each in unexpected(found, expected, also))
+
+    def declare_returned(self, step: str) -> Iterator[str]:
+        """Yield the problems of specifying what Druid returns, which is what is there."""
+        path = _PATHS.get(self.entry.module, "").format(name=self.id())
+        if path:
+            returned = self.direct.client.get(path)
+            document = {_OPTIONS[self.entry.module]: returned} if self.entry.module in _OPTIONS else returned
+            result = self.call(document, check_mode=True)
+            yield from self.judge(f"{step}, declared as returned", result, check_mode=True, is_due=False)
+
+    def change_back(self) -> Iterator[str]:
+        """Yield the problems of specifying the first values again: explicit ones are sent, also defaults."""
+        document = self.entry.specified(self.values)
+        explicit = self.entry.explicit(self.values)
+        if not explicit:
+            return
+        result = self.call(document, check_mode=True)
+        found = leaves_of(result)
+        missing = [path for path in explicit if not any(_overlap(self.place(path), each) for each in found)]
+        yield from (f"change back: does not change {path}" for path in missing)
+        yield from self.specify("change back", document)
 
     def judge(self, when: str, result: Result, *, check_mode: bool, is_due: bool) -> Iterator[str]:
         """Yield what is wrong about ``changed``, the writes and the warnings of a result."""
