@@ -44,6 +44,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     DesiredSupervisor,
     canonical,
     stream_of,
+    supervisor_warnings,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
@@ -153,6 +154,7 @@ def _target(client: DruidClient, item: Item) -> DesiredSupervisor:
         with_id(spec, supervisor, has_own_ids=has_own_ids),
         _suspension(spec, item.options.get("suspended")),
         item.is_present,
+        supervisor_warnings(specified),
     )
 
 

@@ -100,6 +100,8 @@ class Supervisor(Document):
     ) -> None:
         super().__init__(client, f"supervisor {target.id!r}")
         self._target = target
+        for text in target.warnings:
+            self._warn(text)
         self._specs = specs or {}
         self._starts = starts
         self._keeps_orphaned_tasks = keeps_orphaned_tasks

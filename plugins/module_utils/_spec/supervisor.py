@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde import canonical as serde
+from ansible_collections.druidops.druid.plugins.module_utils._serde.misread import misread_types
+from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     unknown_fields,
@@ -90,12 +92,16 @@ _NEW_STREAM = (
 
 @dataclass(frozen=True)
 class DesiredSupervisor:
-    """The desired state of one supervisor. ``spec``: in canonical form. ``suspended``: None leaves it unchanged."""
+    """The desired state of one supervisor. ``spec``: in canonical form. ``suspended``: None leaves it unchanged.
+
+    ``warnings``: about what Druid reads in another way than the user may expect.
+    """
 
     id: str
     spec: Mapping[str, Any] | None = None
     suspended: bool | None = None
     is_present: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> dict[str, Any] | None:
@@ -121,6 +127,11 @@ def differ_in_suspension_only(before: Mapping[str, Any], after: Mapping[str, Any
 def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> Iterator[Path]:
     """Yield the paths in ``target`` that this version of Druid does not know, as far as ``before`` shows."""
     return unknown_fields(before, target.spec, _KIND)
+
+
+def supervisor_warnings(specified: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return warnings about a specification, as specified by a user."""
+    return tuple(misread_types(_KIND, with_parts_inside(specified)))
 
 
 def _created(target: DesiredSupervisor) -> dict[str, Any]:

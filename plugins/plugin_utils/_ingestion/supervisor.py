@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     DesiredSupervisor,
     canonical,
     stream_of,
+    supervisor_warnings,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
@@ -36,9 +37,8 @@ def desired_supervisor(ingestion: Ingestion, record: LastApplied, *, has_own_ids
     spec = canonical(_typed(ingestion))
     supervisor = supervisor_id(spec, None, has_own_ids=has_own_ids)
     desired = with_id(with_removed_fields(_last(record, ingestion), spec), supervisor, has_own_ids=has_own_ids)
-    return DesiredSupervisor(
-        supervisor, desired, ingestion.suspend if ingestion.suspend is not None else spec.get("suspended")
-    )
+    suspended = ingestion.suspend if ingestion.suspend is not None else spec.get("suspended")
+    return DesiredSupervisor(supervisor, desired, suspended, warnings=supervisor_warnings(_typed(ingestion)))
 
 
 def identity(ingestion: Ingestion, *, has_own_ids: bool) -> str:

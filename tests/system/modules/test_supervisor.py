@@ -84,6 +84,23 @@ def test_names_fields_that_druid_ignores(direct: Direct, spec: dict[str, Any]) -
     assert diff["after"] == diff["before"]
 
 
+def test_rejection_names_current_fields_that_were_sent_as_well(direct: Direct, spec: dict[str, Any]) -> None:
+    """A user sees only what is specified: one field, which is valid without the others."""
+    scaled = {"enableTaskAutoScaler": True, "taskCountMin": 2, "taskCountMax": 4}
+    direct.supervisor(spec=with_io(spec, autoScalerConfig=scaled))
+    fewer = {"type": "kafka", "spec": {"dataSchema": {"dataSource": spec["spec"]["dataSchema"]["dataSource"]}}}
+    fewer["spec"]["ioConfig"] = {"autoScalerConfig": {"taskCountMax": 1}}
+
+    with pytest.raises(PartialFailure, match=r"400 .* taskCountMax can't lower than taskCountMin") as no:
+        direct.supervisor(spec=fewer)
+
+    assert "not specified (spec.ioConfig.autoScalerConfig.taskCountMin) keeps its value" in str(no.value)
+    assert "To remove a field, set it to null." in str(no.value)
+    # with it, Druid accepts the same
+    fewer["spec"]["ioConfig"]["autoScalerConfig"]["taskCountMin"] = 1
+    assert direct.supervisor(spec=fewer)["changed"]
+
+
 def test_other_topic_is_rejected(direct: Direct, spec: dict[str, Any]) -> None:
     direct.supervisor(spec=spec)
 
