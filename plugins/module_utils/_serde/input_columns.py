@@ -32,8 +32,11 @@ def _names(columns: Any) -> Iterator[str]:
             yield name
 
 
-# In an expression: a literal, an identifier in quotes, and a bare one, which is a function if a parenthesis follows.
-_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[A-Za-z_$][\w$]*)(?!\s*\(|[\w$])""")
+# In an expression: a literal, a function, an identifier in quotes, and a bare one. Possessive, so that it is linear.
+_NAME = r"[A-Za-z_$][\w$]*+"
+_TOKEN = re.compile(
+    rf"""'(?:[^'\\]|\\.)*+'|{_NAME}\s*+\(|"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<bare>{_NAME})""", re.DOTALL
+)
 
 
 def _in_expression(expression: Any) -> Iterator[str]:
