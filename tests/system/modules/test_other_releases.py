@@ -5,7 +5,7 @@
 """
 Supervisors on releases whose responses differ from the running one: a proxy applies the differences.
 
-test_supervisor_specs.py verifies that each specification is in the desired state there as well.
+test_corpus.py verifies that specifications are in the desired state there as well.
 """
 
 from __future__ import annotations
