@@ -130,7 +130,7 @@ class _Life:
                 yield from (f"{when}: {each}" for each in unexpected(found, expected, also))
 
     def declare_returned(self, step: str) -> Iterator[str]:
-        """Yield the problems of specifying what Druid returns, which is what is there."""
+        """Yield the problems of specifying what Druid returns, which changes nothing."""
         path = _PATHS.get(self.entry.module, "").format(name=self.id())
         if path:
             returned = self.direct.client.get(path)
