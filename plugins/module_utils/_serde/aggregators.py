@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     Field,
     Json,
     Kind,
+    extended,
     in_form,
     of_kind,
     omits,
@@ -59,6 +60,13 @@ _SIMPLE_CLASS = DruidClass(
     "query.aggregation.SimpleLongAggregatorFactory",
     one_of=(frozenset({"fieldName", "expression"}),),
 )
+_NUMERIC_TIMED = [f"{number}{end}" for number, end in product(("long", "double", "float"), ("First", "Last"))]
+_TIMED = DruidClass(
+    "query.aggregation.firstlast.first.NumericFirstAggregatorFactory", {"timeColumn": returns("__time")}
+)
+_TIMED_STRING = extended(
+    _TIMED, "query.aggregation.firstlast.first.StringFirstAggregatorFactory", maxStringBytes=returns(1024)
+)
 _HLL_CLASS = DruidClass(f"{_SKETCHES}.hll.HllSketchAggregatorFactory", _HLL)
 
 KINDS: Mapping[str, Kind] = {
@@ -74,6 +82,12 @@ KINDS: Mapping[str, Kind] = {
                 "query.aggregation.cardinality.CardinalityAggregatorFactory",
                 {"fields": of_kind("dimensionSpec"), "byRow": returns(False), "round": returns(False)},
                 _with_fields,
+            ),
+            **dict.fromkeys(_NUMERIC_TIMED, _TIMED),
+            **dict.fromkeys(("stringFirst", "stringLast"), _TIMED_STRING),
+            "stringAny": DruidClass(
+                "query.aggregation.any.StringAnyAggregatorFactory",
+                {"maxStringBytes": returns(1024), "aggregateMultipleValues": returns(True)},
             ),
             "hyperUnique": DruidClass(
                 "query.aggregation.hyperloglog.HyperUniquesAggregatorFactory",

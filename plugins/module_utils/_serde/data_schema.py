@@ -18,7 +18,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     omits,
     returns,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import column_type, sorted_set, upper
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
+    column_type,
+    sorted_set,
+    sorted_texts,
+    upper,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._serde.input_columns import input_columns
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_timestamp
 
@@ -137,8 +142,19 @@ KINDS: Mapping[str, Kind] = {
                 {
                     "multiValueHandling": returns("SORTED_ARRAY", form=upper),
                     "castToType": in_form(column_type),
+                    "createBitmapIndex": returns(True),
                 },
-            )
+            ),
+            **{
+                name: DruidClass(
+                    "segment.NumericDimensionSchema",
+                    {
+                        "multiValueHandling": returns("SORTED_ARRAY", form=upper),
+                        "createBitmapIndex": returns(False),
+                    },
+                )
+                for name in ("long", "float", "double")
+            },
         },
         default_type="string",
         types=dict.fromkeys(READ_AS_STRING, "string"),
@@ -167,6 +183,12 @@ KINDS: Mapping[str, Kind] = {
         }
     ),
     "virtualColumn": Kind(
-        {"expression": DruidClass("segment.virtual.ExpressionVirtualColumn", {"outputType": in_form(column_type)})}
+        {
+            "expression": DruidClass("segment.virtual.ExpressionVirtualColumn", {"outputType": in_form(column_type)}),
+            "mv-filtered": DruidClass(
+                "segment.virtual.ListFilteredVirtualColumn",
+                {"delegate": of_kind("dimensionSpec"), "values": in_form(sorted_texts)},
+            ),
+        }
     ),
 }

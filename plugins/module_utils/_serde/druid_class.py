@@ -124,8 +124,9 @@ class Kind:
 
     def with_type(self, value: Json) -> Json:
         """Return an object with its type as GET has it."""
-        kind = value.get("type", self.default_type or None)
-        if not isinstance(kind, str):
+        specified = value.get("type")
+        kind = self.default_type if specified is None else specified
+        if not isinstance(kind, str) or not kind:
             return value
         return {**value, "type": self.types.get(kind, kind)}
 

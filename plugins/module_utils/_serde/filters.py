@@ -146,6 +146,7 @@ KINDS: Mapping[str, Kind] = {
                     "outputType": returns("STRING", form=column_type),
                     "extractionFn": of_kind("extractionFn"),
                     "delegate": of_kind("dimensionSpec"),
+                    "values": in_form(sorted_texts),
                 },
                 _with_output,
             )

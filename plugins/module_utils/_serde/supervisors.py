@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.times import
     canonical_period,
     canonical_timestamp,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._serde.tuning import BUFFERS
+from ansible_collections.druidops.druid.plugins.module_utils._serde.tuning import BUFFERS, INDEX_SPEC
 
 _PARTS = ("dataSchema", "ioConfig", "tuningConfig")
 
@@ -96,6 +96,9 @@ _TUNING = DruidClass(
     "indexing.seekablestream.SeekableStreamIndexTaskTuningConfig",
     {
         **BUFFERS,
+        "indexSpec": returns(INDEX_SPEC, "indexSpec"),
+        "indexSpecForIntermediatePersists": returns(INDEX_SPEC, "indexSpec"),
+        "appendableIndexSpec": returns({"type": "onheap", "preserveExistingMetrics": False}, "appendableIndexSpec"),
         "httpTimeout": _duration("PT10S"),
         "shutdownTimeout": _duration("PT80S"),
         "offsetFetchPeriod": _duration("PT30S"),
@@ -219,5 +222,11 @@ KINDS: Mapping[str, Kind] = {
     "compactionTransformSpec": Kind(
         {"": DruidClass("segment.transform.CompactionTransformSpec", {"filter": of_kind("filter")})}
     ),
-    "compactionIOConfig": Kind({"": DruidClass("server.coordinator.UserCompactionTaskIOConfig", is_complete=True)}),
+    "compactionIOConfig": Kind(
+        {
+            "": DruidClass(
+                "server.coordinator.UserCompactionTaskIOConfig", {"dropExisting": returns(False)}, is_complete=True
+            )
+        }
+    ),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -77,11 +77,17 @@ def _ends(text: str) -> tuple[datetime, datetime] | None:
 
 _SHORT = {4: "-01-01", 7: "-01"}
 _DATE = re.compile(r"\d{4}(?:-\d{2})?")
+# a year and the number of a day, which Python does not read
+_ORDINAL = re.compile(r"(\d{4})-(\d{3})(T.*)?")
 
 
 def _instant(text: str) -> datetime | None:
     full = text + _SHORT[len(text)] if _DATE.fullmatch(text) else text
     try:
+        if ordinal := _ORDINAL.fullmatch(text):
+            year, number, time = ordinal.groups(default="")
+            day = date(int(year), 1, 1) + timedelta(days=int(number) - 1)
+            full = f"{day}{time}" if day.year == int(year) else text
         moment = datetime.fromisoformat(full)
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -127,12 +133,17 @@ def canonical_duration(period: Any) -> Any:
 def canonical_period(period: Any) -> Any:
     """Return ``p1dt0h`` as ``P1D``: in capitals, without the parts that are zero. ``P0D`` is ``PT0S``."""
     parts = _parts(period)
-    if parts is None or any(number % 1 for number in parts.values()):
+    if parts is None:
         return period
-    present = {unit: f"{number:f}{_LETTERS[unit]}" for unit, number in parts.items() if number}
+    present = {unit: f"{_digits(number)}{_LETTERS[unit]}" for unit, number in parts.items() if number}
     date = "".join(text for unit, text in present.items() if unit not in _OF_TIME)
     time = "".join(text for unit, text in present.items() if unit in _OF_TIME)
     return f"P{date}T{time}" if time else f"P{date}" if date else "PT0S"
+
+
+def _digits(number: Decimal) -> str:
+    """Return a number as Joda-Time does: without a fraction, or with milliseconds."""
+    return f"{int(number * 1000) / Decimal(1000):.3f}" if number % 1 else str(int(number))
 
 
 _OF_TIME = ("hours", "minutes", "seconds")

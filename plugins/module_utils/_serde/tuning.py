@@ -41,6 +41,14 @@ def _single_dim(value: Json) -> Json:
     return _renamed(value, {"targetPartitionSize": "targetRowsPerSegment", "maxPartitionSize": "maxRowsPerSegment"})
 
 
+# The default of a stream.
+INDEX_SPEC: Json = {
+    "bitmap": {"type": "roaring"},
+    "dimensionCompression": "lz4",
+    "stringDictionaryEncoding": {"type": "utf8"},
+    "metricCompression": "lz4",
+    "longEncoding": "longs",
+}
 BUFFERS: Mapping[str, Field] = {
     "indexSpec": of_kind("indexSpec"),
     "indexSpecForIntermediatePersists": of_kind("indexSpec"),

@@ -103,8 +103,19 @@ def _match_existing(before: list[Any], desired: list[Any], kind: str) -> list[An
     for element in desired:
         same = (index for index, old in enumerate(remaining) if are_same(merge(old, element, kind), old))
         index = next(same, None)
-        found.append(element if index is None else remaining.pop(index))
+        found.append(_without_omitted(element, kind) if index is None else remaining.pop(index))
     return found
+
+
+def _without_omitted(element: Any, kind: str) -> Any:
+    """Return a new element without the defaults that Druid would omit, so that it differs only in what changes."""
+    if isinstance(element, list):
+        return [_without_omitted(each, kind) for each in element]
+    if not isinstance(element, Mapping):
+        return element
+    druid_class = class_of(kind, element)
+    fields = ((name, druid_class.field(name), value) for name, value in element.items())
+    return {name: _without_omitted(value, field.kind) for name, field, value in fields if not _is_omitted(field, value)}
 
 
 def _names(elements: list[Any]) -> list[str] | None:
@@ -122,12 +133,16 @@ def _are_equivalent(before: Any, desired: Any) -> bool:
     return isinstance(before, bool) == isinstance(found, bool) and bool(before == found)
 
 
+_BOOLEANS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+
+
 def _as_number(value: Any) -> Any:
     """Return the number or boolean that a string represents, and any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:
-        parsed = json.loads(value)
+        # Jackson reads these, and Ansible's templates make the second of them
+        parsed = json.loads(value.lower() if value in _BOOLEANS else value)
     except (ValueError, RecursionError):
         return value
     return parsed if isinstance(parsed, int | float) else value

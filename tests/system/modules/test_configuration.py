@@ -318,16 +318,16 @@ def test_rules_of_many_datasources(direct: Direct, name: str) -> None:
     assert retention_rules_info(direct.client, {"datasource": name}) == []
 
 
-def test_normalized_value_is_reported(direct: Direct, name: str) -> None:
-    """Druid returns fractions of a second with three digits: that notation is sent in each run, and said to be."""
-    fraction = [{"type": "dropByPeriod", "period": "PT0.5S"}]
-    for _again in range(2):
-        result = done(direct, ensure_rules, datasource=name, rules=fraction)
-        assert (result["changed"], len(direct.writes)) == (True, 1)
-        (warning,) = result["warnings"]
-        assert "Druid normalizes rules[0].period to " in warning
-        assert "PT0.500S" in warning
-    assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
+def test_normalized_value_is_reported(direct: Direct) -> None:
+    """Druid reads a strategy that it does not know as another one: it is sent in each run, and a warning names it."""
+    try:
+        for _again in range(2):
+            result = done(direct, ensure_overlord, config={"selectStrategy": {"type": "equalDistributoin"}})
+            assert (result["changed"], len(direct.writes)) == (True, 1)
+            (warning,) = result["warnings"]
+            assert 'Druid normalizes selectStrategy.type to "equalDistribution". Use Druid\'s form.' in warning
+    finally:
+        done(direct, ensure_overlord, config={"selectStrategy": None})
 
 
 def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
