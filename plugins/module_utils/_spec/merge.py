@@ -56,7 +56,7 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid
     for name, value in desired.items():
         field = druid_class.field(name)
         if name not in before:
-            merged.update({} if value is None or _is_omitted(field, value) else {name: value})
+            merged.update({} if value is None or _is_omitted(field, value) else {name: _of_type(field, value)})
         elif name in VERBATIM:
             merged[name] = _merge_verbatim(before[name], value)
         elif value is not None or not _is_default(field, before[name]):
@@ -74,6 +74,11 @@ def _excluded(desired: Mapping[str, Any], druid_class: DruidClass) -> frozenset[
 def _is_omitted(field: Field, value: Any) -> bool:
     """Return whether Druid's GET does not have the field while it has this value."""
     return field.ignored or (field.omitted and _is_default(field, value))
+
+
+def _of_type(field: Field, value: Any) -> Any:
+    """Return a value that is specified as a string as the number or boolean that Druid reads."""
+    return _as_number(value) if isinstance(field.default, int) else value
 
 
 def _is_default(field: Field, value: Any) -> bool:

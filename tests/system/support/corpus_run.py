@@ -122,8 +122,10 @@ class _Life:
             self.is_there = True
             result = self.call(document, check_mode=check_mode)
             when = f"{step}, {'check' if check_mode else 'apply'}{' again' if number > 1 else ''}"
-            yield from self.judge(when, result, check_mode=check_mode, is_due=number < 2)
-            if expected is not None and number < 2:
+            yield from self.judge(when, result, check_mode=check_mode, is_due=number < 2 or self.entry.repeats)
+            if self.entry.repeats:
+                yield from (f"{when}: does not warn of {each}" for each in self.missing_warnings(result, check_mode))
+            elif expected is not None and number < 2:
                 found = {place: pair for place, pair in leaves_of(result).items() if not self.is_derived(place)}
                 # a prediction may have what the user wrote, in place of what Druid makes of it
                 also = self.specified() if check_mode else {}
@@ -142,7 +144,7 @@ class _Life:
         """Yield the problems of specifying the first values again: explicit ones are sent, also defaults."""
         document = self.entry.specified(self.values)
         explicit = self.entry.explicit(self.values)
-        if not explicit:
+        if not explicit or self.entry.repeats:
             return
         result = self.call(document, check_mode=True)
         found = leaves_of(result)
@@ -159,6 +161,11 @@ class _Life:
             yield f"{when}: sent {writes}"
         found = [each for each in result.get("warnings", ()) if not any(part in each for part in self.entry.warnings)]
         yield from (f"{when}: warns {each!r}" for each in found)
+
+    def missing_warnings(self, result: Result, check_mode: bool) -> list[str]:
+        """Return the expected warnings that a write does not have."""
+        found = " ".join(result.get("warnings", ()))
+        return [] if check_mode else [part for part in self.entry.warnings if part not in found]
 
     def remove(self) -> Iterator[str]:
         """Yield the problems of removing it twice."""
