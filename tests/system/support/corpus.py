@@ -21,7 +21,7 @@ Fields of an entry:
 - ``since``, ``until``: the first and last major version of Druid that accepts it
 - ``running``: the supervisor is not suspended. ``topic``: the topic exists, as for one that is running
 - ``fails``: a part of the message of a task that Druid accepts, and that fails in a test
-- ``repeats``: Druid replaces a value that it does not know, which could be a change by others: every run sends it, and has
+- ``repeats``: Druid replaces a value that it does not know, which could be a change by others: every run sends it, with
   the ``warnings``
 - ``quick``: it is part of `make test`
 
