@@ -21,6 +21,9 @@ from testbed.proxy import Loss
 
 __all__ = ["druid", "druid_27", "share_druid"]
 
+# Milliseconds that a task runs. An Indexer keeps the slot of a noop that was shut down until its end.
+LONG = 30000
+
 
 @pytest.fixture
 def direct(druid: Druid) -> Iterator[Direct]:
@@ -81,7 +84,7 @@ def test_failed_task_is_submitted_again_only_on_request(direct: Direct, name: st
 
 
 def test_wait_timeout_reports_the_progress(direct: Direct, name: str) -> None:
-    spec = {"type": "noop", "dataSource": name, "runTime": 600000}
+    spec = {"type": "noop", "dataSource": name, "runTime": LONG}
 
     with pytest.raises(
         PartialFailure, match=r"Timed out after 1 s waiting for task .* It is still running: no rows, \w+\."
@@ -123,15 +126,15 @@ def test_many_are_submitted_before_the_first_wait_and_a_failure_stops_no_other(d
 
 
 def test_wait_timeout_is_for_all(direct: Direct, name: str) -> None:
-    tasks = [{"id": f"{name}_{each}", "spec": {"type": "noop", "runTime": 600000 + each}} for each in range(3)]
+    tasks = [{"id": f"{name}_{each}", "spec": {"type": "noop", "runTime": LONG + each}} for each in range(2)]
 
     with pytest.raises(PartialFailure) as failed:
         direct.task(tasks=tasks, wait=True, wait_timeout=1)
 
     found = re.findall(r"tasks\[(\d)\]: Timed out after 1 s waiting for task '", str(failed.value))
-    assert found == ["0", "1", "2"]
+    assert found == ["0", "1"]
     assert direct.task(tasks=[{"id": each["id"]} for each in tasks], state="absent")["changed"]
-    assert len(direct.writes) == 3
+    assert len(direct.writes) == 2
 
 
 @pytest.mark.parametrize("loss", [Loss.CUT, Loss.LOST])
