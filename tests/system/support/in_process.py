@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,30 +33,44 @@ def cluster_request(name: str, namespace: str, options: Options | None = None, *
 
 
 def run(api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock) -> Outcome[Plan]:
-    """Run a request for a cluster. ``changed`` is true exactly if a write took effect, and in check mode none does."""
-    counting = CountingTransport(api.transport)
-    outcome = kernel.run(DRUID, replace(api, transport=counting), request, progress, clock)
-    if not outcome.problems:
-        # a failed reconcile may have sent writes, of steps that it does not report
-        is_real = not request.options.check_mode
-        assert bool(counting.writes) == (outcome.changed and is_real), (outcome.plan, counting.writes)
+    """Run a request for a cluster. ``changed`` is true if a write took effect, and only if one was sent."""
+    inner = api.transport
+    counting = CountingTransport(inner)
+    api.transport = counting
+    try:
+        outcome = kernel.run(DRUID, api, request, progress, clock)
+    finally:
+        api.transport = inner
+    check_writes(counting, outcome, check_mode=request.options.check_mode)
     return outcome
+
+
+def check_writes(counting: CountingTransport, outcome: Outcome[Plan], *, check_mode: bool) -> None:
+    """Compare the outcome with the requests. Another reconcile may come first, so that a write has no effect."""
+    if check_mode:
+        assert not counting.effective, counting.effective
+    elif not outcome.problems:
+        # a failed reconcile may have sent writes, of steps that it does not report
+        assert outcome.changed or not counting.effective, counting.effective
+        assert counting.sent or outcome.plan.in_druid or not outcome.changed, outcome.plan
 
 
 @dataclass
 class CountingTransport:
-    """Sends requests, and remembers the writes that took effect, apart from status and events."""
+    """Sends requests, and remembers the writes and those that took effect, apart from dry runs, status and events."""
 
     inner: Transport
-    writes: list[str] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
+    effective: list[str] = field(default_factory=list)
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
         """Send a request."""
-        answer = self.inner.request(method, url, **arguments)
         target = urlsplit(url)
-        is_report = target.path.endswith(("/status", "/events"))
-        if method != "GET" and answer.status < 400 and not is_report and "dryRun=" not in target.query:
-            self.writes.append(f"{method} {target.path}")
+        is_report = target.path.endswith("/status") or "/events" in target.path
+        is_write = method != "GET" and not is_report and "dryRun=" not in target.query
+        self.sent.extend([f"{method} {target.path}"] if is_write else [])
+        answer = self.inner.request(method, url, **arguments)
+        self.effective.extend([f"{method} {target.path}"] if is_write and answer.status < 400 else [])
         return answer
 
 
