@@ -23,7 +23,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 
 _TASKS = path("druid", "indexer", "v1", "tasks")
 _SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
-_STATES = ("running", "pending", "waiting")
+# in the order in which a task has them: one that changes its state between two requests is in a list
+_STATES = ("waiting", "pending", "running")
 _TYPES = frozenset({"index_kafka", "index_kinesis", "index_rabbit"})
 # In these states a supervisor has contacted all tasks of its group that existed when its last run began. In any other
 # state it may not know tasks that publish, such as those of the same supervisor before it was suspended or changed.
@@ -61,12 +62,10 @@ def orphaned_tasks(
         name = task["id"]
         if not _is_in_group(task, supervisor):
             continue
-        if task.get("runnerStatusCode") in ("PENDING", "WAITING"):
-            certain.append(name)
-        elif active.get(name) or name in publishing:
+        if active.get(name) or name in publishing:
             # it publishes its rows, and ends
             continue
-        elif is_complete and name not in active:
+        if task.get("runnerStatusCode") in ("PENDING", "WAITING") or (is_complete and name not in active):
             certain.append(name)
         else:
             uncertain.append(name)
@@ -92,7 +91,7 @@ def status_payload(client: DruidClient, supervisor: str) -> Mapping[str, Any] | 
 def find_orphaned_tasks(client: DruidClient, supervisor: str, payload: Mapping[str, Any] | None) -> OrphanedTasks:
     """Read the lists of tasks, and return those that a termination orphans."""
     lists = (client.get(_TASKS, params={"state": state}) or () for state in _STATES)
-    # a task that changes its state between two requests is in both lists
+    # a task that is in two lists has the later state
     tasks = {task["id"]: task for each in lists for task in each}
     return orphaned_tasks(tasks.values(), supervisor, payload)
 

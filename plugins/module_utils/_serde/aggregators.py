@@ -103,6 +103,7 @@ KINDS: Mapping[str, Kind] = {
                     "shouldCombineAggregateNullInputs": returns(True),
                     "maxSizeBytes": returns(1024, form=number_of_bytes),
                 },
+                derived=(("combine", "fold"), ("initialCombineValue", "initialValue")),
             ),
             "singleValue": DruidClass(
                 "query.aggregation.SingleValueAggregatorFactory", {"columnType": in_form(column_type)}

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
@@ -24,7 +24,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import
     sorted_texts,
     upper,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._serde.input_columns import input_columns
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_timestamp
 
 
@@ -36,39 +35,13 @@ def _with_spatial(value: Json) -> Json:
     """Return a dimensionsSpec with its old field ``spatialDimensions`` as dimensions."""
     found = {name: each for name, each in value.items() if name != "spatialDimensions"}
     spatial = value.get("spatialDimensions")
+    if "dimensions" not in found and spatial:
+        # the others may be those that Druid has
+        return value
     if not (isinstance(spatial, list) and spatial and all(isinstance(each, Mapping) for each in spatial)):
         return found if spatial in (None, []) else value
     dimensions = [{"type": "spatial", "name": each.get("dimName"), "dims": each.get("dims")} for each in spatial]
     return {**found, "dimensions": [*(found.get("dimensions") or ()), *dimensions]}
-
-
-def _with_specified_exclusions(value: Json) -> Json:
-    """
-    Return a data schema with the ``dimensionExclusions`` that the user has specified, sorted.
-
-    Druid adds the time column and the columns of the metrics to the specified list (``DataSchema``).
-    """
-    dimensions = value.get("dimensionsSpec")
-    exclusions = _mapping(value, "dimensionsSpec").get("dimensionExclusions")
-    if not isinstance(dimensions, Mapping) or not isinstance(exclusions, list):
-        return value
-    specified = sorted({each for each in exclusions if isinstance(each, str)} - set(_excluded_by_druid(value)))
-    return {**value, "dimensionsSpec": {**dimensions, "dimensionExclusions": specified}}
-
-
-def _excluded_by_druid(data_schema: Json) -> Iterator[str]:
-    column = _mapping(data_schema, "timestampSpec").get("column")
-    yield column if isinstance(column, str) and column else "timestamp"
-    # Druid's name of the time column
-    yield "__time"
-    metrics = data_schema.get("metricsSpec")
-    for metric in metrics if isinstance(metrics, list) else ():
-        yield from input_columns(metric)
-
-
-def _mapping(parent: Json, name: str) -> Json:
-    child = parent.get(name)
-    return child if isinstance(child, Mapping) else {}
 
 
 def _without_ordering(value: Json) -> Json:
@@ -93,7 +66,6 @@ KINDS: Mapping[str, Kind] = {
                     "transformSpec": returns({"filter": None, "transforms": []}, "transformSpec"),
                     "projections": omits(None, "projection"),
                 },
-                _with_specified_exclusions,
                 is_complete=True,
                 incomplete=frozenset(
                     {

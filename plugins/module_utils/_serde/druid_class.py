@@ -77,7 +77,8 @@ class DruidClass:
 
     ``source``: its name in Druid, below ``org.apache.druid``. ``fields``: those that differ in what is sent and what
     GET has. ``shape``: changes of the whole object, such as fields with another name, before its fields are changed.
-    ``one_of``: fields of which Druid accepts one. ``is_complete``: GET has every field that this class knows, except
+    ``one_of``: fields of which Druid accepts one. ``derived``: a field that Druid derives
+    from another one unless it is set, and that one. ``is_complete``: GET has every field that this class knows, except
     those that the table omits and ``incomplete``.
     """
 
@@ -85,6 +86,7 @@ class DruidClass:
     fields: Mapping[str, Field] = field(default_factory=dict)
     shape: Callable[[Json], Json] = _unchanged
     one_of: tuple[frozenset[str], ...] = ()
+    derived: tuple[tuple[str, str], ...] = ()
     is_complete: bool = False
     incomplete: frozenset[str] = frozenset()
 

@@ -38,8 +38,9 @@ def _without_nulls(value: Json) -> Json:
 def _with_ordering(value: Json) -> Json:
     """Return a bound filter with the old field ``alphaNumeric`` as an ordering."""
     found = {name: each for name, each in value.items() if name != "alphaNumeric"}
-    if is_true(value.get("alphaNumeric")) and found.get("ordering") is None:
-        found["ordering"] = {"type": "alphanumeric"}
+    specified = value.get("alphaNumeric")
+    if specified is not None and found.get("ordering") is None:
+        found["ordering"] = {"type": "alphanumeric" if is_true(specified) else "lexicographic"}
     return found
 
 
@@ -49,17 +50,25 @@ def _ordering(value: Any) -> Any:
 
 
 def _with_values(value: Json) -> Json:
-    """Return a typed ``in`` filter with its values as a sorted set. GET has another name for it, which POST accepts."""
+    """Return a typed ``in`` filter with its values as a sorted set.
+
+    GET has them as ``sortedValues``. These are not what is sent, because Druid sorts and converts only ``values``.
+    """
     values = value.get("values", value.get("sortedValues"))
-    found = {name: each for name, each in value.items() if name != "values"}
-    return {**found, "sortedValues": _sorted(values)} if isinstance(values, list) else value
+    found = {name: each for name, each in value.items() if name not in ("values", "sortedValues")}
+    return {**found, "values": _sorted(values, value.get("matchValueType"))} if isinstance(values, list) else value
 
 
-def _sorted(values: list[Any]) -> list[Any]:
-    numbers = [each for each in values if isinstance(each, int | float) and not isinstance(each, bool)]
-    if len(numbers) == len(values):
-        return sorted(set(numbers))
-    return sorted_texts(values) if all(isinstance(each, str | None) for each in values) else values
+# Values of other types, and those that Druid converts, are left to Druid.
+_SORTED: Mapping[str, type] = {"LONG": int, "STRING": str}
+
+
+def _sorted(values: list[Any], match_type: Any) -> list[Any]:
+    kind = _SORTED.get(column_type(match_type)) if isinstance(match_type, str) else None
+    present = [each for each in values if each is not None]
+    if kind is None or any(type(each) is not kind for each in present):
+        return values
+    return [*([None] if len(present) < len(values) else []), *sorted(set(present))]
 
 
 def _without_derived(value: Json) -> Json:

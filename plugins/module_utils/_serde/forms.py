@@ -79,7 +79,7 @@ def sorted_sets(mapping: Any) -> Any:
 
 
 # Druid's HumanReadableBytes.
-_BYTES = re.compile(r"(\d{1,19})\s*(?:([KMGTP])(iB)?)?", re.IGNORECASE)
+_BYTES = re.compile(r"(\d{1,19})(?:([KMGTP])(iB)?)?", re.IGNORECASE)
 _EXPONENTS = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 

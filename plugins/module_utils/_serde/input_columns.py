@@ -19,17 +19,22 @@ def input_columns(aggregator: Any) -> Iterator[str]:
         yield from _names([aggregator.get(name)])
     for name in ("fieldNames", "fields", "metricColumns"):
         yield from _names(aggregator.get(name))
-    yield from _in_expression(aggregator.get("expression"))
-    yield from input_columns(aggregator.get("aggregator"))
+    for name in ("expression", "fold", "combine", "compare", "finalize"):
+        yield from _in_expression(aggregator.get(name))
+    inside = aggregator.get("aggregator")
+    if isinstance(inside, Mapping):
+        # its name is no column
+        yield from input_columns({name: each for name, each in inside.items() if name != "name"})
     yield from _of_filter(aggregator.get("filter"))
 
 
 def _names(columns: Any) -> Iterator[str]:
     """Yield columns, each of which is a name or a dimension spec."""
     for column in columns if isinstance(columns, list) else ():
-        name = column.get("dimension") if isinstance(column, Mapping) else column
-        if isinstance(name, str):
-            yield name
+        if isinstance(column, Mapping):
+            yield from _names([column.get("dimension"), column.get("delegate")])
+        elif isinstance(column, str):
+            yield column
 
 
 # In an expression: a literal, a function, an identifier in quotes, and a bare one. Possessive, so that it is linear.

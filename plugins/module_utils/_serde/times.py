@@ -81,7 +81,16 @@ _DATE = re.compile(r"\d{4}(?:-\d{2})?")
 _ORDINAL = re.compile(r"(\d{4})-(\d{3})(T.*)?")
 
 
+# The notations of Joda-Time: Python reads others, such as 20200101, which is a year there.
+_JODA = re.compile(
+    r"\d{4}(?:-\d{2}(?:-\d{2})?|-\d{3}|-W\d{2}(?:-\d)?)?"
+    r"(?:T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?"
+)
+
+
 def _instant(text: str) -> datetime | None:
+    if not _JODA.fullmatch(text):
+        return None
     full = text + _SHORT[len(text)] if _DATE.fullmatch(text) else text
     try:
         if ordinal := _ORDINAL.fullmatch(text):

@@ -18,6 +18,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.table import
 VERBATIM = frozenset({"context", "taskContext", "queryContext", "consumerProperties", "parser"})
 
 
+# Values that Druid stores as sent, as a whole.
+_EXACT = frozenset({"matchValue", "elementMatchValue", "map"})
+
+
 def merge(before: Any, desired: Any, kind: str = "") -> Any:
     """
     Return ``desired`` merged into ``before``, both JSON in canonical form; ``kind``: that of the object in the table.
@@ -57,11 +61,25 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid
         field = druid_class.field(name)
         if name not in before:
             merged.update({} if value is None or _is_omitted(field, value) else {name: _of_type(field, value)})
+        elif name in _EXACT:
+            merged[name] = value
         elif name in VERBATIM:
             merged[name] = _merge_verbatim(before[name], value)
         elif value is not None or not _is_default(field, before[name]):
             merged[name] = merge(before[name], value, field.kind)
-    return merged
+    return _derived_again(before, desired, merged, druid_class)
+
+
+def _derived_again(
+    before: Mapping[str, Any], desired: Mapping[str, Any], merged: dict[str, Any], druid_class: DruidClass
+) -> dict[str, Any]:
+    """Return the merged object without what Druid has derived from a field that changes."""
+    outdated = {
+        derived
+        for derived, source in druid_class.derived
+        if derived not in desired and not are_same(before.get(source), merged.get(source))
+    }
+    return {name: value for name, value in merged.items() if name not in outdated}
 
 
 def _excluded(desired: Mapping[str, Any], druid_class: DruidClass) -> frozenset[str]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._serde import canonical as serde
 from ansible_collections.druidops.druid.plugins.module_utils._serde.misread import misread_types
 from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
+from ansible_collections.druidops.druid.plugins.module_utils._spec.exclusions import with_exclusions
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     unknown_fields,
@@ -114,7 +115,8 @@ def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> 
     if _is_auto_scaled(merge(before, desired, _KIND)):
         # the autoscaler controls the number of tasks; setting it would revert its decision
         desired = without(desired, _TASK_COUNT)
-    after = _with_suspension(_without_derived(before, desired, merge(before, desired, _KIND)), target)
+    after = with_exclusions(before, desired, _without_derived(before, desired, merge(before, desired, _KIND)))
+    after = _with_suspension(after, target)
     _reject_other_stream(before, after)
     return after
 

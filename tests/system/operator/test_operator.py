@@ -174,7 +174,10 @@ def test_a_deletion_in_a_denied_namespace_ends_unless_another_operator_holds_it(
     live.create(held)
     ingestion = {
         "endpoint": {"url": "http://no.such"},
-        "ingestion": {"type": "sql", "nativeSpec": {"query": "SELECT 1"}},
+        "ingestion": {
+            "type": "sql",
+            "nativeSpec": {"query": "REPLACE INTO a OVERWRITE ALL SELECT 1 PARTITIONED BY ALL"},
+        },
     }
     live.create({"kind": "DruidIngestion", "metadata": {"name": NAME}, "spec": ingestion})
     for name in (NAME, "held"):
@@ -204,7 +207,7 @@ def test_the_administrator_may_allow_other_namespaces(
         extra = [{"kind": "ConfigMap", **reference}]
         live.create(small_cluster.resource(f"c{number}", small_cluster.spec(extraCommonConfig=extra)))
         auth = {"type": "basic-auth", "secretRef": reference}
-        ingestion = {"type": "sql", "nativeSpec": {"query": "SELECT 1"}}
+        ingestion = {"type": "sql", "nativeSpec": {"query": "REPLACE INTO a OVERWRITE ALL SELECT 1 PARTITIONED BY ALL"}}
         spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "auth": auth, "ingestion": ingestion}
         live.create({"kind": "DruidIngestion", "metadata": {"name": f"i{number}"}, "spec": spec})
 
@@ -223,7 +226,7 @@ def test_an_address_cannot_lead_to_the_pod_of_the_operator(
 ) -> None:
     """There is ansible-operator's proxy, with the operator's permissions: its responses must not be in a condition."""
     started = start(operator, live, tmp_path, ALLOW_OWN_HOST="")
-    ingestion = {"type": "sql", "nativeSpec": {"query": "SELECT 1"}}
+    ingestion = {"type": "sql", "nativeSpec": {"query": "REPLACE INTO a OVERWRITE ALL SELECT 1 PARTITIONED BY ALL"}}
     spec = {"endpoint": {"url": started.program.proxy_url}, "ingestion": ingestion}
     live.create({"kind": "DruidIngestion", "metadata": {"name": NAME}, "spec": spec})
 

@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 STARTED = "2026-01-01T00:00:00Z"
-RUNNER_STATES = ("RUNNING", "PENDING", "WAITING")
+# in the order in which a task has them, and in which they are read: one that starts meanwhile is in a list
+RUNNER_STATES = ("WAITING", "PENDING", "RUNNING")
 STATES = ("RUNNING", "IDLE", "SUSPENDED", "PENDING", "CREATING_TASKS", "UNABLE_TO_CONNECT_TO_STREAM", "STOPPING", None)
 
 

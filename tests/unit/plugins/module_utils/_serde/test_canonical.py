@@ -159,6 +159,11 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
         {"type": "inType", "column": "a", "matchValueType": "long", "values": [3, 1, 2, 1]},
         {"type": "inType", "column": "a", "matchValueType": "LONG", "sortedValues": [1, 2, 3]},
     ),
+    "values of a type, with null": (
+        "filter",
+        {"type": "inType", "column": "a", "matchValueType": "LONG", "values": [10, None, 9]},
+        {"type": "inType", "column": "a", "matchValueType": "LONG", "sortedValues": [None, 9, 10]},
+    ),
     "null among filters": (
         "filter",
         {"type": "or", "fields": [A_FILTER, None]},
@@ -293,42 +298,46 @@ def test_canonical_form_is_idempotent(kind: str, specified: Any, returned: Any) 
 
 
 @pytest.mark.parametrize(
-    ("schema", "specified"),
+    ("match_type", "values"),
     [
-        ({}, None),
-        ({"dimensionsSpec": {"dimensions": []}}, None),
-        ({"dimensionsSpec": {"dimensionExclusions": []}}, []),
-        ({"dimensionsSpec": {"dimensionExclusions": ["b", "a"]}}, ["a", "b"]),
-        (
-            {
-                "timestampSpec": {"column": "ts"},
-                "dimensionsSpec": {"dimensionExclusions": ["ts", "__time", "sum", "added", "x", "y", "mine"]},
-                "metricsSpec": [
-                    {"type": "longSum", "name": "sum", "fieldName": "added"},
-                    {"type": "cardinality", "name": "users", "fieldNames": ["x", "y"]},
-                ],
-            },
-            ["mine"],
-        ),
-        (
-            {
-                "dimensionsSpec": {"dimensionExclusions": ["s", "added", "deleted", "my col", "mine", "abs", "text"]},
-                "metricsSpec": [
-                    {
-                        "type": "filtered",
-                        "aggregator": {
-                            "type": "longSum",
-                            "name": "s",
-                            "expression": "abs(added) - deleted + \"my col\" + 'text'",
-                        },
-                        "filter": {"type": "not", "field": {"type": "selector", "dimension": "bot", "value": "mine"}},
-                    },
-                ],
-            },
-            ["abs", "mine", "text"],
-        ),
+        ("LONG", ["10", "9"]),
+        ("STRING", [10, 9]),
+        ("LONG", [10, "9"]),
+        ("LONG", [1.5, 3, 1]),
+        ("DOUBLE", [2, 1]),
+        (None, [2, 1]),
     ],
 )
-def test_exclusions_that_druid_adds_are_left_out(schema: dict[str, Any], specified: list[str] | None) -> None:
-    found = canonical("dataSchema", schema).get("dimensionsSpec", {})
-    assert found.get("dimensionExclusions") == specified
+def test_values_that_druid_converts_are_sent_as_they_are(match_type: Any, values: Any) -> None:
+    """Druid sorts and converts ``values``. It takes ``sortedValues`` as they are, and would filter other rows."""
+    specified = {"type": "inType", "column": "a", "matchValueType": match_type, "values": values}
+    assert canonical("filter", specified) == specified
+
+
+def test_an_ordering_can_be_reset() -> None:
+    before = canonical("filter", {"type": "bound", "dimension": "a", "lower": "1", "ordering": "alphanumeric"})
+    desired = canonical("filter", {"type": "bound", "dimension": "a", "lower": "1", "alphaNumeric": False})
+    assert merge(before, desired, "filter")["ordering"] == {"type": "lexicographic"}
+
+
+def test_what_druid_has_derived_is_derived_again() -> None:
+    before = {
+        "type": "expression",
+        "name": "m",
+        "fold": "a",
+        "combine": "a",
+        "initialValue": "9",
+        "initialCombineValue": "9",
+    }
+    desired = {"type": "expression", "name": "m", "fold": "b", "initialValue": "0"}
+    assert merge(before, desired, "aggregator") == desired
+    assert merge(before, {**desired, "combine": "a"}, "aggregator") == {**desired, "combine": "a"}
+    assert merge(before, {"type": "expression", "name": "m", "fold": "a"}, "aggregator") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "desired"),
+    [("matchValue", {"x": 1, "y": 2}, {"x": "1"}), ("map", {"a": "x", "b": "y"}, {"a": "x"})],
+)
+def test_a_free_map_in_a_filter_is_replaced(name: str, before: Any, desired: Any) -> None:
+    assert merge({name: before}, {name: desired}, "filter") == {name: desired}

@@ -20,10 +20,11 @@ AGGREGATORS: dict[str, tuple[Any, set[str]]] = {
     "a function before a space": ({"name": "s", "expression": "if (a > 1, b, 0)"}, {"s", "a", "b"}),
     "a filter": (
         {
+            "name": "f",
             "aggregator": {"name": "s", "fieldName": "added"},
             "filter": {"type": "and", "fields": [{"dimension": "bot", "value": "x"}, {"field": {"column": "page"}}]},
         },
-        {"s", "added", "bot", "page"},
+        {"f", "added", "bot", "page"},
     ),
     "invalid values": ({"name": 5, "fieldNames": "a", "fields": [None, 5], "expression": 5, "filter": [1]}, set()),
     "no aggregator": (5, set()),

@@ -70,9 +70,9 @@ CASES: dict[str, tuple[Any, Any]] = {
         _kafka({"dimensionsSpec": {"dimensions": ["a"]}}),
         _kafka({"dimensionsSpec": {"dimensions": [{"type": "string", "name": "a"}]}}),
     ),
-    "exclusions of Druid": (
-        _kafka({"timestampSpec": {"column": "ts"}, "dimensionsSpec": {"dimensionExclusions": ["ts", "b", "__time"]}}),
-        _kafka({"timestampSpec": {"column": "ts"}, "dimensionsSpec": {"dimensionExclusions": ["b"]}}),
+    "exclusions are sorted": (
+        _kafka({"dimensionsSpec": {"dimensionExclusions": ["ts", "b", "__time"]}}),
+        _kafka({"dimensionsSpec": {"dimensionExclusions": ["__time", "b", "ts"]}}),
     ),
     "strict parsing": (
         _kafka(tuning={"reportParseExceptions": True, "maxParseExceptions": 10, "maxSavedParseExceptions": 5}),
