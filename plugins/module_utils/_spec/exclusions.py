@@ -26,6 +26,9 @@ def with_exclusions(before: Mapping[str, Any], desired: Any, after: Any) -> Any:
     current, specified = value_at(before, _PLACE), value_at(desired, _PLACE)
     if not isinstance(current, list):
         return after
+    if value_at(after, _PLACE) is None:
+        # null, which removes the specified ones
+        return _replaced(after, _of_specified(current, [], value_at(after, _SCHEMA)))
     if isinstance(specified, list):
         return changed_at(after, _PLACE, lambda _merged: _of_specified(current, specified, value_at(after, _SCHEMA)))
     if are_same(before, after):
@@ -33,6 +36,11 @@ def with_exclusions(before: Mapping[str, Any], desired: Any, after: Any) -> Any:
     # Druid rejects a dimension that is excluded, even if it has excluded it itself
     dimensions = {*_dimensions(value_at(after, _SCHEMA))}
     return changed_at(after, _PLACE, lambda _merged: [name for name in current if name not in dimensions])
+
+
+def _replaced(spec: Any, exclusions: list[Any]) -> Any:
+    place, name = _PLACE[:-1], _PLACE[-1]
+    return changed_at(spec, place, lambda dimensions: {**dimensions, name: exclusions})
 
 
 def _of_specified(current: list[Any], specified: list[Any], schema: Any) -> list[Any]:

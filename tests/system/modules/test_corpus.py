@@ -23,8 +23,9 @@ __all__ = ["druid", "druid_27", "druid_33", "share_druid"]
 # Real ones; the differences of other releases are put over 33.
 FIXTURES = {ANY: "druid", "27.0.0": "druid_27"}
 EXHAUSTIVE = campaign("one entry of each class, on one release")
-# On a Druid before 33 they are one document; a dynamic configuration is one on every Druid.
-CLUSTER_WIDE = ("compaction", "compaction_config", "coordinator_config", "overlord_config")
+# Before Druid 33 compaction is one document, and a dynamic configuration is one on every Druid. Two changes of rules
+# at the same time can undo each other in the Coordinator's memory, until it reads all rules again.
+CLUSTER_WIDE = ("compaction", "compaction_config", "coordinator_config", "overlord_config", "retention_rules")
 
 DirectOn = Callable[[str], Direct]
 

@@ -126,7 +126,8 @@ def _coordinator() -> Settings:
         "druid.coordinator.startDelay": "PT0.1S",
         "druid.coordinator.period": "PT0.5S",
         "druid.manager.segments.pollDuration": "PT0.5S",
-        "druid.manager.rules.pollDuration": "PT1S",
+        # a change of the rules is effective at once; after a poll that overlaps with it, the former rules are
+        "druid.manager.rules.pollDuration": "PT1H",
         "druid.manager.lookups.period": "1000",
         "druid.indexer.storage.type": "metadata",
         "druid.indexer.queue.startDelay": "PT0S",

@@ -55,6 +55,11 @@ def test_other_exclusions_are_sent_as_specified(live: list[str], specified: list
     assert _sent(_live(*live), _spec(specified)) == specified
 
 
+def test_null_removes_the_specified_ones() -> None:
+    assert _sent(_live(), {"spec": {"dataSchema": {"dimensionsSpec": {"dimensionExclusions": None}}}}) == DRUIDS
+    assert _sent(_live("ip"), {"spec": {"dataSchema": {"dimensionsSpec": {"dimensionExclusions": None}}}}) == []
+
+
 def test_exclusions_that_are_not_specified_stay() -> None:
     live = _live("ip")
     changed = _spec(None, granularitySpec={"rollup": False})
