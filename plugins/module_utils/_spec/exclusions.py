@@ -40,7 +40,8 @@ def with_exclusions(before: Mapping[str, Any], desired: Any, after: Any) -> Any:
 
 def _replaced(spec: Any, exclusions: list[Any]) -> Any:
     place, name = _PLACE[:-1], _PLACE[-1]
-    return changed_at(spec, place, lambda dimensions: {**dimensions, name: exclusions})
+    # Druid rejects an invalid dimensionsSpec
+    return changed_at(spec, place, lambda each: {**each, name: exclusions} if isinstance(each, Mapping) else each)
 
 
 def _of_specified(current: list[Any], specified: list[Any], schema: Any) -> list[Any]:
