@@ -66,7 +66,8 @@ _SORTED: Mapping[str, type] = {"LONG": int, "STRING": str}
 def _sorted(values: list[Any], match_type: Any) -> list[Any]:
     kind = _SORTED.get(column_type(match_type)) if isinstance(match_type, str) else None
     present = [each for each in values if each is not None]
-    if kind is None or any(type(each) is not kind for each in present):
+    # a boolean is an integer in Python
+    if kind is None or any(isinstance(each, bool) or not isinstance(each, kind) for each in present):
         return values
     return [*([None] if len(present) < len(values) else []), *sorted(set(present))]
 
