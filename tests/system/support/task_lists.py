@@ -16,10 +16,10 @@ def running_tasks(druid: Druid, datasource: str) -> list[str]:
 
 def active_tasks(druid: Druid, datasource: str) -> list[str]:
     """Return the ids of the tasks that run or wait for a slot, sorted."""
-    return _ids(druid, datasource, "running", "pending", "waiting")
+    return _ids(druid, datasource, "waiting", "pending", "running")
 
 
 def _ids(druid: Druid, datasource: str, *states: str) -> list[str]:
     lists = (druid.request("GET", f"/druid/indexer/v1/tasks?state={each}&datasource={datasource}") for each in states)
-    # a task that changes its state between two requests is in both lists
+    # the states are in the order in which a task has them: one that changes its state between two requests is in a list
     return sorted({task["id"] for each in lists for task in each})
