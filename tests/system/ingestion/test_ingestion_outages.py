@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_start
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -161,7 +161,7 @@ def test_unavailable_kafka_is_reported_and_recovery_is_automatic(
 ) -> None:
     """Nor is a suspended supervisor reset and resumed: the reset would be lost."""
     # that one starts nonetheless need not be waited for
-    monkeypatch.setattr(supervisor, "_START", 5.0)
+    monkeypatch.setattr(supervisor_start, "_START", 5.0)
     with ingesting(live, druid_apart) as ingestion, ingesting(live, druid_apart) as suspended:
         case = Case(replace(OPERATIONS["reset"], submitted=4), suspended)
         case.begin()
