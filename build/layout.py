@@ -18,6 +18,7 @@ import compileall
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,11 +34,27 @@ OURS = Path("ansible_collections", "druidops", "druid")
 # The files that ansible-operator reads in its working directory; the paths in watches.yaml are relative.
 LINKS = ("watches.yaml", "playbooks")
 PROGRAMS = {
-    "ansible-runner": "runner.py",
     "ready": "ready.py",
     "release-lease": "release_lease.py",
-    "start": "start.py",
 }
+# The package for runs, and the programs that run its modules: options of Python, module.
+RUNNER = "runner"
+PACKAGE = "druidops_runner"
+OF_RUNNER = {
+    "ansible-runner": (" -IS", "client"),
+    "start": (" -IS", "start"),
+    # its packages are those of the image
+    "warm-runner": ("", "warm_up"),
+}
+_OF_RUNNER = """\
+#!{python}{options}
+import sys
+
+sys.path.insert(0, __file__.rpartition("/")[0] + "/../lib")
+from {package}.{module} import main
+
+main()
+"""
 EVENTS = "ansible_runner.plugins"
 
 
@@ -113,12 +130,18 @@ def write_settings(directory: Path, at: Path) -> None:
 
 
 def write_programs(directory: Path, python: str = sys.executable) -> Path:
-    """Write the programs so that they start Python as fast as possible; return the directory."""
+    """Write the programs, which start Python as fast as possible, and their package beside; return the directory."""
     directory.mkdir(parents=True, exist_ok=True)
-    for name, source in PROGRAMS.items():
-        program = directory / name
-        program.write_text(f"#!{python} -IS\n" + (BUILD / source).read_text(encoding="utf-8"), encoding="utf-8")
-        program.chmod(0o755)
+    sources = {
+        name: f"#!{python} -IS\n" + (BUILD / file).read_text(encoding="utf-8") for name, file in PROGRAMS.items()
+    }
+    for name, (options, module) in OF_RUNNER.items():
+        sources[name] = _OF_RUNNER.format(python=python, options=options, package=PACKAGE, module=module)
+    for name, source in sources.items():
+        (directory / name).write_text(source, encoding="utf-8")
+        (directory / name).chmod(0o755)
+    package = directory.parent / "lib" / PACKAGE
+    shutil.copytree(BUILD / RUNNER, package, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
     return directory
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.build.ready import RETRY_SECONDS, START_SECONDS, no_response, no_room, no_start
-from ansible_collections.druidops.druid.build.runner import MAX_BYTES, record_attempt
+from ansible_collections.druidops.druid.build.runner.restrictions import MAX_BYTES, record_attempt
 
 
 class _Probes(http.server.BaseHTTPRequestHandler):

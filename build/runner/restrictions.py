@@ -2,22 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The `ansible-runner` that ansible-operator finds first on PATH: it restricts a run, and then executes the real one.
+"""What a run may do and keep.
 
 ansible-operator passes the strings of a resource to Ansible as variables, and its annotations set how much is logged
-and kept. The playbooks only need the name of the resource, and its author is not an administrator. This program runs
-before every run as `python -I -S`, so it only uses small modules of the standard library.
+and kept. The playbooks only need the name of the resource, and its author is not an administrator.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import sys
-import time
 from contextlib import suppress
+
+from . import unused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,12 +39,6 @@ MAX_RUN_SECONDS = 900
 # The file of the runs that have been attempted while none has reached its action, which removes it; at most so long.
 PENDING = "DRUIDOPS_PENDING_RUN"
 MAX_BYTES = 1 << 16
-# ansible-operator keeps the files of each resource below this directory, also of deleted ones. They are removed
-# after that time without a run, or after two periods; at most so many resources at a time, and that often.
-RUNS = os.path.join("ansible-operator", "runner")
-UNUSED_SECONDS = 1800
-MAX_REMOVED = 100
-SWEEP_SECONDS = 60
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
@@ -53,24 +46,17 @@ _NUMBER = re.compile("[+-]?[0-9]+")
 _DURATION = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _CANNOT_RUN = 2
-_NOT_FOUND = 127
 
 
-def main() -> None:
-    """Restrict the requested run, and become the real program: the same process, streams and signals."""
-    os.umask(0o077)
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["run"] and len(arguments) > 1:
-        arguments = limit_arguments(arguments, max_verbosity(arguments[1], dict(os.environ)))
-        _rewrite(arguments[1], "extravars", lambda document: allowed_variables(document, *_kind(arguments[1])))
-        timeout = {"job_timeout": max_run_seconds(dict(os.environ))}
-        _rewrite(arguments[1], "settings", lambda document: {**document, **timeout})
-        record_attempt(os.environ.get(PENDING, ""), arguments[1], time.time())
-        sweep(arguments[1], unused_seconds(dict(os.environ)), time.time())
-    program = next_on_path(sys.argv[0], os.environ.get("PATH", os.defpath))
-    if program is None:
-        raise _refused(f"no other {NAME} on PATH behind {sys.argv[0]}: {os.environ.get('PATH')}", _NOT_FOUND)
-    os.execv(program, [program, *arguments])
+def restrict(arguments: list[str], environment: dict[str, str], now: float) -> list[str]:
+    """Restrict the requested run: its files, and the arguments, which are returned. SystemExit if nothing may run."""
+    directory = arguments[1]
+    _rewrite(directory, "extravars", lambda document: allowed_variables(document, *_kind(directory)))
+    timeout = {"job_timeout": max_run_seconds(environment)}
+    _rewrite(directory, "settings", lambda document: {**document, **timeout})
+    record_attempt(environment.get(PENDING, ""), directory, now)
+    unused.sweep(directory, unused_seconds(environment), now)
+    return limit_arguments(arguments, max_verbosity(directory, environment))
 
 
 def limit_arguments(arguments: list[str], verbosity: int) -> list[str]:
@@ -117,61 +103,7 @@ def record_attempt(file: str, directory: str, now: float) -> None:
 
 def unused_seconds(environment: dict[str, str]) -> float:
     """How long a resource may be without a run: longer than its period, and than any run."""
-    return max(UNUSED_SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
-
-
-def sweep(directory: str, unused: float, now: float) -> None:
-    """Remove the files of resources without a run in that time; the directory is that of the resource of this run."""
-    root = os.path.abspath(os.path.join(directory, *[os.pardir] * 5))
-    if not root.endswith(f"{os.sep}{RUNS}") or not _is_due(os.path.join(root, ".swept"), now):
-        return
-    import shutil  # it takes 10 ms
-
-    left = MAX_REMOVED
-    for namespace in _directories(root, 4):
-        for each in _directories(namespace, 1):
-            if left and now - _last_run(each) > unused:
-                shutil.rmtree(each, ignore_errors=True)
-                left -= 1
-        with suppress(OSError):
-            # unless it has others
-            os.rmdir(namespace)
-
-
-def _is_due(stamp: str, now: float) -> bool:
-    """True once per period; one of several runs at the same time may be a second one, which is harmless."""
-    with suppress(OSError):
-        if now - os.stat(stamp).st_mtime < SWEEP_SECONDS:
-            return False
-    with suppress(OSError):
-        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, 0o600))
-        os.utime(stamp, (now, now))
-        return True
-    return False
-
-
-def _directories(path: str, depth: int) -> list[str]:
-    """The directories that many levels below the path."""
-    found = [path]
-    for _level in range(depth):
-        found = [each.path for parent in found for each in _entries(parent) if each.is_dir(follow_symlinks=False)]
-    return found
-
-
-def _entries(path: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(path) as entries:
-            return list(entries)
-    except OSError:
-        return []
-
-
-def _last_run(directory: str) -> float:
-    """When ansible-operator has last written the variables of a run, or made the directory."""
-    for part in (os.path.join("env", "extravars"), ""):
-        with suppress(OSError):
-            return os.stat(os.path.join(directory, part)).st_mtime
-    return math.inf
+    return max(unused.SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
 
 
 def _kind(directory: str) -> tuple[str, str]:
@@ -217,18 +149,6 @@ def seconds(duration: str) -> float:
     return sum(float(part.rstrip("nuµμmsh")) * _UNITS[part.lstrip("0123456789.")] for part in parts)
 
 
-def next_on_path(own: str, path: str) -> str | None:
-    """The next program of the same name on the path after this one; the first if this one is not on the path."""
-    places = [os.path.join(directory or ".", NAME) for directory in path.split(os.pathsep)]
-    programs = [place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)]
-    ours = [index for index, program in enumerate(programs) if os.path.samefile(program, own)]
-    return next(iter(programs[ours[-1] + 1 if ours else 0 :]), None)
-
-
 def _refused(message: str, status: int) -> SystemExit:
     sys.stderr.write(f"{NAME}: {message}\n")
     return SystemExit(status)
-
-
-if __name__ == "__main__":
-    main()

@@ -19,8 +19,9 @@ import signal
 import sys
 from contextlib import suppress
 
-# See runner.py.
-PENDING = "DRUIDOPS_PENDING_RUN"
+from . import client
+from .restrictions import PENDING
+
 RELEASE = "release-lease"
 # prctl(2): processes whose parent exits become children of this one.
 PR_SET_CHILD_SUBREAPER = 36
@@ -39,11 +40,20 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     status = wait(program)
     if is_stopped:
+        stop_resident(os.environ.get(client.DIRECTORY, ""))
         wait(None)
         release = os.path.join(os.path.dirname(sys.argv[0]), RELEASE)
         with suppress(OSError):
             os.spawnv(os.P_WAIT, release, [release, *sys.argv[2:]])
     sys.exit(status if status >= 0 else 128 - status)
+
+
+def stop_resident(directory: str) -> None:
+    """Ask the resident process to end as soon as its runs have ended."""
+    with suppress(OSError):
+        if connection := client.connect(directory):
+            os.kill(client.process(connection), signal.SIGTERM)
+            connection.close()
 
 
 def forward_signals(program: int) -> list[int]:
@@ -68,7 +78,3 @@ def wait(program: int | None) -> int:
             if process == program:
                 return os.waitstatus_to_exitcode(status)
     return 0
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,166 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The `ansible-runner` that ansible-operator finds first on PATH: it has a resident process carry out the run.
+
+Python and Ansible take most of a second to start; the resident process has done so, and forks. When in doubt, this
+program becomes the real ansible-runner, after it has restricted the run. It runs before every run as `python -I -S`,
+and waits for it, so it imports nearly nothing.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+import sys
+
+from . import message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # these imports take 10 ms
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+# The directory of the resident process; without it, each run is an ordinary one.
+DIRECTORY = "DRUIDOPS_WARM_RUNNER"
+SOCKET = "socket"
+# For the first answer, in seconds. A resident process only accepts and forks: without an answer it hangs.
+ANSWER_SECONDS = 15
+# How much later than the time limit of a run the resident process has stopped it, unless it hangs.
+STOPPED_SECONDS = 60
+FAILED = 1
+
+
+def main() -> NoReturn:
+    """Have the resident process run, or become the real program; exit with the status of the run."""
+    os.umask(0o077)
+    arguments = sys.argv[1:]
+    directory = os.environ.get(DIRECTORY)
+    reason = _run(directory, arguments) if directory and arguments[:1] == ["run"] else None
+    from . import ordinary
+
+    ordinary.run(arguments, reason)
+
+
+def _run(directory: str, arguments: Sequence[str]) -> str:
+    """Exit with the status of the run, or return why it has to be an ordinary one."""
+    reason = "it has not been started"
+    try:
+        # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
+        for _attempt in range(2):
+            connection = _connected(directory)
+            if connection is None:
+                return _not_started(directory)
+            answer = _ask(connection, arguments)
+            if answer is None:
+                return _kill(connection, f"it did not answer within {ANSWER_SECONDS} s")
+            if answer.startswith(message.READY):
+                sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
+            reason = answer.removeprefix(message.ORDINARY).decode(errors="replace").strip() or "it ended"
+            if answer.startswith(message.REFUSED):
+                sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
+                sys.exit(FAILED)
+            if answer:
+                break
+    except OSError as error:
+        reason = str(error)
+    return reason
+
+
+def _connected(directory: str) -> _socket.socket | None:
+    """The connection to the resident process, which is started if there is none; None if that fails."""
+    connection = connect(directory)
+    if connection is None:
+        from . import start_resident
+
+        connection = start_resident.started(directory)
+    return connection
+
+
+def connect(directory: str) -> _socket.socket | None:
+    """The connection to the resident process of this directory, None if there is none. OSError if it is not safe."""
+    try:
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        found = os.fstat(handle)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise PermissionError(f"{directory} is not only this user's")
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.settimeout(ANSWER_SECONDS)
+        # the path of a socket may only have 108 bytes
+        connection.connect(f"/proc/self/fd/{handle}/{SOCKET}")
+    except (FileNotFoundError, ConnectionRefusedError):
+        return None
+    finally:
+        os.close(handle)
+    return connection
+
+
+def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
+    """Send the request, and return the answer: empty at the end of the connection, None if there is none in time."""
+    data = message.encode(message.own_request(arguments))
+    streams = b"".join(each.to_bytes(4, sys.byteorder) for each in range(message.STREAMS))
+    try:
+        sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+        connection.sendall(data[sent:])
+        return _line(connection)
+    except TimeoutError:
+        return None
+    except (BrokenPipeError, ConnectionResetError):
+        return b""
+
+
+def _line(connection: _socket.socket) -> bytes:
+    """A line without its end, which is the only answer that is on its way."""
+    found = b""
+    while not found.endswith(b"\n"):
+        part = connection.recv(4096)
+        if not part:
+            return b""
+        found += part
+    return found[:-1]
+
+
+def process(connection: _socket.socket) -> int:
+    """The process that accepts connections at the other end."""
+    import struct
+
+    size = struct.calcsize("3i")
+    found: int = struct.unpack("3i", connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, size))[0]
+    return found
+
+
+def _kill(connection: _socket.socket, problem: str) -> str:
+    """Kill the resident process, and with it what it runs; return the problem."""
+    os.kill(process(connection), 9)
+    return f"{problem}, and has been killed"
+
+
+def _not_started(directory: str) -> str:
+    from . import start_resident
+
+    return start_resident.problem(directory)
+
+
+def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) -> int:
+    """Let the run begin, and return its exit status; the resident process stops it after the limit in seconds."""
+    connection.settimeout(limit + STOPPED_SECONDS)
+    try:
+        connection.sendall(message.GO)
+        answer = _line(connection)
+    except (BrokenPipeError, ConnectionResetError):
+        answer = b""
+    except TimeoutError:
+        _kill(connection, "")
+        answer = b""
+    _ended, _space, text = answer.partition(b" ")
+    status, _space, cause = text.partition(b" ")
+    if status and not cause:
+        return int(status)
+    from . import killed
+
+    return killed.report(arguments, cause.decode() or "the resident process has ended", int(status or FAILED))
