@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.tests.system.support.fault_proxy import 
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from testbed.operator.descendants import descendants
+from testbed.operator.resident import children, resident_process
 from testbed.operator.started import Operator
 from testbed.operator_plugin import StartOperator
 
@@ -48,9 +49,11 @@ def test_hanging_run_is_stopped_and_repeated(
 
 
 def stop_playbooks(program: Operator) -> list[int]:
-    """Let the processes of ansible-playbook go no further, as if they waited for each other; return them."""
+    """Let the processes of a playbook go no further, as if they waited for each other; return them."""
     assert program.pid is not None
     found = [each for each in descendants(program.pid) if b"ansible-playbook" in command(each)]
+    if resident := program.resident and resident_process(program.resident):
+        found += [each for run in children(resident) for each in (run, *children(run))]
     return [each for each in found if _is_stopped(each)]
 
 

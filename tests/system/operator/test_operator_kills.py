@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-The operator is killed at any time and restarted: nothing is duplicated, and nothing is lost.
+The operator, or a process of its runs, is killed at any time: nothing is duplicated, and nothing is lost.
 
 The moments are chosen at random among the requests of its runs, always the same ones; DRUIDOPS_SEED chooses others.
 """
@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.tests.system.support.fault_proxy import 
 from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass, until_ready
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
-from ansible_collections.druidops.druid.tests.system.support.operator_kills import Killer
+from ansible_collections.druidops.druid.tests.system.support.operator_kills import VICTIMS, Killer
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import creations, repeated
 from testbed.control_plane import ControlPlane
 from testbed.operator_plugin import StartOperator
@@ -34,6 +34,8 @@ from testbed.pytest_plugin import new_namespace
 
 NAME = "c"
 SEED = int(os.environ.get("DRUIDOPS_SEED") or 1)
+# In every run of the tests.
+OFTEN = ("the operator with its runs", "the resident process")
 CLAIM = "PersistentVolumeClaim"
 
 
@@ -45,10 +47,10 @@ def undisturbed(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
 
 
 @pytest.mark.parametrize(
-    "with_runs",
+    "victim",
     [
-        pytest.param(True, id="with its runs"),
-        pytest.param(False, id="and its runs go on", marks=campaign("killed with its runs")),
+        pytest.param(each, id=each, marks=[] if each in OFTEN else campaign("The same with two others."))
+        for each in VICTIMS
     ],
 )
 def test_killed_during_a_reconcile(
@@ -58,12 +60,12 @@ def test_killed_during_a_reconcile(
     proxy: FaultProxy,
     tmp_path: Path,
     record_property: Callable[[str, object], None],
-    with_runs: bool,
+    victim: str,
 ) -> None:
     print(f"DRUIDOPS_SEED={SEED}")
     login = account(live.plane, live.namespace, tmp_path)
     started = start(operator, live, tmp_path, login=login, direct=login.through(proxy.url))
-    killer = Killer(started.program, proxy, random.Random(f"{SEED} {with_runs}"), with_runs=with_runs)
+    killer = Killer(started.program, proxy, random.Random(f"{SEED} {victim}"), victim)
     desired, updated = small_cluster.spec(1, replicas=1), small_cluster.spec(2, replicas=1)
 
     begin = live.mark()
@@ -93,7 +95,7 @@ def test_killed_during_a_reconcile(
     assert killer.change(lambda: live.delete("Druid", NAME), lambda: live.find("Druid", NAME) is None, requests)
     eventually(lambda: live.find("Druid", NAME) is None and live.created_objects() == set())
     assert creations(started.events(begin)) == {}
-    if not with_runs:
+    if victim.endswith("go on"):
         eventually(lambda: all(run.end for run in started.program.runs))
     record_property("measurement", f"killed {killer}, DRUIDOPS_SEED={SEED}")
 

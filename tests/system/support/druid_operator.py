@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import written
 from testbed.audit import AuditEvent, Mark
+from testbed.operator import resident
 from testbed.operator.runs import Run
 from testbed.operator.started import PROGRAM, Operator
 from testbed.operator_plugin import StartOperator
@@ -168,6 +169,7 @@ def start(
         "RECONCILE_WAIT": "1h",
         # the Druid of the tests
         "ALLOW_OWN_HOST": "true",
+        **resident.variables(directory / "warm-runner"),
         **environment,
     }
     program = operator(
@@ -184,5 +186,5 @@ def start(
 
 def _runner(directory: Path) -> Path:
     """Return where the image's program in front of ansible-runner is."""
-    found = directory / "runner"
+    found = directory / "programs" / "bin"
     return found if found.exists() else write_programs(found, f"{os.environ['DRUIDOPS_OPERATOR']}/bin/python")

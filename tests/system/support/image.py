@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.tests.system.support.operator_account im
 from testbed.api import Api, ApiError
 from testbed.container import Container
 from testbed.dockerfile import Dockerfile
+from testbed.operator import resident
 from testbed.operator.descendants import kill_with_descendants
 from testbed.operator.started import METRICS_PORT, PROXY_PORT, only_one, real_program
 from testbed.ports import reserved_ports
@@ -180,6 +181,7 @@ def started(
             "WATCH_NAMESPACE": live.namespace,
             # the container has no first process, whose standard output would be the log
             "DRUIDOPS_LOG": "/tmp/log",
+            **resident.variables(Path("/tmp/warm-runner")),
             **environment,
         }
         shown = {ACCOUNT: directory / "account", TEST_BED: directory / "test-bed"}

@@ -2,38 +2,77 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kills an operator when one of its runs makes a certain request, and starts it again."""
+"""Kills an operator, or processes of its runs, when one of its runs makes a certain request; starts it again."""
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import Fault, FaultProxy
+from testbed.operator.descendants import descendants
+from testbed.operator.resident import children, resident_process
 from testbed.operator.started import Operator
 
 KILLS = 2
 
 
-class Killer:
-    """Kills the operator whose runs make their requests through the proxy; with its runs, as when a container ends."""
+def _kill(processes: Iterable[int]) -> None:
+    for each in processes:
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)
 
-    def __init__(self, program: Operator, proxy: FaultProxy, chance: random.Random, *, with_runs: bool) -> None:
+
+def _resident(program: Operator) -> list[int]:
+    found = resident_process(program.resident) if program.resident else None
+    return [found] if found else []
+
+
+def _clients(program: Operator) -> list[int]:
+    """The programs that wait for a run, but not the shell that records it."""
+    found = descendants(program.pid) if program.pid else []
+    return [each for each in found if b"-IS\0" in _command(each)]
+
+
+def _command(pid: int) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+# What is killed, by name.
+VICTIMS: Mapping[str, Callable[[Operator], None]] = {
+    "the operator with its runs": lambda program: program.kill(runs=True),
+    "the operator, and its runs go on": lambda program: program.kill(runs=False),
+    "the clients of the runs": lambda program: _kill(_clients(program)),
+    "the runs": lambda program: _kill(run for each in _resident(program) for run in children(each)),
+    "the resident process": lambda program: _kill(_resident(program)),
+}
+
+
+class Killer:
+    """Kills the victim, of VICTIMS, of an operator whose runs make their requests through the proxy."""
+
+    def __init__(self, program: Operator, proxy: FaultProxy, chance: random.Random, victim: str) -> None:
         self._program = program
         self._proxy = proxy
         self._chance = chance
-        self._with_runs = with_runs
+        self._victim = VICTIMS[victim]
         self._lock = threading.Lock()
         self._is_armed = False
         self._was_killed = threading.Event()
         self._moments: list[str] = []
 
     def change(self, change: Callable[[], object], is_done: Callable[[], bool], requests: int) -> int:
-        """Make the change, and kill the operator while it carries that out, which takes so many requests at least.
+        """Make the change, and kill the victim while it is carried out, which takes so many requests at least.
 
-        Return how often it was killed.
+        Return how often that was done.
         """
         before = len(self._moments)
         self._arm(requests)
@@ -44,7 +83,8 @@ class Killer:
             eventually(lambda: self._was_killed.is_set() or is_done())
             if not self._disarm():
                 break
-            self._program.start()
+            if self._program.pid is None:
+                self._program.start()
             if kill < KILLS:
                 self._arm(requests)
         return len(self._moments) - before
@@ -70,6 +110,6 @@ class Killer:
         with self._lock:
             if not self._is_armed:
                 return
-            self._program.kill(runs=self._with_runs)
+            self._victim(self._program)
             self._moments.append(str(self._proxy.reached))
             self._was_killed.set()

@@ -26,6 +26,7 @@ from ..api import Api, ApiError
 from ..processes import Process, Processes
 from .descendants import kill_with_descendants
 from .own_network import OwnNetwork, way_in
+from .resident import DIRECTORY, end_resident
 from .runs import RUNNER, Run, read_runs, write_recorder
 
 PROGRAM = "ansible-operator"
@@ -205,6 +206,7 @@ class Operator:
             self._processes.running()
             time.sleep(0.02)
         self._processes.kill()
+        self._end_resident(signal.SIGTERM)
 
     def kill(self, *, runs: bool = True) -> None:
         """SIGKILL; to its runs as well, as when a container ends, unless they are to outlive it."""
@@ -212,6 +214,18 @@ class Operator:
         if process and runs:
             kill_with_descendants(process.pid)
         self._processes.kill()
+        if runs:
+            self._end_resident(signal.SIGKILL)
+
+    @property
+    def resident(self) -> Path | None:
+        """The directory of the resident process of its runs, None if there is none."""
+        directory = self._setting.environment.get(DIRECTORY)
+        return Path(directory) if directory else None
+
+    def _end_resident(self, number: int) -> None:
+        if self.resident:
+            end_resident(self.resident, number)
 
     def _process(self) -> Process | None:
         return next(iter(self._processes.running()), None)
