@@ -31,7 +31,7 @@ _LAST_BYTES = 1000
 
 
 def started(directory: str) -> _socket.socket | None:
-    """Start it, unless another client has done so by now; the connection to it, None if it failed."""
+    """Start it, unless another client has already done so; the connection to it, None if it failed."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
     with open(os.path.join(directory, _LOCK), "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
