@@ -41,6 +41,8 @@ class Document(ABC):
 
     # Seconds in which Druid may still be processing a change whose response was lost.
     settle_timeout: ClassVar[float] = 0.0
+    # The current fields that are not specified are sent as well.
+    is_merged: ClassVar[bool] = True
 
     def __init__(self, client: DruidClient, name: str, audit: Audit | None = None) -> None:
         self._client = client
@@ -106,7 +108,7 @@ class Document(ABC):
                 raise
             return self._confirm(before, after, error)
         except ApiError as error:
-            if error.status != HTTPStatus.BAD_REQUEST or before is None or after is None:
+            if error.status != HTTPStatus.BAD_REQUEST or not self.is_merged or before is None or after is None:
                 raise
             error.args = (f"{error} {_hint_of_merge(before, after, error.message)}",)
             raise

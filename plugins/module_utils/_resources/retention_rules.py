@@ -36,6 +36,8 @@ def _path_of(datasource: str) -> str:
 class RetentionRules(Document):
     """The ordered rules, as ``{"rules": [...]}``, and the desired list, which replaces them."""
 
+    is_merged = False
+
     def __init__(self, client: DruidClient, datasource: str, desired: list[Any], audit: Audit | None = None) -> None:
         super().__init__(client, f"retention rules of datasource {datasource!r}", audit)
         self._datasource = datasource

@@ -97,6 +97,15 @@ def test_type_of_an_input_source(direct: Direct) -> None:
         direct.task(spec={**TASK, "spec": {**TASK["spec"], "ioConfig": misspelt}})
 
 
+def test_rules_are_not_merged(direct: Direct) -> None:
+    """The message about current fields is for documents that these are part of."""
+    negative = [{"type": "loadForever", "tieredReplicants": {"_default_tier": -1}}]
+    with pytest.raises(PartialFailure, match=r"400 .*Invalid number of replicas") as refused:
+        direct.retention_rules(datasource="rejected", rules=negative)
+
+    assert "current" not in str(refused.value)
+
+
 INSERT = "INSERT INTO rejected SELECT TIMESTAMP '2026-01-01' AS __time PARTITIONED BY DAY"
 
 
