@@ -106,6 +106,21 @@ def bounded(number: Any, *, at_least: int | None = None, at_most: int | None = N
     return at_most if at_most is not None and found > at_most else number
 
 
+def is_whole(value: Any) -> bool:
+    """Return whether a value is an integer. In Python, a boolean is one as well."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole(value: Any) -> Any:
+    """Return 2.0 as 2, and any other value unchanged."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def is_true(value: Any) -> bool:
     """Return whether Druid reads a value as true."""
     return value is True or (isinstance(value, str) and value.lower() == "true")
+
+
+def is_false(value: Any) -> bool:
+    """Return whether Druid reads a value as false, which null is as well."""
+    return value is None or value is False or (isinstance(value, str) and value.lower() == "false")

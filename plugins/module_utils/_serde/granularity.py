@@ -16,6 +16,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     in_form,
     returns,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import is_whole, whole
+from ansible_collections.druidops.druid.plugins.module_utils._serde.time_zones import canonical_time_zone
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import (
     canonical_intervals,
     canonical_period,
@@ -64,17 +66,21 @@ def _of_name(name: str) -> Any:
 
 def _of_period(granularity: Json) -> Any:
     origin, period = granularity.get("origin"), canonical_period(granularity.get("period"))
-    if granularity.get("timeZone") in (None, "UTC") and origin is None and isinstance(period, str) and period in _NAMES:
+    zone = canonical_time_zone(granularity.get("timeZone"))
+    if zone in (None, "UTC") and origin is None and isinstance(period, str) and period in _NAMES:
         return _NAMES[period]
+    in_zone = {"timeZone": zone} if "timeZone" in granularity else {}
     since = {} if origin is None else {"origin": canonical_timestamp(origin)}
-    return {**granularity, "period": period, **since}
+    return {**granularity, "period": period, **in_zone, **since}
 
 
 def _of_duration(granularity: Json) -> Any:
     """Druid reduces the origin to its remainder (``DurationGranularity``)."""
     length, origin = granularity.get("duration"), granularity.get("origin")
-    number = int(length) if isinstance(length, str) and length.isdecimal() else length
-    if origin is None or not isinstance(number, int) or number <= 0:
+    number = int(length) if isinstance(length, str) and length.isdecimal() else whole(length)
+    if origin is None and "origin" in granularity:
+        origin = 0
+    if origin is None or not is_whole(number) or number <= 0:
         return {**granularity, "duration": number}
     return {**granularity, "duration": number, "origin": remainder(canonical_timestamp(origin), number)}
 
@@ -84,13 +90,14 @@ SPEC = DruidClass(
     {
         "segmentGranularity": returns("DAY", form=canonical_granularity),
         "queryGranularity": returns({"type": "none"}, form=canonical_granularity),
+        "type": returns("uniform"),
         "rollup": returns(True),
         "intervals": returns([], form=canonical_intervals),
     },
     is_complete=True,
 )
 KINDS: Mapping[str, Kind] = {
-    "granularitySpec": Kind({"": SPEC}),
+    "granularitySpec": Kind({"": SPEC}, types={"UNIFORM": "uniform"}),
     # the defaults of compaction are those of the existing segments
     "compactionGranularitySpec": Kind(
         {

@@ -12,13 +12,26 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import is_whole
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def canonical_timestamp(text: Any) -> Any:
-    """Return ``2026-01-01`` as ``2026-01-01T00:00:00.000Z``, and an invalid timestamp unchanged: Druid rejects it."""
-    instant = _instant(text) if isinstance(text, str) else None
-    return text if instant is None else _format(instant)
+def canonical_timestamp(value: Any) -> Any:
+    """
+    Return ``2026-01-01`` as ``2026-01-01T00:00:00.000Z``, and milliseconds since 1970 likewise.
+
+    An invalid timestamp is returned unchanged: Druid rejects it.
+    """
+    instant = _instant(value) if isinstance(value, str) else _of_milliseconds(value)
+    return value if instant is None else _format(instant)
+
+
+def _of_milliseconds(value: Any) -> datetime | None:
+    try:
+        return _EPOCH + timedelta(milliseconds=value) if is_whole(value) else None
+    except OverflowError:
+        return None
 
 
 def remainder(timestamp: Any, milliseconds: int) -> Any:
@@ -84,13 +97,15 @@ _ORDINAL = re.compile(r"(\d{4})-(\d{3})(T.*)?")
 # The notations of Joda-Time: Python reads others, such as 20200101, which is a year there.
 _JODA = re.compile(
     r"\d{4}(?:-\d{2}(?:-\d{2})?|-\d{3}|-W\d{2}(?:-\d)?)?"
-    r"(?:T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?"
+    r"(?:T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?",
+    re.IGNORECASE,
 )
 
 
 def _instant(text: str) -> datetime | None:
     if not _JODA.fullmatch(text):
         return None
+    text = text.upper()
     full = text + _SHORT[len(text)] if _DATE.fullmatch(text) else text
     try:
         if ordinal := _ORDINAL.fullmatch(text):
@@ -119,7 +134,11 @@ _LETTERS = {"years": "Y", "months": "M", "weeks": "W", "days": "D", "hours": "H"
 
 
 def _parts(period: Any) -> dict[str, Decimal] | None:
-    """Return the specified parts of a period, None if it is invalid."""
+    """Return the specified parts of a period, which may be a number of milliseconds, None if it is invalid."""
+    if is_whole(period) and period >= 0:
+        hours, milliseconds = divmod(Decimal(period), 3_600_000)
+        minutes, rest = divmod(milliseconds, 60_000)
+        return {"hours": hours, "minutes": minutes, "seconds": rest / 1000}
     match = _PERIOD.fullmatch(period) if isinstance(period, str) else None
     return match and {unit: Decimal(number) for unit, number in match.groupdict().items() if number is not None}
 
@@ -132,10 +151,10 @@ def canonical_duration(period: Any) -> Any:
     them.
     """
     parts = _parts(period)
-    if parts is None or "years" in parts or "months" in parts:
+    if parts is None or parts.get("years") or parts.get("months"):
         return period
-    milliseconds = int(sum((parts[unit] * _SECONDS[unit] for unit in parts), Decimal(0)) * 1000)
-    seconds, rest = divmod(milliseconds, 1000)
+    length = sum((parts[unit] * factor for unit, factor in _SECONDS.items() if unit in parts), Decimal(0))
+    seconds, rest = divmod(int(length * 1000), 1000)
     return f"PT{seconds}.{rest:03}S" if rest else f"PT{seconds}S"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import whole
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_interval, canonical_period
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
     replace_list,
@@ -57,7 +58,9 @@ def _canonical(rule: Mapping[str, Any]) -> Rule:
 
 
 def _replicants(tiers: Any) -> Any:
-    return {tier: parse_whole_number(number) for tier, number in tiers.items()} if isinstance(tiers, Mapping) else tiers
+    if not isinstance(tiers, Mapping):
+        return tiers
+    return {tier: parse_whole_number(whole(number)) for tier, number in tiers.items()}
 
 
 _FORMS: Mapping[str, Callable[[Any], Any]] = {

@@ -35,6 +35,17 @@ GRANULARITIES = [
         {"type": "duration", "duration": 86400000, "origin": "1970-01-01T06:00:00.000Z"},
     ),
     ({"type": "duration", "duration": 0, "origin": "2020"}, {"type": "duration", "duration": 0, "origin": "2020"}),
+    ({"type": "period", "period": "P1D", "timeZone": "Z"}, "DAY"),
+    ({"type": "period", "period": "P1D", "timeZone": "US/Pacific"}, {**BERLIN, "timeZone": "America/Los_Angeles"}),
+    ({"type": "period", "period": 3600000}, "HOUR"),
+    (
+        {"type": "period", "period": "P2D", "origin": 0},
+        {"type": "period", "period": "P2D", "origin": "1970-01-01T00:00:00.000Z"},
+    ),
+    (
+        {"type": "duration", "duration": 7200000.0, "origin": None},
+        {"type": "duration", "duration": 7200000, "origin": "1970-01-01T00:00:00.000Z"},
+    ),
     ("fortnight", "fortnight"),
     (None, None),
 ]

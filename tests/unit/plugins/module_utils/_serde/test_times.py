@@ -76,7 +76,13 @@ DURATIONS = [
     (f"P{'9' * 5000}D", f"P{'9' * 5000}D"),
     ("P999999999999999999W", f"PT{999999999999999999 * 604800}S"),
     ("", ""),
-    (5, 5),
+    # milliseconds
+    (3600000, "PT3600S"),
+    (5, "PT0.005S"),
+    (-5, -5),
+    (True, True),
+    # parts that are zero
+    ("P0Y0M0DT1H0M0.000S", "PT3600S"),
     (None, None),
 ]
 
@@ -105,6 +111,10 @@ PERIODS = {
     "P1DT1.25S": "P1DT1.250S",
     "PT1.000S": "PT1S",
     "for ever": "for ever",
+    # milliseconds
+    0: "PT0S",
+    600000: "PT10M",
+    90061001: "PT25H1M1.001S",
     None: None,
 }
 
@@ -115,9 +125,21 @@ def test_canonical_period(period: Any, canonical: Any) -> None:
     assert canonical_period(canonical) == canonical
 
 
-@pytest.mark.parametrize("value", ["2020", "2020-01", "2020-01-01", "2020-01-01T00:00:00Z", "2020-01-01T01:00+01:00"])
-def test_canonical_timestamp(value: str) -> None:
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("2020", "2020-01", "2020-01-01", "2020-01-01T00:00:00Z", "2020-01-01t00:00:00z", "2020-01-01T01:00+01:00"),
+        1577836800000,
+    ],
+)
+def test_canonical_timestamp(value: Any) -> None:
     assert canonical_timestamp(value) == "2020-01-01T00:00:00.000Z"
+
+
+# Druid rejects them, or Python does not know the year
+@pytest.mark.parametrize("value", ["1577836800000", 1577836800000.5, True, 10**18, -(10**18)])
+def test_other_timestamps_are_unchanged(value: Any) -> None:
+    assert canonical_timestamp(value) is value
 
 
 def test_intervals_of_a_filter_are_sorted_and_joined() -> None:

@@ -31,6 +31,10 @@ CASES: dict[str, tuple[Any, Any]] = {
         {"type": "loadForever", "tieredReplicants": {"hot": "2", "cold": "many"}},
         {"type": "loadForever", "tieredReplicants": {"hot": 2, "cold": "many"}, "useDefaultTierForNull": True},
     ),
+    "numbers as fractions": (
+        {"type": "loadForever", "tieredReplicants": {"hot": 2.0, "cold": 2.5}},
+        {"type": "loadForever", "tieredReplicants": {"hot": 2, "cold": 2.5}, "useDefaultTierForNull": True},
+    ),
     "a period": (
         {"type": "loadByPeriod", "period": "P1M"},
         {"type": "loadByPeriod", "period": "P1M", "includeFuture": True, **_TWO},
