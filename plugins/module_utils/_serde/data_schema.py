@@ -49,9 +49,35 @@ def _without_ordering(value: Json) -> Json:
     return {name: each for name, each in value.items() if name != "ordering"}
 
 
+def _no_index(_specified: Any) -> bool:
+    """Columns of numbers have no bitmap index, whatever is specified."""
+    return False
+
+
 DIMENSION_TYPES = ("string", "long", "float", "double", "spatial", "json", "auto")
-# Druid reads a type of dimension that it does not know as a string (the defaultImpl of DimensionSchema).
-READ_AS_STRING = ("boolean", "int", "integer", "STRING", "LONG", "FLOAT", "DOUBLE", "JSON", "AUTO", "String", "Long")
+NUMBERS = ("long", "float", "double")
+# Druid reads a type of dimension that it does not know as a string (the defaultImpl of DimensionSchema): the types of
+# SQL, JSON and Avro.
+_OTHER_TYPES = (
+    *("boolean", "bool", "int", "integer", "bigint", "smallint", "int32", "int64", "number", "numeric", "decimal"),
+    *(
+        "real",
+        "float32",
+        "float64",
+        "str",
+        "text",
+        "varchar",
+        "char",
+        "keyword",
+        "date",
+        "datetime",
+        "timestamp",
+        "time",
+    ),
+    *("object", "nested", "struct", "map", "array", "complex"),
+)
+_TYPES = (*DIMENSION_TYPES, *_OTHER_TYPES)
+READ_AS_STRING = (*_OTHER_TYPES, *(name.upper() for name in _TYPES), *(name.capitalize() for name in _TYPES))
 
 KINDS: Mapping[str, Kind] = {
     "dataSchema": Kind(
@@ -122,10 +148,10 @@ KINDS: Mapping[str, Kind] = {
                     "segment.NumericDimensionSchema",
                     {
                         "multiValueHandling": returns("SORTED_ARRAY", form=upper),
-                        "createBitmapIndex": returns(False),
+                        "createBitmapIndex": returns(False, form=_no_index),
                     },
                 )
-                for name in ("long", "float", "double")
+                for name in NUMBERS
             },
         },
         default_type="string",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde import canonical as serde
-from ansible_collections.druidops.druid.plugins.module_utils._serde.misread import misread_types
+from ansible_collections.druidops.druid.plugins.module_utils._serde.misread import misread
 from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
 from ansible_collections.druidops.druid.plugins.module_utils._spec.exclusions import with_exclusions
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
@@ -133,7 +133,7 @@ def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredS
 
 def supervisor_warnings(specified: Mapping[str, Any]) -> tuple[str, ...]:
     """Return warnings about a specification, as specified by a user."""
-    return tuple(misread_types(_KIND, with_parts_inside(specified)))
+    return tuple(misread(_KIND, with_parts_inside(specified)))
 
 
 def _created(target: DesiredSupervisor) -> dict[str, Any]:
