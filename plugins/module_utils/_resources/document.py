@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     added_fields,
     differing_values,
     kept_fields,
+    removed_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     MAX_VALUE_LENGTH,
@@ -169,6 +170,8 @@ class Document(ABC):
                 f"{self._client.product} does not return field {field}: it does not know the field, or "
                 "omits its default. Check the name, or remove the field."
             )
+        for field in removed_fields(now, after):
+            self._warn(f"{self._client.product} sets field {field} to its default if it is null. Leave it out.")
         for field, value in differing_values(masked(now), masked(after)):
             form = truncate(json.dumps(value), MAX_VALUE_LENGTH)
             self._warn(f"Druid normalizes {field} to {form}. Use Druid's form.")

@@ -120,6 +120,16 @@ KINDS: Mapping[str, Kind] = {
                 f"{_SKETCHES}.quantiles.DoublesSketchAggregatorFactory",
                 {**_FINALIZED, "k": returns(128), "maxStreamLength": returns(1000000000)},
             ),
+            **dict.fromkeys(
+                ("KllDoublesSketch", "KllFloatsSketch"),
+                DruidClass(
+                    f"{_SKETCHES}.kll.KllSketchAggregatorFactory",
+                    {"k": returns(200), "maxStreamLength": returns(1000000000)},
+                ),
+            ),
+            "arrayOfDoublesSketch": DruidClass(
+                f"{_SKETCHES}.tuple.ArrayOfDoublesSketchAggregatorFactory", {"nominalEntries": returns(4096)}
+            ),
             "HLLSketchBuild": _HLL_CLASS,
             "HLLSketchMerge": _HLL_CLASS,
         },

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     of_kind,
     omits,
     returns,
+    with_default_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
     column_type,
@@ -88,7 +89,7 @@ KINDS: Mapping[str, Kind] = {
                     "timestampSpec": of_kind("timestampSpec"),
                     "dimensionsSpec": of_kind("dimensionsSpec"),
                     "metricsSpec": returns([], "aggregator"),
-                    "granularitySpec": of_kind("granularitySpec"),
+                    "granularitySpec": with_default_fields("granularitySpec"),
                     "transformSpec": returns({"filter": None, "transforms": []}, "transformSpec"),
                     "projections": omits(None, "projection"),
                 },

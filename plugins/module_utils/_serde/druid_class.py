@@ -29,6 +29,7 @@ class Field:
     ``kind``: the kind of its value, or of the elements of its list. ``form``: returns a value as GET has it.
     ``default``: the value that Druid uses if the field is missing or null. ``omitted``: GET does not have the field
     while it has its default. ``ignored``: Druid accepts the field without any effect, and GET never has it.
+    ``by_fields``: the default is an object each of whose fields has its own default.
     """
 
     kind: str = ""
@@ -36,6 +37,7 @@ class Field:
     default: Any = Unknown.DEFAULT
     omitted: bool = False
     ignored: bool = False
+    by_fields: bool = False
 
     @property
     def has_default(self) -> bool:
@@ -56,6 +58,11 @@ def returns(default: Any, kind: str = "", form: Form | None = None) -> Field:
 def of_kind(kind: str) -> Field:
     """Return a field whose value, or each element of whose list, is of this kind."""
     return Field(kind)
+
+
+def with_default_fields(kind: str, default: Any = Unknown.DEFAULT) -> Field:
+    """Return a field whose default is an object of this kind, each of whose fields has its own default."""
+    return Field(kind, default=default, by_fields=True)
 
 
 def in_form(form: Form) -> Field:

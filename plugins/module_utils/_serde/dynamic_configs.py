@@ -57,6 +57,7 @@ def _with_affinity(category: Any) -> Any:
 _STRATEGY = DruidClass(
     "indexing.overlord.setup.WorkerSelectStrategy",
     {
+        "type": returns("equalDistribution"),
         "affinityConfig": of_kind("affinityConfig"),
         "taskLimits": returns({"maxSlotCountByType": {}, "maxSlotRatioByType": {}}, "taskLimits"),
         "workerCategorySpec": of_kind("workerCategorySpec"),
@@ -87,20 +88,37 @@ KINDS: Mapping[str, Kind] = {
         {
             "": DruidClass(
                 "indexing.overlord.setup.WorkerBehaviorConfig",
-                {"selectStrategy": of_kind("selectStrategy")},
+                {"selectStrategy": of_kind("selectStrategy"), "autoScaler": of_kind("autoScaler")},
                 is_complete=True,
             )
         }
     ),
     "selectStrategy": Kind({"": _STRATEGY}),
+    "autoScaler": Kind({}, types={"noop": "NoopAutoScaler"}),
     "affinityConfig": Kind(
-        {"": DruidClass("indexing.overlord.setup.AffinityConfig", {"affinity": in_form(sorted_sets)}, is_complete=True)}
+        {
+            "": DruidClass(
+                "indexing.overlord.setup.AffinityConfig",
+                {"affinity": in_form(sorted_sets), "strong": returns(False)},
+                is_complete=True,
+            )
+        }
     ),
-    "taskLimits": Kind({"": _complete("indexing.overlord.setup.TaskLimits")}),
+    "taskLimits": Kind(
+        {
+            "": DruidClass(
+                "indexing.overlord.setup.TaskLimits",
+                {"maxSlotCountByType": returns({}), "maxSlotRatioByType": returns({})},
+                is_complete=True,
+            )
+        }
+    ),
     "workerCategorySpec": Kind(
         {
             "": DruidClass(
-                "indexing.overlord.setup.WorkerCategorySpec", {"categoryMap": in_form(_categories)}, is_complete=True
+                "indexing.overlord.setup.WorkerCategorySpec",
+                {"categoryMap": returns({}, form=_categories), "strong": returns(False)},
+                is_complete=True,
             )
         }
     ),

@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import
     text,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.granularity import canonical_granularity
+from ansible_collections.druidops.druid.plugins.module_utils._serde.time_zones import canonical_time_zone
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import condensed_intervals
 
 
@@ -93,7 +94,7 @@ def _dimension(name: str) -> Any:
 
 def _with_output(value: Json) -> Json:
     """Return a dimension spec. The name of its output is that of the dimension unless it is specified."""
-    if value.get("type") != "default" or "dimension" not in value:
+    if value.get("type") not in ("default", "extraction") or "dimension" not in value:
         return value
     unset = {"outputName": value["dimension"], "outputType": "STRING"}
     return {**value, **{name: each for name, each in unset.items() if value.get(name) is None}}
@@ -102,6 +103,7 @@ def _with_output(value: Json) -> Json:
 _EXTRACTED: Mapping[str, Field] = {"extractionFn": of_kind("extractionFn")}
 _ONE_FIELD: Mapping[str, Field] = {"field": of_kind("filter")}
 _LOGICAL: Mapping[str, Field] = {"fields": of_kind("filter")}
+_LOOKUP: Mapping[str, Field] = {"retainMissingValue": returns(False), "optimize": returns(True)}
 _VALUE_TYPE: Mapping[str, Field] = {"matchValueType": in_form(column_type)}
 
 
@@ -143,6 +145,7 @@ _FILTERS: Mapping[str, DruidClass] = {
     "arrayContainsElement": _filter("ArrayContainsElementFilter", {"elementMatchValueType": in_form(column_type)}),
     "columnComparison": _filter("ColumnComparisonDimFilter", {"dimensions": of_kind("dimensionSpec")}),
     "spatial": _filter("SpatialDimFilter", {"bound": of_kind("spatialBound")}),
+    "search": _filter("SearchQueryDimFilter", {**_EXTRACTED, "query": of_kind("searchQuery")}),
     "": _filter("DimFilter", _EXTRACTED),
 }
 KINDS: Mapping[str, Kind] = {
@@ -157,6 +160,9 @@ KINDS: Mapping[str, Kind] = {
                     "extractionFn": of_kind("extractionFn"),
                     "delegate": of_kind("dimensionSpec"),
                     "values": in_form(sorted_texts),
+                    "isWhitelist": returns(True),
+                    "lookup": of_kind("lookup"),
+                    **_LOOKUP,
                 },
                 _with_output,
             )
@@ -165,20 +171,41 @@ KINDS: Mapping[str, Kind] = {
         types={"LegacyDimensionSpec": "default"},
         from_text=_dimension,
     ),
+    "lookup": Kind({"map": DruidClass("query.extraction.MapLookupExtractor", {"isOneToOne": returns(False)})}),
+    "searchQuery": Kind(
+        dict.fromkeys(
+            ("contains", "fragment"),
+            DruidClass("query.search.ContainsSearchQuerySpec", {"caseSensitive": returns(False)}),
+        )
+    ),
     "extractionFn": Kind(
         {
             "upper": DruidClass("query.extraction.UpperExtractionFn", shape=_with_locale),
             "lower": DruidClass("query.extraction.LowerExtractionFn", shape=_with_locale),
             "timeFormat": DruidClass(
                 "query.extraction.TimeFormatExtractionFn",
-                {"granularity": returns({"type": "none"}, form=canonical_granularity)},
+                {
+                    "granularity": returns({"type": "none"}, form=canonical_granularity),
+                    "timeZone": in_form(canonical_time_zone),
+                    "asMillis": returns(False),
+                },
+            ),
+            "time": DruidClass("query.extraction.TimeDimExtractionFn", {"joda": returns(False)}),
+            "regex": DruidClass(
+                "query.extraction.RegexDimExtractionFn", {"index": returns(1), "replaceMissingValue": returns(False)}
+            ),
+            "substring": DruidClass("query.extraction.SubstringDimExtractionFn", {"index": returns(0)}),
+            "bucket": DruidClass("query.extraction.BucketExtractionFn", {"size": returns(1.0), "offset": returns(0.0)}),
+            "lookup": DruidClass(
+                "query.lookup.LookupExtractionFn",
+                {"lookup": of_kind("lookup"), "injective": returns(False), **_LOOKUP},
             ),
             "stringFormat": DruidClass(
                 "query.extraction.StringFormatExtractionFn", {"nullHandling": returns("nullstring", form=lower)}
             ),
             "registeredLookup": DruidClass(
                 "query.lookup.RegisteredLookupExtractionFn",
-                {"retainMissingValue": omits(False)},
+                {"retainMissingValue": omits(False), "optimize": returns(True)},
             ),
             "cascade": DruidClass("query.extraction.CascadeExtractionFn", {"extractionFns": of_kind("extractionFn")}),
         }

@@ -19,8 +19,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     in_form,
     of_kind,
     returns,
+    with_default_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import bounded, is_true, lower
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import bounded, is_false, is_true, lower
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import (
     canonical_duration,
     canonical_period,
@@ -55,7 +56,7 @@ def _with_strict_parsing(value: Json) -> Json:
 
 def _without_limits(value: Json) -> Json:
     """Return an autoscaler. One that is disabled does not read its limits (``LagBasedAutoScalerConfig``)."""
-    is_disabled = value.get("enableTaskAutoScaler") in (False, "false")
+    is_disabled = is_false(value.get("enableTaskAutoScaler", True))
     return _without(("taskCountMin", "taskCountMax"), value) if is_disabled else value
 
 
@@ -77,6 +78,7 @@ _IO = DruidClass(
         "earlyMessageRejectionPeriod": _duration(None),
         "lateMessageRejectionStartDateTime": returns(None, form=canonical_timestamp),
         "autoScalerConfig": of_kind("autoScalerConfig"),
+        "idleConfig": of_kind("idleConfig"),
     },
     partial(_without, ("type",)),
     (frozenset({"lateMessageRejectionPeriod", "lateMessageRejectionStartDateTime"}),),
@@ -96,8 +98,9 @@ _TUNING = DruidClass(
     "indexing.seekablestream.SeekableStreamIndexTaskTuningConfig",
     {
         **BUFFERS,
-        "indexSpec": returns(INDEX_SPEC, "indexSpec"),
-        "indexSpecForIntermediatePersists": returns(INDEX_SPEC, "indexSpec"),
+        # since Druid 35 all of its fields are null
+        "indexSpec": with_default_fields("indexSpec", INDEX_SPEC),
+        "indexSpecForIntermediatePersists": with_default_fields("indexSpec", INDEX_SPEC),
         "appendableIndexSpec": returns({"type": "onheap", "preserveExistingMetrics": False}, "appendableIndexSpec"),
         "httpTimeout": _duration("PT10S"),
         "shutdownTimeout": _duration("PT80S"),
@@ -122,6 +125,11 @@ _TUNING = DruidClass(
         "skipSequenceNumberAvailabilityCheck": returns(False),
     },
     _with_strict_parsing,
+    derived=(
+        ("maxParseExceptions", "reportParseExceptions"),
+        ("maxSavedParseExceptions", "reportParseExceptions"),
+        ("indexSpecForIntermediatePersists", "indexSpec"),
+    ),
     is_complete=True,
     incomplete=frozenset({"streamingPartitionsSpec"}),
 )
@@ -132,14 +140,15 @@ def _spec(name: str, *, is_complete: bool) -> Mapping[str, Kind]:
     fields = {
         "dataSchema": of_kind("dataSchema"),
         "ioConfig": of_kind(f"{name}IOConfig"),
-        "tuningConfig": of_kind(f"{name}TuningConfig"),
+        "tuningConfig": with_default_fields(f"{name}TuningConfig"),
     }
+    tuning = extended(_TUNING, _TUNING.source, type=returns(name))
     spec = DruidClass(
         "indexing.seekablestream.supervisor.SeekableStreamSupervisorIngestionSpec", fields, is_complete=True
     )
     return {
         f"{name}Spec": Kind({"": spec}),
-        f"{name}TuningConfig": Kind({"": replace(_TUNING, is_complete=is_complete)}),
+        f"{name}TuningConfig": Kind({"": replace(tuning, is_complete=is_complete)}),
     }
 
 
@@ -153,7 +162,23 @@ def _stream(name: str) -> DruidClass:
 
 
 _AUTO_SCALER = DruidClass(
-    "indexing.seekablestream.supervisor.autoscaler.LagBasedAutoScalerConfig", shape=_without_limits
+    "indexing.seekablestream.supervisor.autoscaler.LagBasedAutoScalerConfig",
+    {
+        "enableTaskAutoScaler": returns(False),
+        "autoScalerStrategy": returns("lagBased"),
+        "minTriggerScaleActionFrequencyMillis": returns(600000),
+        "lagCollectionIntervalMillis": returns(30000),
+        "lagCollectionRangeMillis": returns(600000),
+        "scaleOutThreshold": returns(6000000),
+        "triggerScaleOutFractionThreshold": returns(0.3),
+        "scaleInThreshold": returns(1000000),
+        "triggerScaleInFractionThreshold": returns(0.9),
+        "scaleActionStartDelayMillis": returns(300000),
+        "scaleActionPeriodMillis": returns(60000),
+        "scaleInStep": returns(1),
+        "scaleOutStep": returns(2),
+    },
+    _without_limits,
 )
 _COMPACTION = DruidClass(
     "server.coordinator.DataSourceCompactionConfig",
@@ -191,13 +216,8 @@ KINDS: Mapping[str, Kind] = {
     "rabbitIOConfig": Kind(
         {"": replace(_IO, shape=partial(_without, ("type", "useEarliestSequenceNumber")), is_complete=True)}
     ),
-    "autoScalerConfig": Kind(
-        {
-            "": DruidClass(
-                "indexing.seekablestream.supervisor.autoscaler.LagBasedAutoScalerConfig", shape=_without_limits
-            )
-        }
-    ),
+    "autoScalerConfig": Kind({"": _AUTO_SCALER}),
+    "idleConfig": Kind({"": DruidClass("indexing.seekablestream.supervisor.IdleConfig", {"enabled": returns(False)})}),
     "compaction": Kind({"": _COMPACTION}),
     "compactionTuningConfig": Kind(
         {

@@ -63,6 +63,7 @@ KINDS: Mapping[str, Kind] = {
                 "segment.IndexSpec",
                 {
                     "bitmap": returns({"type": "roaring"}, "bitmap"),
+                    "stringDictionaryEncoding": returns({"type": "utf8"}, "stringDictionaryEncoding"),
                     "dimensionCompression": returns("lz4", form=lower),
                     "metricCompression": returns("lz4", form=lower),
                     "longEncoding": returns("longs", form=lower),
@@ -76,6 +77,14 @@ KINDS: Mapping[str, Kind] = {
     "bitmap": Kind(
         {"roaring": DruidClass("segment.data.RoaringBitmapSerdeFactory", {"compressRunOnSerialization": IGNORED})},
         types={"Roaring": "roaring", "ROARING": "roaring"},
+    ),
+    "stringDictionaryEncoding": Kind(
+        {
+            "frontCoded": DruidClass(
+                "segment.data.StringEncodingStrategy.FrontCoded",
+                {"bucketSize": returns(4), "formatVersion": returns(0)},
+            )
+        }
     ),
     "partitionsSpec": Kind(
         {

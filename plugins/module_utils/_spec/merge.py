@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import DruidClass, Field
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import whole
 from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 
 # Mappings that Druid stores as sent: the number 1 and the string "1" differ there.
@@ -65,7 +66,7 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid
             merged[name] = value
         elif name in VERBATIM:
             merged[name] = _merge_verbatim(before[name], value)
-        elif value is not None or not _is_default(field, before[name]):
+        elif value is not None or not (_is_default(field, before[name]) or _is_derived(name, before, druid_class)):
             merged[name] = merge(before[name], value, field.kind)
     return _derived_again(before, desired, merged, druid_class)
 
@@ -77,9 +78,15 @@ def _derived_again(
     outdated = {
         derived
         for derived, source in druid_class.derived
-        if derived not in desired and not are_same(before.get(source), merged.get(source))
+        if desired.get(derived) is None and not are_same(before.get(source), merged.get(source))
     }
     return {name: value for name, value in merged.items() if name not in outdated}
+
+
+def _is_derived(name: str, before: Mapping[str, Any], druid_class: DruidClass) -> bool:
+    """Return whether a field has the value that Druid derives from another one, as far as these are the same."""
+    sources = (source for derived, source in druid_class.derived if derived == name)
+    return any(are_same(before[name], before.get(source)) for source in sources)
 
 
 def _excluded(desired: Mapping[str, Any], druid_class: DruidClass) -> frozenset[str]:
@@ -100,7 +107,16 @@ def _of_type(field: Field, value: Any) -> Any:
 
 
 def _is_default(field: Field, value: Any) -> bool:
-    return field.has_default and any(are_same(field.default, each) for each in (value, _as_number(value)))
+    """Return whether a value, which may be a string or a fraction such as 2.0, is the default."""
+    is_equal = field.has_default and any(are_same(field.default, each) for each in (value, whole(_as_number(value))))
+    return is_equal or (field.by_fields and _has_default_fields(value, field.kind))
+
+
+def _has_default_fields(value: Any, kind: str) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    druid_class = class_of(kind, value)
+    return all(each is None or _is_default(druid_class.field(name), each) for name, each in value.items())
 
 
 def _merge_verbatim(before: Any, desired: Any) -> Any:

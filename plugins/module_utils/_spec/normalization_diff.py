@@ -46,6 +46,18 @@ def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str
         yield path, one
 
 
+def removed_fields(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields of mappings that are only in ``before``, unless they are null there."""
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return
+    for name, value in before.items():
+        child_path = f"{path}.{name}" if path else str(name)
+        if name in after:
+            yield from removed_fields(value, after[name], child_path)
+        elif value is not None:
+            yield child_path
+
+
 def _are_lists_of_same_length(one: Any, other: Any) -> bool:
     return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
 

@@ -77,13 +77,6 @@ def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
 _TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
-_TUNING: Path = ("spec", "tuningConfig")
-# Fields that Druid derives from another field unless they are set: the derived field and its source.
-_DERIVED_FIELDS: tuple[tuple[str, str], ...] = (
-    ("maxParseExceptions", "reportParseExceptions"),
-    ("maxSavedParseExceptions", "reportParseExceptions"),
-    ("indexSpecForIntermediatePersists", "indexSpec"),
-)
 _NEW_STREAM = (
     "offsets of one stream are invalid in another, so an existing supervisor cannot be switched. Suspend it and wait "
     "until its tasks have published, remove it (state: absent), and submit a supervisor with another id. To read the "
@@ -115,7 +108,8 @@ def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> 
     if _is_auto_scaled(merge(before, desired, _KIND)):
         # the autoscaler controls the number of tasks; setting it would revert its decision
         desired = without(desired, _TASK_COUNT)
-    after = with_exclusions(before, desired, _without_derived(before, desired, merge(before, desired, _KIND)))
+    # a field that is specified may have another form beside the current ones
+    after = with_exclusions(before, desired, canonical(merge(before, desired, _KIND)))
     after = _with_suspension(after, target)
     _reject_other_stream(before, after)
     return after
@@ -149,18 +143,6 @@ def _with_suspension(spec: Mapping[str, Any], target: DesiredSupervisor) -> dict
 def _without_unknown(before: Mapping[str, Any], target: DesiredSupervisor) -> Any:
     """Remove the fields that Druid would drop: with them every run would report a change."""
     return without_fields(target.spec or {}, unknown_supervisor_fields(before, target))
-
-
-def _without_derived(before: Mapping[str, Any], desired: Any, after: dict[str, Any]) -> Any:
-    """Remove the values that Druid has derived from a field that changes, so that Druid derives them again."""
-    old, specified, new = (value_at(each, _TUNING) or {} for each in (before, desired, after))
-    if not all(isinstance(each, Mapping) for each in (old, specified, new)):
-        # Druid rejects an invalid tuningConfig
-        return after
-    for derived, source in _DERIVED_FIELDS:
-        if derived not in specified and not are_same(old.get(source), new.get(source)):
-            after = without(after, (*_TUNING, derived))
-    return after
 
 
 def _is_auto_scaled(spec: Mapping[str, Any]) -> bool:

@@ -89,6 +89,43 @@ def test_a_missing_field_that_druid_returns_is_sent(kind: str, kind_type: str, n
     )
 
 
+BY_FIELDS = [row for row in ROWS if row[3].by_fields]
+
+
+@pytest.mark.parametrize(("kind", "kind_type", "name", "field"), BY_FIELDS, ids=_names(BY_FIELDS))
+def test_null_is_an_object_of_defaults(kind: str, kind_type: str, name: str, field: Field) -> None:
+    null = _object(kind_type, **{name: None})
+    fields = {each: rule for each, rule in KINDS[field.kind].classes[""].fields.items() if rule.has_default}
+    defaults = {each: rule.default for each, rule in fields.items()}
+    for returned in (defaults, {**defaults, "unset": None}, dict.fromkeys(fields)):
+        before = _object(kind_type, **{name: returned})
+        assert are_same(merge(before, null, kind), before)
+    for each, rule in fields.items():
+        before = _object(kind_type, **{name: {**defaults, each: opposite(rule)}})
+        assert are_same(merge(before, null, kind), null)
+    assert are_same(merge(_object(kind_type, **{name: {**defaults, "of_a_later_release": 1}}), null, kind), null)
+
+
+DERIVED = [
+    (kind, kind_type, derived, source)
+    for kind, rules in KINDS.items()
+    for kind_type, druid_class in rules.classes.items()
+    for derived, source in druid_class.derived
+]
+
+
+@pytest.mark.parametrize(("kind", "kind_type", "derived", "source"), DERIVED)
+def test_null_is_what_druid_derives(kind: str, kind_type: str, derived: str, source: str) -> None:
+    null = _object(kind_type, **{derived: None})
+    before = _object(kind_type, **{derived: "x", source: "x"})
+    assert are_same(merge(before, null, kind), before)
+    other = _object(kind_type, **{derived: "y", source: "x"})
+    assert are_same(merge(other, null, kind), {**other, derived: None})
+    # derived again
+    change = {**null, source: "z"}
+    assert are_same(merge(before, change, kind), _object(kind_type, **{source: "z"}))
+
+
 @pytest.mark.parametrize(("kind", "kind_type", "name", "field"), IGNORED, ids=_names(IGNORED))
 def test_an_ignored_field_is_no_difference(kind: str, kind_type: str, name: str, field: Field) -> None:
     assert not field.omitted

@@ -276,6 +276,15 @@ def test_topic_instead_of_a_pattern_is_rejected() -> None:
         merged_spec(patterned, DesiredSupervisor("a", desired))
 
 
+def test_a_specified_field_has_its_form_beside_the_current_ones() -> None:
+    """Druid keeps no limits of an autoscaler that is disabled, and no limit of exceptions if all are reported."""
+    scaler = {"enableTaskAutoScaler": False, "scaleInStep": 1}
+    before = {**BEFORE, "spec": {**BEFORE["spec"], "ioConfig": {"topic": "t", "autoScalerConfig": scaler}}}
+    limits = {"taskCountMax": 6, "taskCountMin": 2}
+    specified = {"ioConfig": {"autoScalerConfig": limits}, "tuningConfig": {"maxParseExceptions": 5}}
+    assert merged_spec(before, DesiredSupervisor("a", {"type": "kafka", "spec": specified})) == before
+
+
 def test_derived_fields_are_derived_again() -> None:
     after = _after({"spec": {"tuningConfig": {"indexSpec": {"bitmap": "y"}, "reportParseExceptions": False}}})
 
