@@ -7,6 +7,9 @@
 Each of the two belongs to the oldest resource that specifies it for the datasource. The others leave it alone: they
 neither write nor remove it. When the owner is deleted or does not specify it any more, it stays until the next owner
 writes its own.
+
+A compaction supervisor is the compaction of its datasource, wherever Druid runs compaction in supervisors. It always
+owns it.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import AUTOCOMPACT, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -29,13 +32,18 @@ _NAMES: Mapping[Field, str] = {"compaction": "compaction", "rules": "retention r
 def older_owners(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> dict[Field, str]:
     """Return, for each field that the resource specifies but does not own, the name of the resource that owns it."""
     datasource = _datasource(ingestion)
-    found = {field: _oldest(ingestion, siblings, field, datasource) for field in FIELDS if _specifies(ingestion, field)}
-    return {field: owner.name for field, owner in found.items() if owner is not None and age(owner) < age(ingestion)}
+    specified = (field for field in FIELDS if _value(ingestion, field) is not None)
+    found = {field: _owner(ingestion, siblings, field, datasource) for field in specified}
+    return {
+        field: owner.name
+        for field, owner in found.items()
+        if owner is not None and _rank(owner, field) < _rank(ingestion, field)
+    }
 
 
 def is_specified_by_another(ingestion: Ingestion, siblings: Iterable[Ingestion], field: Field, datasource: str) -> bool:
     """True when another resource, older or younger, specifies the field for a datasource: it must not be removed."""
-    return _oldest(ingestion, siblings, field, datasource) is not None
+    return _owner(ingestion, siblings, field, datasource) is not None
 
 
 def without_fields(ingestion: Ingestion, fields: Iterable[Field]) -> Ingestion:
@@ -49,21 +57,35 @@ def findings(ingestion: Ingestion, owners: Mapping[Field, str]) -> Iterator[Find
     for field, owner in owners.items():
         yield Finding(
             reasons.DUPLICATE_DATASOURCE_CONFIG,
-            f"DruidIngestion {owner}, which is older, also specifies the {_NAMES[field]} of datasource "
-            f"{_datasource(ingestion)}, and owns them: those of this resource are not applied. Remove them from one of "
-            "the two.",
+            f"DruidIngestion {owner}, which is older or a compaction supervisor, also specifies the {_NAMES[field]} of "
+            f"datasource {_datasource(ingestion)}, and owns them: those of this resource are not applied. Remove them "
+            "from one of the two.",
         )
 
 
-def _oldest(
+def _owner(
     ingestion: Ingestion, siblings: Iterable[Ingestion], field: Field, datasource: str | None
 ) -> Ingestion | None:
-    others = (each for each in of_same_druid(ingestion, siblings) if _specifies(each, field))
-    return min((each for each in others if datasource and _datasource(each) == datasource), key=age, default=None)
+    """Return the owner among the other resources."""
+    others = (
+        each
+        for each in of_same_druid(ingestion, siblings)
+        if _value(each, field) is not None or _is_owner_by_type(each, field)
+    )
+    of_datasource = (each for each in others if datasource and _datasource(each) == datasource)
+    return min(of_datasource, key=lambda each: _rank(each, field), default=None)
 
 
-def _specifies(ingestion: Ingestion, field: Field) -> bool:
-    return (ingestion.compaction if field == "compaction" else ingestion.rules) is not None
+def _rank(ingestion: Ingestion, field: Field) -> tuple[bool, tuple[str, str]]:
+    return not _is_owner_by_type(ingestion, field), age(ingestion)
+
+
+def _is_owner_by_type(ingestion: Ingestion, field: Field) -> bool:
+    return field == "compaction" and ingestion.type == AUTOCOMPACT
+
+
+def _value(ingestion: Ingestion, field: Field) -> object:
+    return ingestion.compaction if field == "compaction" else ingestion.rules
 
 
 def _datasource(ingestion: Ingestion) -> str | None:

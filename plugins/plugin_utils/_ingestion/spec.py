@@ -18,12 +18,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 
+AUTOCOMPACT = "autocompact"
 # The type in the resource, and the type of the spec in Druid's API.
 SUPERVISORS: Mapping[str, str] = {
     "kafka": "kafka",
     "kinesis": "kinesis",
     "rabbit": "rabbit",
-    "autocompact": "autocompact",
+    AUTOCOMPACT: "autocompact",
     "scheduled-batch": "scheduled_batch",
 }
 NATIVE_BATCH, SQL = "native-batch", "sql"

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.identity impo
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import MAX_VALUE_LENGTH, truncate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    AUTOCOMPACT,
     NATIVE_BATCH,
     SQL,
     SUPERVISORS,
@@ -86,6 +87,8 @@ def _of_document(ingestion: Ingestion, document: dict[str, object]) -> Iterator[
         yield from _must_be_string("id", document.get("id"))
     if (ingestion.compaction or ingestion.rules) and datasource_of(document) is None:
         yield "ingestion.nativeSpec: compaction and rules need a datasource. Set dataSource in the spec."
+    if ingestion.type == AUTOCOMPACT and ingestion.compaction is not None:
+        yield "ingestion.compaction: a compaction supervisor has the compaction in its spec. Remove it."
     source = (ingestion.compaction or {}).get("dataSource")
     if source not in (None, datasource_of(document)):
         yield f"ingestion.compaction.dataSource ({source!r}): must be the datasource of the spec. Remove it."

@@ -86,9 +86,7 @@ def test_older_resource_owns_the_configuration(ingestion: Ingesting) -> None:
     assert config_in_druid(ingestion) == (["older"], "PT1H")
     assert (ingestion.condition("Degraded")[0], second.condition("Degraded")) == ("False", ("True", REASON))
     [message] = {each["message"] for each in second.stored["status"]["conditions"] if each["reason"] == REASON}
-    assert (
-        f"DruidIngestion {ingestion.name}, which is older, also specifies the retention rules of datasource" in message
-    )
+    assert f"DruidIngestion {ingestion.name}, which is older or a compaction supervisor, also specifies the" in message
 
 
 def test_the_other_does_everything_else(ingestion: Ingesting) -> None:
@@ -172,3 +170,27 @@ def test_supervisors_with_ids_of_their_own_share_the_configuration(live: Namespa
         first.one_pass(absent=True)
         second.one_pass()
         assert config_in_druid(first) == (["younger"], "PT2H")
+
+
+def test_compaction_supervisor_owns_the_compaction(ingestion: Ingesting) -> None:
+    """Whatever its age: where compaction runs in supervisors, both would write the same supervisor."""
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, **OLDER))
+    ingestion.one_pass()
+    second = younger(ingestion)
+    spec = {"type": "autocompact", "spec": {"dataSource": ingestion.name, "skipOffsetFromLatest": "PT3H"}}
+    second.live.create(second.resource("autocompact", spec, suspend=True))
+    path = "/druid/indexer/v1/compaction/config/cluster"
+    before = ingestion.druid.request("GET", path)
+    ingestion.druid.request("POST", path, {**before, "useSupervisors": True})
+    try:
+        for _ in range(2):
+            second.one_pass()
+            ingestion.one_pass()
+            assert ingestion.writes == []
+        assert ingestion.condition("Degraded") == ("True", REASON)
+        supervisor = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/autocompact__{ingestion.name}")
+        assert supervisor["spec"]["skipOffsetFromLatest"] == "PT3H"
+        second.one_pass(absent=True)
+    finally:
+        ingestion.druid.request("POST", path, before)

@@ -34,6 +34,9 @@ BOTH = {"rules": RULES, "compaction": {}}
 OTHER = {"type": "index_parallel", "spec": {"dataSchema": {"dataSource": "other"}}}
 
 
+COMPACTION_SUPERVISOR = {"type": "autocompact", "spec": {"dataSource": "pages"}}
+
+
 def one(name: str, created: str = "", document: Any = None, *, kind: str = "native-batch", **more: Any) -> Ingestion:
     """Return an ingestion into the datasource pages."""
     metadata = {
@@ -68,6 +71,16 @@ A, B = (one(name, ingestion=BOTH) for name in "ab")
         (B, [one("a", ingestion=BOTH, druidCluster="other")], {}),
         (B, [one("a", ingestion={**BOTH, "nativeSpec": None, "spec": "{"})], {}),
         (B, [one("a", ingestion=BOTH, metadata={"deletionTimestamp": "2026-01-09T00:00:00Z"})], {}),
+        # a compaction supervisor always owns the compaction, and nothing else
+        (B, [one("a", document=COMPACTION_SUPERVISOR, kind="autocompact")], {"compaction": "a"}),
+        (A, [one("b", document=COMPACTION_SUPERVISOR, kind="autocompact")], {"compaction": "b"}),
+        (
+            A,
+            [one("b", document=COMPACTION_SUPERVISOR, kind="autocompact", ingestion={"rules": RULES})],
+            {"compaction": "b"},
+        ),
+        (one("b", document=COMPACTION_SUPERVISOR, kind="autocompact"), [A], {}),
+        (B, [one("a", document={"spec": {"dataSource": "other"}}, kind="autocompact")], {}),
         # of all types
         (B, [one("a", kind="kafka", ingestion=BOTH)], {"compaction": "a", "rules": "a"}),
     ],
@@ -110,7 +123,8 @@ def test_problem_names_the_owner_and_the_datasource() -> None:
     [finding] = findings(B, {"rules": "a"})
     assert finding.reason == "DuplicateDatasourceConfig"
     assert finding.message.startswith(
-        "DruidIngestion a, which is older, also specifies the retention rules of datasource pages, and owns them"
+        "DruidIngestion a, which is older or a compaction supervisor, also specifies the retention rules of datasource "
+        "pages, and owns them"
     )
 
 
@@ -144,6 +158,7 @@ DROPPED = one("b")
         (DROPPED, [A], RECORDED, []),
         (DROPPED, [one("c", ingestion=BOTH)], RECORDED, []),
         (DROPPED, [one("c", ingestion={"rules": RULES})], RECORDED, [COMPACTION]),
+        (DROPPED, [one("c", document=COMPACTION_SUPERVISOR, kind="autocompact")], RECORDED, [RETENTION_RULES]),
         # the datasource has changed
         (one("b", document=OTHER, ingestion=BOTH), [A], RECORDED, [COMPACTION, RETENTION_RULES]),
     ],

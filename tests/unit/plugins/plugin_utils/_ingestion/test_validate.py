@@ -53,6 +53,11 @@ WRONG: list[tuple[str, Ingestion, str]] = [
         ingestion(ingestion={"nativeSpec": None, "spec": '{"a": NaN}'}),
         "spec.ingestion.spec: the spec of",
     ),
+    (
+        "compaction of a compaction supervisor",
+        ingestion("autocompact", {"spec": {"dataSource": "pages"}}, ingestion={"compaction": {}}),
+        "spec.ingestion.compaction: a compaction supervisor has the compaction in its spec. Remove it.",
+    ),
     ("two types", ingestion("rabbit", KAFKA), "spec.ingestion.nativeSpec.type ('kafka'): must be 'rabbit' for ingest"),
     ("no query", ingestion("sql", {"a": 1}), "spec.ingestion.nativeSpec.query: must be a SQL statement"),
     ("a context that is a string", ingestion("sql", {"query": "q", "context": SECRET}), f"{NATIVE}.context: must be"),
