@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._values.text import nearest
 
 MAX_FIELDS = 3
+# The only document that is a list, by the name of its option.
+_RULES = "rules"
 # The fields of specifications that are lists or mappings; all others are taken for scalars.
 _LISTS = frozenset(
     {
@@ -48,13 +50,19 @@ class Field(NamedTuple):
 
 def hint_of_rejected(document: Any, message: str) -> str:
     """Return the fields of the document that Druid's message is about, and a remedy; empty if they are not found."""
-    fields = list(_fields(document, "", ""))
+    root = _RULES if isinstance(document, list) else ""
+    fields = list(_fields(document, root, root))
     if found := _TYPE_ID.search(message):
         return _hint_of_type(fields, found["id"], found["known"].split(", "))
     if found := _NO_TYPE.search(message):
-        places = [f"{field.path}.type" for field in fields if field.name == found["name"]]
-        return _listed("Set the field", places)
-    return _listed("Check the field", list(dict.fromkeys(field.path for field in _candidates(fields, message))))
+        without_type = [field for field in fields if field.name == (found["name"] or root) and not _has_type(field)]
+        return _listed("Set the field", [f"{field.path}.type" for field in without_type])
+    found_fields = _candidates(fields, message, root)
+    return _listed("Check the field", list(dict.fromkeys(field.path for field in found_fields)))
+
+
+def _has_type(field: Field) -> bool:
+    return isinstance(field.value, Mapping) and "type" in field.value
 
 
 def _fields(value: Any, path: str, name: str) -> Iterator[Field]:
@@ -70,7 +78,7 @@ def _fields(value: Any, path: str, name: str) -> Iterator[Field]:
 
 
 _TYPE_ID = re.compile(r"Could not resolve type id '(?P<id>[^']*)'.* known type ids = \[(?P<known>[^]]*)\]", re.DOTALL)
-_NO_TYPE = re.compile(r"missing type id property 'type' \(for POJO property '(?P<name>\w+)'\)")
+_NO_TYPE = re.compile(r"missing type id property 'type'(?: \(for POJO property '(?P<name>\w+)'\))?")
 
 
 def _hint_of_type(fields: list[Field], kind: str, known: list[str]) -> str:
@@ -104,11 +112,11 @@ _KINDS: Mapping[str, type] = {"Array": list, "Object": dict, "String": str}
 _CLASS = re.compile(r"`(?:[\w.]+[.$])?(?P<name>\w+)`")
 
 
-def _candidates(fields: list[Field], message: str) -> list[Field]:
+def _candidates(fields: list[Field], message: str, root: str) -> list[Field]:
     if found := _CHAIN.search(message):
         links = _LINK.finditer(found["chain"])
         path = "".join(f".{link['name']}" if link["name"] is not None else f"[{link['index']}]" for link in links)
-        return [field for field in fields if field.path == path.removeprefix(".")]
+        return [field for field in fields if field.path == f"{root}{path}".removeprefix(".")]
     if found := _PROPERTY.search(message):
         return [field for field in fields if field.name == found["name"]]
     for pattern, is_quoted in _QUOTED:

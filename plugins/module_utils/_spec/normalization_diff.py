@@ -62,16 +62,24 @@ def _are_lists_of_same_length(one: Any, other: Any) -> bool:
     return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
 
 
+# Names of fields that are also words of Druid's messages.
+_WORDS = frozenset({"type", "value", "name", "format", "id", "spec", "field", "fields", "query", "column", "columns"})
+
+
 def kept_fields(before: Any, after: Any, message: str, path: str = "") -> Iterator[str]:
     """Yield the paths of the fields that keep their values, not null, and whose names are in ``message``."""
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return
     for name in (name for name in after if after[name] is not None and name in before):
         child_path = f"{path}.{name}" if path else str(name)
-        if are_same(before[name], after[name]) and re.search(rf"\b{re.escape(str(name))}\b", message):
+        if are_same(before[name], after[name]) and _is_named(str(name), message):
             yield child_path
         else:
             yield from kept_fields(before[name], after[name], message, child_path)
+
+
+def _is_named(field: str, message: str) -> bool:
+    return field not in _WORDS and bool(re.search(rf"\b{re.escape(field)}\b", message))
 
 
 def unknown_fields(before: Any, desired: Any, kind: str, path: Path = ()) -> Iterator[Path]:

@@ -171,10 +171,24 @@ def test_value_in_many_places_names_none() -> None:
     assert hint_of_rejected(document, SCALAR.format("int", "x")) == ""
 
 
-def test_elements_of_a_list_have_a_position() -> None:
-    rules = [{"type": "loadForever"}, {"type": "loadByPeriod", "tieredReplicants": {"hot": "two"}}]
+RULE = "org.apache.druid.server.coordinator.rules"
 
-    assert hint_of_rejected(rules, SCALAR.format("int", "two")) == "Check the field [1].tieredReplicants.hot"
+
+def test_rules_have_the_name_of_their_option_and_a_position() -> None:
+    rules = [{"type": "loadForever"}, {"type": "loadByPeriod", "tieredReplicants": {"hot": "two"}}]
+    assert hint_of_rejected(rules, SCALAR.format("int", "two")) == "Check the field rules[1].tieredReplicants.hot"
+
+    chain = f'(through reference chain: java.util.ArrayList[1]->{RULE}.IntervalDropRule["interval"])'
+    rules = [{"type": "loadForever"}, {"type": "dropByInterval", "interval": "x"}]
+    assert hint_of_rejected(rules, f'Invalid interval[x]: [Invalid format: "x"] {chain}') == (
+        "Check the field rules[1].interval"
+    )
+
+
+@pytest.mark.parametrize("rule", [{"period": "P1M"}, "loadForever"])
+def test_rules_without_a_type(rule: Any) -> None:
+    message = f"Could not resolve subtype of [simple type, class {RULE}.Rule]: missing type id property 'type'"
+    assert hint_of_rejected([{"type": "loadForever"}, rule], message) == "Set the field rules[1].type"
 
 
 @pytest.mark.parametrize("document", [None, "text", 5, [], {}])

@@ -60,7 +60,7 @@ def test_differing_fields(one: Any, other: Any, places: list[str]) -> None:
     assert list(differing_fields(one, other)) == places
 
 
-MESSAGE = "Exactly one of targetRowsPerSegment or maxRowsPerSegment must be present"
+MESSAGE = "A value of this type: exactly one of targetRowsPerSegment or maxRowsPerSegment must be present"
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,9 @@ MESSAGE = "Exactly one of targetRowsPerSegment or maxRowsPerSegment must be pres
         ({"maxRowsPerSegment": 1}, {"maxRowsPerSegment": 2}, []),
         ({"maxRowsPerSegment": None}, {"maxRowsPerSegment": None}, []),
         ({"maxRows": 1}, {"maxRows": 1}, []),
+        # a word of the message
+        ({"present": 1}, {"present": 1}, ["present"]),
+        ({"type": "of"}, {"type": "of"}, []),
     ],
 )
 def test_kept_fields_are_those_that_the_message_names(before: Any, after: Any, places: list[str]) -> None:
