@@ -47,8 +47,12 @@ def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str
 
 
 def removed_fields(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of the fields of mappings that are only in ``before``, unless they are null there."""
-    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+    """
+    Yield the paths of the fields of mappings that are only in ``before``, unless they are null there.
+
+    A mapping of another type has no field of the former one.
+    """
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)) or differ_in_type(before, after):
         return
     for name, value in before.items():
         child_path = f"{path}.{name}" if path else str(name)

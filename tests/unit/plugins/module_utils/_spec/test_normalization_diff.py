@@ -40,6 +40,8 @@ def test_added_fields(before: Any, after: Any, places: list[str]) -> None:
         ({"a": {"b": 1, "c": {}}}, {"a": {}}, ["a.b", "a.c"]),
         ({"a": None}, {}, []),
         ({"a": [{"b": 1}]}, {"a": [{}]}, []),
+        ({"type": "x", "a": 1}, {"type": "y"}, []),
+        ({"type": "x", "a": 1}, {"type": "x"}, ["a"]),
         ({"a": {"b": 1}}, {"a": 1}, []),
     ],
 )
