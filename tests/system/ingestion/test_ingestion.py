@@ -32,6 +32,10 @@ ONE_TRY = Options(timeouts=Timeouts(retry_timeout=0))
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 
 
+# tests of this group change where Druid stores the compaction
+CLUSTER_WIDE = pytest.mark.xdist_group("cluster-wide")
+
+
 @pytest.fixture
 def ingestion(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
     with ingesting(live, druid) as started:
@@ -69,6 +73,7 @@ def test_supervisor_is_created_kept_and_terminated(ingestion: Ingesting) -> None
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
+@CLUSTER_WIDE
 def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
     """An unknown field is no reason to write in every reconcile, which would store a version since Druid 33."""
     ingestion.kafka.make_topic(ingestion.name)
@@ -137,6 +142,7 @@ def test_specified_id_is_used_for_one_spec(ingestion: Ingesting) -> None:
     assert ingestion.condition("Ready") == ("True", "Succeeded")
 
 
+@CLUSTER_WIDE
 def test_datasource_configuration_is_removed_with_its_specification(ingestion: Ingesting) -> None:
     rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
     compaction = {"skipOffsetFromLatest": "PT4H"}

@@ -20,6 +20,9 @@ from testbed.druid.druid import Druid
 from testbed.other_release import other_release
 from testbed.recording_proxy import recording_proxy
 
+# tests of this group change where Druid stores the compaction
+pytestmark = pytest.mark.xdist_group("cluster-wide")
+
 REASON = "DuplicateDatasourceConfig"
 
 
@@ -173,24 +176,19 @@ def test_supervisors_with_ids_of_their_own_share_the_configuration(live: Namespa
 
 
 def test_compaction_supervisor_owns_the_compaction(ingestion: Ingesting) -> None:
-    """Whatever its age: where compaction runs in supervisors, both would write the same supervisor."""
+    """Whatever its age: where Druid compacts by supervisors, both would write the same supervisor in turn."""
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, **OLDER))
-    ingestion.one_pass()
     second = younger(ingestion)
     spec = {"type": "autocompact", "spec": {"dataSource": ingestion.name, "skipOffsetFromLatest": "PT3H"}}
     second.live.create(second.resource("autocompact", spec, suspend=True))
-    path = "/druid/indexer/v1/compaction/config/cluster"
-    before = ingestion.druid.request("GET", path)
-    ingestion.druid.request("POST", path, {**before, "useSupervisors": True})
-    try:
-        for _ in range(2):
-            second.one_pass()
-            ingestion.one_pass()
-            assert ingestion.writes == []
-        assert ingestion.condition("Degraded") == ("True", REASON)
-        supervisor = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/autocompact__{ingestion.name}")
-        assert supervisor["spec"]["skipOffsetFromLatest"] == "PT3H"
-        second.one_pass(absent=True)
-    finally:
-        ingestion.druid.request("POST", path, before)
+    for _ in range(2):
+        ingestion.one_pass()
+        second.one_pass()
+        assert config_in_druid(ingestion) == (["older"], None)
+    assert ingestion.condition("Degraded") == ("True", REASON)
+    supervisor = ingestion.druid.request("GET", f"/druid/indexer/v1/supervisor/autocompact__{ingestion.name}")
+    assert supervisor["spec"]["skipOffsetFromLatest"] == "PT3H"
+    second.one_pass(absent=True)
+    assert reconcile_alternately(ingestion) == []
+    assert config_in_druid(ingestion) == (["older"], "PT1H")
