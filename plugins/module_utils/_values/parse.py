@@ -5,7 +5,7 @@
 """Parses mappings, lists, numbers and booleans in strings: JSON, or YAML if PyYAML is installed. Pure.
 
 YAML has the types of JSON, as kubectl (sigs.k8s.io/yaml, go-yaml v2) reads it. PyYAML alone reads 12:30:45 as 45045,
-and timestamps as dates. kubectl reads these as strings, and y and n as booleans.
+and timestamps as dates. kubectl reads these as strings, and y and n as booleans, which are strings for Ansible.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _parse(text: str, option: str) -> Any:
         remedy = f"is not JSON ({_json_problem(not_json)}), and YAML requires PyYAML on the host that runs the module"
         raise InvalidInput(option, HIDDEN, remedy)
     try:
-        return load_yaml(text)
+        return load_yaml(text, has_letters=False)
     except InvalidYaml as error:
         raise InvalidInput(option, HIDDEN, _problem(text, not_json, error)) from None
 
@@ -116,7 +116,8 @@ _NUMBER = f"{_TAG}float"
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NON_FINITE = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
-_BOOLEAN = re.compile(r"(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$")
+_BOOLEAN = re.compile(r"(?:yes|Yes|YES|true|True|TRUE|on|On|ON|no|No|NO|false|False|FALSE|off|Off|OFF)$")
+_LETTER = re.compile(r"[yYnN]$")
 _TRUE = frozenset({"y", "yes", "true", "on"})
 # The 64-bit integers, signed and unsigned. go-yaml reads larger numbers as floats.
 _INTEGERS = range(-(2**63), 2**64)
@@ -131,9 +132,13 @@ def has_yaml() -> bool:
     return yaml is not None
 
 
-def load_yaml(text: str) -> Any:
-    """Return the only document in the text, None if there is none. Otherwise InvalidYaml."""
-    loader = _Loader(text)
+def load_yaml(text: str, *, has_letters: bool = True) -> Any:
+    """
+    Return the only document in the text, None if there is none. Otherwise InvalidYaml.
+
+    ``has_letters``: y and n are booleans, as for kubectl. For Ansible they are strings, such as the names of columns.
+    """
+    loader = _Loader(text) if has_letters else _LoaderOfAnsible(text)
     try:
         documents = []
         while loader.check_data():
@@ -217,6 +222,9 @@ if yaml is not None:
     def _number(loader: Any, node: Any) -> int | float | str:
         return yaml_number(str(loader.construct_scalar(node)))
 
+    class _LoaderOfAnsible(_Loader):
+        """Reads the booleans that Ansible reads."""
+
     def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
         kept = {
             first: [(tag, pattern) for tag, pattern in found if tag in (f"{_TAG}null", f"{_TAG}merge")]
@@ -228,7 +236,12 @@ if yaml is not None:
             kept[first] = [(_NUMBER, re.compile(r"[-+.0-9]")), *kept.get(first, [])]
         return kept
 
-    _Loader.yaml_implicit_resolvers = _resolvers()
+    def _resolvers_of_letters() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+        found = _resolvers()
+        return {**found, **{first: [(f"{_TAG}bool", _LETTER), *found[first]] for first in "yYnN"}}
+
+    _LoaderOfAnsible.yaml_implicit_resolvers = _resolvers()
+    _Loader.yaml_implicit_resolvers = _resolvers_of_letters()
     _Loader.add_constructor(f"{_TAG}bool", _boolean)
     _Loader.add_constructor(_NUMBER, _number)
     _Loader.add_constructor(f"{_TAG}int", _number)

@@ -132,6 +132,14 @@ def test_values_without_a_json_form(text: str, value: float) -> None:
     assert parse.load_yaml(text) == value
 
 
+def test_letters_are_names_in_the_document_of_a_module() -> None:
+    text = "dims: [x, y, N]\ny: n\nrollup: yes\nsuspended: Off"
+    read = {"dims": ["x", "y", "N"], "y": "n", "rollup": True, "suspended": False}
+    assert parse_mapping(text, "spec") == read == yaml.safe_load(text)
+    # as kubectl reads the file of a resource
+    assert parse.load_yaml("[x, y, N]") == ["x", True, False]
+
+
 @pytest.mark.parametrize(
     ("text", "document"),
     {
