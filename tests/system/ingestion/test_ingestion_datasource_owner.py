@@ -182,7 +182,7 @@ def test_compaction_supervisor_owns_the_compaction(ingestion: Ingesting) -> None
     second = younger(ingestion)
     spec = {"type": "autocompact", "spec": {"dataSource": ingestion.name, "skipOffsetFromLatest": "PT3H"}}
     second.live.create(second.resource("autocompact", spec, suspend=True))
-    for _ in range(2):
+    for _again in range(2):
         ingestion.one_pass()
         second.one_pass()
         assert config_in_druid(ingestion) == (["older"], None)
