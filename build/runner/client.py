@@ -11,6 +11,7 @@ and waits for it, so it imports nearly nothing.
 
 from __future__ import annotations
 
+import _signal
 import _socket
 import os
 import sys
@@ -55,18 +56,19 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
                 return _not_started(directory)
             answer = _ask(connection, arguments)
             if answer is None:
-                return _kill(connection, f"it did not answer within {ANSWER_SECONDS} s")
-            if answer.startswith(message.READY):
-                sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
-            reason = answer.removeprefix(message.ORDINARY).decode(errors="replace").strip() or "it ended"
-            if answer.startswith(message.REFUSED):
-                sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
-                sys.exit(FAILED)
+                return f"it did not answer within {ANSWER_SECONDS} s{_killed(connection)}"
             if answer:
                 break
+            reason = "it ended"
     except OSError as error:
-        reason = str(error)
-    return reason
+        return str(error)
+    # After the client has answered there is no ordinary run any more: the run may have begun.
+    if answer.startswith(message.READY):
+        sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
+    if answer.startswith(message.REFUSED):
+        sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
+        sys.exit(FAILED)
+    return answer.removeprefix(message.ORDINARY).decode(errors="replace").strip() or reason
 
 
 def _connected(directory: str) -> _socket.socket | None:
@@ -89,14 +91,22 @@ def connect(directory: str) -> _socket.socket | None:
         found = os.fstat(handle)
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise PermissionError(f"{directory} is not only this user's")
-        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.settimeout(ANSWER_SECONDS)
         # the path of a socket may only have 108 bytes
-        connection.connect(f"/proc/self/fd/{handle}/{SOCKET}")
-    except (FileNotFoundError, ConnectionRefusedError):
-        return None
+        return _connection(f"/proc/self/fd/{handle}/{SOCKET}")
     finally:
         os.close(handle)
+
+
+def _connection(path: str) -> _socket.socket | None:
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(ANSWER_SECONDS)
+    try:
+        connection.connect(path)
+    except OSError as error:
+        connection.close()
+        if isinstance(error, (FileNotFoundError, ConnectionRefusedError)):
+            return None
+        raise
     return connection
 
 
@@ -106,7 +116,7 @@ def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
     streams = b"".join(each.to_bytes(4, sys.byteorder) for each in range(message.STREAMS))
     try:
         sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
-        connection.sendall(data[sent:])
+        _send(connection, data[sent:])
         return _line(connection)
     except TimeoutError:
         return None
@@ -114,11 +124,20 @@ def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
         return b""
 
 
+def _send(connection: _socket.socket, data: bytes) -> None:
+    """Send the rest, if any. If the other end has been closed, its answer can still be read."""
+    try:
+        if data:
+            connection.sendall(data)
+    except (BrokenPipeError, ConnectionResetError):
+        return
+
+
 def _line(connection: _socket.socket) -> bytes:
-    """A line without its end, which is the only answer that is on its way."""
+    """The next line without its end; empty at the end of the connection. The line after it stays there."""
     found = b""
     while not found.endswith(b"\n"):
-        part = connection.recv(4096)
+        part = connection.recv(1)
         if not part:
             return b""
         found += part
@@ -134,10 +153,34 @@ def process(connection: _socket.socket) -> int:
     return found
 
 
-def _kill(connection: _socket.socket, problem: str) -> str:
-    """Kill the resident process, and with it what it runs; return the problem."""
-    os.kill(process(connection), 9)
-    return f"{problem}, and has been killed"
+def send_signal(connection: _socket.socket, number: int) -> bool:
+    """Send a signal to the process at the other end; False if it has ended, or belongs to another container."""
+    import select
+
+    pid = process(connection)
+    if pid <= 0:
+        return False
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        # While the connection is open its process, or a run of it, has not ended: then the number is still its own.
+        poll = select.poll()
+        poll.register(connection, select.POLLHUP)
+        if poll.poll(0):
+            return False
+        _signal.pidfd_send_signal(handle, number)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _killed(connection: _socket.socket) -> str:
+    """Kill the resident process, and with it what it runs; the end of the sentence about it."""
+    return ", and has been killed" if send_signal(connection, 9) else ""
 
 
 def _not_started(directory: str) -> str:
@@ -150,12 +193,12 @@ def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) ->
     """Let the run begin, and return its exit status; the resident process stops it after the limit in seconds."""
     connection.settimeout(limit + STOPPED_SECONDS)
     try:
-        connection.sendall(message.GO)
+        _send(connection, message.GO)
         answer = _line(connection)
-    except (BrokenPipeError, ConnectionResetError):
-        answer = b""
     except TimeoutError:
-        _kill(connection, "")
+        _killed(connection)
+        answer = b""
+    except OSError:
         answer = b""
     _ended, _space, text = answer.partition(b" ")
     status, _space, cause = text.partition(b" ")

@@ -13,6 +13,8 @@ import os
 import pkgutil
 from collections.abc import Iterator, Mapping
 
+from . import same_start
+
 # What ansible-runner sets for ansible-playbook, and Ansible reads when it is imported.
 _CALLBACK = "awx_display"
 _COLLECTION = "ansible_collections.druidops.druid"
@@ -24,6 +26,8 @@ def main() -> None:
     os.umask(0o077)
     os.chdir("/")
     environment = dict(os.environb)
+    for name in same_start.OF_RUNS:
+        os.environb.pop(name, None)
     warm_up()
     # it imports Ansible, which reads its settings from the environment then
     from . import resident
