@@ -11,7 +11,6 @@ and waits for it, so it imports nearly nothing.
 
 from __future__ import annotations
 
-import _signal
 import _socket
 import os
 import sys
@@ -47,28 +46,33 @@ def main() -> NoReturn:
 
 def _run(directory: str, arguments: Sequence[str]) -> str:
     """Exit with the status of the run, or return why it has to be an ordinary one."""
-    reason = "it has not been started"
     try:
-        # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
-        for _attempt in range(2):
-            connection = _connected(directory)
-            if connection is None:
-                return _not_started(directory)
-            answer = _ask(connection, arguments)
-            if answer is None:
-                return f"it did not answer within {ANSWER_SECONDS} s{_killed(connection)}"
-            if answer:
-                break
-            reason = "it ended"
+        connection, answer = _answered(directory, arguments)
     except OSError as error:
         return str(error)
-    # After the client has answered there is no ordinary run any more: the run may have begun.
-    if answer.startswith(message.READY):
+    # From here on there is no ordinary run, whatever fails: the run may have begun.
+    if connection is not None and answer.startswith(message.READY):
         sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
     if answer.startswith(message.REFUSED):
         sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
         sys.exit(FAILED)
-    return answer.removeprefix(message.ORDINARY).decode(errors="replace").strip() or reason
+    return answer.removeprefix(message.ORDINARY).decode(errors="replace").strip()
+
+
+def _answered(directory: str, arguments: Sequence[str]) -> tuple[_socket.socket | None, bytes]:
+    """The connection and the answer; without a connection, why the run has to be an ordinary one."""
+    # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
+    for _attempt in range(2):
+        connection = _connected(directory)
+        if connection is None:
+            return None, _not_started(directory).encode()
+        answer = _ask(connection, arguments)
+        if answer is None:
+            return None, f"it did not answer within {ANSWER_SECONDS} s{_killed(connection)}".encode()
+        if answer:
+            return connection, answer
+    _pause(directory)
+    return None, b"it ended"
 
 
 def _connected(directory: str) -> _socket.socket | None:
@@ -112,7 +116,7 @@ def _connection(path: str) -> _socket.socket | None:
 
 def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
     """Send the request, and return the answer: empty at the end of the connection, None if there is none in time."""
-    data = message.encode(message.own_request(arguments))
+    data = message.encode([os.fsencode(each) for each in arguments], os.getcwdb(), os.environb)
     streams = b"".join(each.to_bytes(4, sys.byteorder) for each in range(message.STREAMS))
     try:
         sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
@@ -156,6 +160,7 @@ def process(connection: _socket.socket) -> int:
 def send_signal(connection: _socket.socket, number: int) -> bool:
     """Send a signal to the process at the other end; False if it has ended, or belongs to another container."""
     import select
+    import signal
 
     pid = process(connection)
     if pid <= 0:
@@ -170,7 +175,7 @@ def send_signal(connection: _socket.socket, number: int) -> bool:
         poll.register(connection, select.POLLHUP)
         if poll.poll(0):
             return False
-        _signal.pidfd_send_signal(handle, number)
+        signal.pidfd_send_signal(handle, number)
     except OSError:
         return False
     finally:
@@ -181,6 +186,13 @@ def send_signal(connection: _socket.socket, number: int) -> bool:
 def _killed(connection: _socket.socket) -> str:
     """Kill the resident process, and with it what it runs; the end of the sentence about it."""
     return ", and has been killed" if send_signal(connection, 9) else ""
+
+
+def _pause(directory: str) -> None:
+    """It ends as soon as it has to run something: have runs be ordinary ones for a while."""
+    from . import start_resident
+
+    start_resident.pause(directory)
 
 
 def _not_started(directory: str) -> str:

@@ -26,7 +26,7 @@ from ansible_runner.config.runner import RunnerConfig
 from ansible_runner.utils import cleanup_artifact_dir
 from kubernetes.config import kube_config
 
-from . import events, own_playbooks
+from . import events, own_playbooks, same_process
 
 _ROTATE, _PLAYBOOK, _IDENT = "--rotate-artifacts", "-p", "-i"
 
@@ -71,6 +71,7 @@ def run(requested: Options) -> int:
     os.chdir(config.cwd)
     with _output(artifacts), _own_state(artifacts):
         events.post_from(config)
+        same_process.run_tasks()
         status = _playbook(config.command)
     _write(artifacts, "status", "failed" if status else "successful")
     _write(artifacts, "rc", str(status))

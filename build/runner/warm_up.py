@@ -41,10 +41,14 @@ def warm_up() -> None:
     from ansible.plugins import loader
 
     loader.init_plugin_loader()
+    from . import warm_caches
+
+    warm_caches.list_directories_once()
     _load_plugins()
     for each in _modules():
         importlib.import_module(each)
     _template()
+    warm_caches.fill()
     _forget_warnings()
 
 
