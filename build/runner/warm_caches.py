@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import ansible_collections.druidops.druid as collection
+import yaml
 from ansible import template
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
@@ -86,6 +87,11 @@ def list_directories_once() -> None:
 
     plugins: Any = loader
     plugins.glob = SimpleNamespace(glob=lambda pattern: [*listed(pattern)], iglob=glob.iglob)
+
+
+def parse_yaml_fast() -> None:
+    """Have the Kubernetes client parse kubeconfigs with libyaml: in Python, that takes a tenth of a run."""
+    yaml.safe_load = lambda stream: yaml.load(stream, yaml.CSafeLoader)
 
 
 def fill() -> None:

@@ -49,6 +49,7 @@ def warm_up() -> None:
         importlib.import_module(each)
     _template()
     warm_caches.fill()
+    warm_caches.parse_yaml_fast()
     _forget_warnings()
 
 
