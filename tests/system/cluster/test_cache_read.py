@@ -40,7 +40,7 @@ FIRST, LEAF = "configmaps", "poddisruptionbudgets"
 
 @dataclass
 class Stale:
-    """Requests to a cache that has missed objects: all, or those that it is told to have missed."""
+    """Requests to a cache that has missed all objects of some kinds."""
 
     inner: Transport
     kinds: tuple[str, ...]
