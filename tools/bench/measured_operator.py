@@ -67,7 +67,7 @@ def lay_out(directory: Path) -> Path:
 
 @dataclass(frozen=True)
 class Measured:
-    """An operator at work on the control plane."""
+    """A running operator."""
 
     plane: ControlPlane
     program: Operator
